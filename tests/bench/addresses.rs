@@ -86,12 +86,22 @@ fn parsing() -> Figure {
     let lines: Vec<String> = (0..PARSED).map(line).collect();
     let seconds = best(|| {
         for line in &lines {
-            let input =
-                AddressInput { address_1: line, address_2: "", city: "Austin", state: "Texas", zip: "78701" };
+            let input = AddressInput {
+                address_1: line,
+                address_2: "",
+                city: "Austin",
+                state: "Texas",
+                zip: "78701",
+            };
             std::hint::black_box(address::parse(input));
         }
     });
-    Figure::new("parse and standardise, one core", PARSED as f64 / seconds, "addresses/s").at_least(200_000.0)
+    Figure::new(
+        "parse and standardise, one core",
+        PARSED as f64 / seconds,
+        "addresses/s",
+    )
+    .at_least(200_000.0)
 }
 
 fn best(mut act: impl FnMut()) -> f64 {
@@ -106,7 +116,9 @@ fn best(mut act: impl FnMut()) -> f64 {
 /// ZIPs of Texas that the ZIP data has, from Austin's first on: as many as the imported rows fill.
 fn zips() -> Vec<String> {
     let all = (78_701..79_000).map(|zip: u32| zip.to_string());
-    all.filter(|zip| address::zip_place(zip).is_some()).take(IMPORTED.div_ceil(ROWS_PER_ZIP)).collect()
+    all.filter(|zip| address::zip_place(zip).is_some())
+        .take(IMPORTED.div_ceil(ROWS_PER_ZIP))
+        .collect()
 }
 
 /// A file of houses in one ZIP after the other, in the order in which streets lie, as counties write them.
@@ -115,22 +127,40 @@ async fn importing(store: &Store, database: &Database) -> anyhow::Result<Vec<Fig
     let zips = zips();
     let mut text = "LON,LAT,NUMBER,STREET,UNIT,CITY,DISTRICT,REGION,POSTCODE,ID,HASH\n".to_owned();
     for number in 0..IMPORTED {
-        let (street, house, zip) = (number / 100, 1 + number % 100 * 2, &zips[number / ROWS_PER_ZIP]);
-        let (longitude, latitude) =
-            (-97.0 - STEP_DEGREES * (street % 1_000) as f64, 30.0 + 0.000_1 * (number % 10_000) as f64);
-        writeln!(text, "{longitude:.6},{latitude:.6},{house},OAK {street} ST,,AUSTIN,,TX,{zip},,x")?;
+        let (street, house, zip) = (
+            number / 100,
+            1 + number % 100 * 2,
+            &zips[number / ROWS_PER_ZIP],
+        );
+        let (longitude, latitude) = (
+            -97.0 - STEP_DEGREES * (street % 1_000) as f64,
+            30.0 + 0.000_1 * (number % 10_000) as f64,
+        );
+        writeln!(
+            text,
+            "{longitude:.6},{latitude:.6},{house},OAK {street} ST,,AUSTIN,,TX,{zip},,x"
+        )?;
     }
     let path = std::env::temp_dir().join(format!("pillarbox-bench-{}.csv", std::process::id()));
     std::fs::write(&path, text)?;
     let begun = Instant::now();
-    let imported = pillarbox::addresses::import::import_file(store, &path, false, chrono::Utc::now()).await;
+    let imported =
+        pillarbox::addresses::import::import_file(store, &path, false, chrono::Utc::now()).await;
     let seconds = begun.elapsed().as_secs_f64();
     std::fs::remove_file(&path)?;
     let kept = imported?.rows_kept as f64;
     let bare = bare_copy(database).await?;
     Ok(vec![
-        Figure::new("import of a file, rows that are points", kept / seconds, "rows/s"),
-        Figure::new("bare COPY of the same rows into a table with the same indexes", kept / bare, "rows/s"),
+        Figure::new(
+            "import of a file, rows that are points",
+            kept / seconds,
+            "rows/s",
+        ),
+        Figure::new(
+            "bare COPY of the same rows into a table with the same indexes",
+            kept / bare,
+            "rows/s",
+        ),
         Figure::new("import in the time of a bare COPY", seconds / bare, "times").at_most(3.0),
     ])
 }
@@ -144,18 +174,30 @@ async fn bare_copy(database: &Database) -> anyhow::Result<f64> {
     );
     client.batch_execute(&prepare).await?;
     let begun = Instant::now();
-    client.batch_execute(&format!("COPY bare FROM '{file}' (FORMAT binary)")).await?;
+    client
+        .batch_execute(&format!("COPY bare FROM '{file}' (FORMAT binary)"))
+        .await?;
     let seconds = begun.elapsed().as_secs_f64();
-    client.batch_execute(&format!("DROP TABLE bare; COPY (SELECT) TO PROGRAM 'rm -f {file}'")).await?;
+    client
+        .batch_execute(&format!(
+            "DROP TABLE bare; COPY (SELECT) TO PROGRAM 'rm -f {file}'"
+        ))
+        .await?;
     Ok(seconds)
 }
 
 /// Processor seconds that this process has used.
 fn cpu_seconds() -> anyhow::Result<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat")?;
-    let (_, fields) = stat.rsplit_once(')').context("an unknown /proc/self/stat")?;
+    let (_, fields) = stat
+        .rsplit_once(')')
+        .context("an unknown /proc/self/stat")?;
     // The 14th and 15th field of the line, of which two are before the bracket.
-    let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<f64>);
+    let ticks = fields
+        .split_whitespace()
+        .skip(11)
+        .take(2)
+        .map(str::parse::<f64>);
     Ok(ticks.sum::<Result<f64, _>>()? / TICKS_PER_SECOND)
 }
 
@@ -177,7 +219,13 @@ async fn verifying(store: &Store, database: &Database) -> anyhow::Result<Vec<Fig
         .collect();
     let inputs: Vec<AddressInput<'_>> = lines
         .iter()
-        .map(|(line, zip)| AddressInput { address_1: line, address_2: "", city: "Austin", state: "TX", zip })
+        .map(|(line, zip)| AddressInput {
+            address_1: line,
+            address_2: "",
+            city: "Austin",
+            state: "TX",
+            zip,
+        })
         .collect();
     let client = database.client().await?;
     let (mut cpu, mut wall) = (f64::INFINITY, f64::INFINITY);
@@ -186,17 +234,31 @@ async fn verifying(store: &Store, database: &Database) -> anyhow::Result<Vec<Fig
         let verdicts = local.verify(&inputs, None).await?;
         wall = wall.min(begun.elapsed().as_secs_f64());
         cpu = cpu.min(cpu_seconds()? - cpu_before);
-        let confirmed = verdicts.iter().filter(|verdict| is_confirmed(verdict)).count();
-        anyhow::ensure!(confirmed == REQUEST, "only {confirmed} of {REQUEST} addresses were confirmed");
+        let confirmed = verdicts
+            .iter()
+            .filter(|verdict| is_confirmed(verdict))
+            .count();
+        anyhow::ensure!(
+            confirmed == REQUEST,
+            "only {confirmed} of {REQUEST} addresses were confirmed"
+        );
     }
     let mut round_trips = f64::INFINITY;
     for _ in 0..ROUNDS {
         round_trips = round_trips.min(statements_of(&client, local.verify(&inputs, None)).await?);
     }
     Ok(vec![
-        Figure::new(format!("verification of {REQUEST} addresses, processor"), cpu * 1_000.0, "ms")
-            .at_most(60.0),
-        Figure::new(format!("verification of {REQUEST} addresses, elapsed"), wall * 1_000.0, "ms"),
+        Figure::new(
+            format!("verification of {REQUEST} addresses, processor"),
+            cpu * 1_000.0,
+            "ms",
+        )
+        .at_most(60.0),
+        Figure::new(
+            format!("verification of {REQUEST} addresses, elapsed"),
+            wall * 1_000.0,
+            "ms",
+        ),
         Figure::new("round trips of a verification", round_trips, "statements").at_most(3.0),
     ])
 }
@@ -225,7 +287,10 @@ async fn transactions(client: &tokio_postgres::Client) -> anyhow::Result<i64> {
     const SETTLED: std::time::Duration = std::time::Duration::from_secs(2);
     tokio::time::sleep(SETTLED).await;
     let row = client
-        .query_one("SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()", &[])
+        .query_one(
+            "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()",
+            &[],
+        )
         .await?;
     Ok(row.get(0))
 }
@@ -253,7 +318,9 @@ async fn searching(store: &Store) -> anyhow::Result<Vec<Figure>> {
         for _ in 0..ROUNDS {
             let begun = Instant::now();
             for _ in 0..SEARCHES {
-                let around = store.homes_around(&[(center.latitude, center.longitude)], 400.0, 500).await?;
+                let around = store
+                    .homes_around(&[(center.latitude, center.longitude)], 400.0, 500)
+                    .await?;
                 found = around.first().map_or(0, |around| around.found);
             }
             best = best.min(begun.elapsed().as_secs_f64() / SEARCHES as f64);
@@ -269,8 +336,16 @@ fn house(number: usize) -> AddressPointRow {
     let address_id = Uuid::from_u128(u128::from(mixed(number)) << 64);
     let zip = 10_000 + (number / 10_000) as i32;
     AddressPointRow {
-        key: PointKey { zip, address_id: AddressId::from(address_id), street_key: 1, name_key: 1 },
-        street: StandardStreet { name: "Grid".to_owned(), ..StandardStreet::default() },
+        key: PointKey {
+            zip,
+            address_id: AddressId::from(address_id),
+            street_key: 1,
+            name_key: 1,
+        },
+        street: StandardStreet {
+            name: "Grid".to_owned(),
+            ..StandardStreet::default()
+        },
         latitude: 40.0 + STEP_DEGREES * (number / ROW) as f64,
         longitude: -100.0 + STEP_DEGREES * (number % ROW) as f64,
         line_1: format!("{number} Grid"),

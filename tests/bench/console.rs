@@ -61,7 +61,10 @@ pub async fn run() -> anyhow::Result<Vec<Figure>> {
 async fn seed(client: &Client) -> anyhow::Result<()> {
     client.batch_execute("SET synchronous_commit = off").await?;
     client.batch_execute(IDS).await?;
-    let zips: Vec<String> = places(1..100_000).into_iter().map(|place| place.zip).collect();
+    let zips: Vec<String> = places(1..100_000)
+        .into_iter()
+        .map(|place| place.zip)
+        .collect();
     let sql = "INSERT INTO earlier_zips SELECT * FROM unnest($1::text[]) WITH ORDINALITY";
     client.execute(sql, &[&zips]).await?;
     client.batch_execute(SEED).await?;
@@ -81,7 +84,14 @@ async fn join(database: &Database) -> anyhow::Result<TeamId> {
     let mut connection = store.connection().await?;
     let transaction = connection.begin().await?;
     transaction
-        .user_save(team.team_id, EMAIL, "Ada Marsh", MemberRole::Owner, Some(&hash), Utc::now())
+        .user_save(
+            team.team_id,
+            EMAIL,
+            "Ada Marsh",
+            MemberRole::Owner,
+            Some(&hash),
+            Utc::now(),
+        )
         .await?;
     transaction.commit().await?;
     Ok(team.team_id)
@@ -91,8 +101,10 @@ async fn join(database: &Database) -> anyhow::Result<TeamId> {
 async fn pages(client: &Client, browser: &Browser) -> anyhow::Result<Vec<(&'static str, String)>> {
     let campaign = format!("/campaigns/{}", CAMPAIGNS[0]);
     let recipients = format!("{campaign}/recipients");
-    let id = async |sql: &str| anyhow::Ok(client.query_one(sql, &[]).await?.get::<_, uuid::Uuid>(0));
-    let entry = id("SELECT entry_id FROM address_entries ORDER BY entry_id OFFSET 1000 LIMIT 1").await?;
+    let id =
+        async |sql: &str| anyhow::Ok(client.query_one(sql, &[]).await?.get::<_, uuid::Uuid>(0));
+    let entry =
+        id("SELECT entry_id FROM address_entries ORDER BY entry_id OFFSET 1000 LIMIT 1").await?;
     let charge = id("SELECT charge_id FROM charges ORDER BY charge_id LIMIT 1").await?;
     let design = id("SELECT design_id FROM designs LIMIT 1").await?;
     Ok(vec![
@@ -101,19 +113,33 @@ async fn pages(client: &Client, browser: &Browser) -> anyhow::Result<Vec<(&'stat
         ("a campaign", campaign.clone()),
         ("recipients", recipients.clone()),
         ("recipients, page 51", browser.deep(&recipients).await?),
-        ("recipients of an outcome", format!("{recipients}?outcome=duplicate_recent")),
+        (
+            "recipients of an outcome",
+            format!("{recipients}?outcome=duplicate_recent"),
+        ),
         (
             "recipients, page 51 of an outcome",
-            browser.deep(&format!("{recipients}?outcome=invalid_address")).await?,
+            browser
+                .deep(&format!("{recipients}?outcome=invalid_address"))
+                .await?,
         ),
         ("recipients by name", format!("{recipients}?text=ortiz99")),
-        ("recipients by a letter and an outcome", format!("{recipients}?text=m&outcome=duplicate_recent")),
+        (
+            "recipients by a letter and an outcome",
+            format!("{recipients}?text=m&outcome=duplicate_recent"),
+        ),
         ("conditions", format!("{campaign}/conditions")),
         ("the map area", format!("{campaign}/area")),
         ("do-not-mail list", format!("{campaign}/do-not-mail")),
         ("address book", "/address-book".to_owned()),
-        ("address book, page 51", browser.deep("/address-book").await?),
-        ("address book by name", "/address-book?search=Miles8".to_owned()),
+        (
+            "address book, page 51",
+            browser.deep("/address-book").await?,
+        ),
+        (
+            "address book by name",
+            "/address-book?search=Miles8".to_owned(),
+        ),
         ("a person", format!("/address-book/entries/{entry}")),
         ("columns", "/address-book/columns".to_owned()),
         ("designs", "/designs".to_owned()),
@@ -140,7 +166,12 @@ async fn measure(browser: &Browser, name: &str, path: &str) -> anyhow::Result<Ve
     }
     Ok(vec![
         Figure::new(format!("{name}, median"), samples.median_ms(), "ms").at_most(BOUND_MS),
-        Figure::new(format!("{name}, 99 of 100"), samples.percentile_ms(99), "ms").at_most(BOUND_MS),
+        Figure::new(
+            format!("{name}, 99 of 100"),
+            samples.percentile_ms(99),
+            "ms",
+        )
+        .at_most(BOUND_MS),
     ])
 }
 
@@ -153,7 +184,9 @@ struct Browser {
 
 impl Browser {
     async fn sign_in(url: &str) -> anyhow::Result<Self> {
-        let client = reqwest::Client::builder().redirect(Policy::none()).build()?;
+        let client = reqwest::Client::builder()
+            .redirect(Policy::none())
+            .build()?;
         let form = [("email", EMAIL), ("password", PASSWORD)];
         let answer = client
             .post(format!("{url}/sign-in"))
@@ -161,14 +194,25 @@ impl Browser {
             .form(&form)
             .send()
             .await?;
-        let cookie = answer.headers().get(SET_COOKIE).context("a session")?.to_str()?;
+        let cookie = answer
+            .headers()
+            .get(SET_COOKIE)
+            .context("a session")?
+            .to_str()?;
         let cookie = cookie.split(';').next().unwrap_or_default().to_owned();
-        Ok(Self { client, url: url.to_owned(), cookie })
+        Ok(Self {
+            client,
+            url: url.to_owned(),
+            cookie,
+        })
     }
 
     /// The HTML of a page, whole.
     async fn get(&self, path: &str) -> anyhow::Result<String> {
-        let request = self.client.get(format!("{}{path}", self.url)).header(COOKIE, &self.cookie);
+        let request = self
+            .client
+            .get(format!("{}{path}", self.url))
+            .header(COOKIE, &self.cookie);
         let answer = request.send().await?;
         let status = answer.status();
         let html = answer.text().await?;
@@ -181,9 +225,12 @@ impl Browser {
         let mut path = path.to_owned();
         for _ in 0..PAGES_DEEP {
             let html = self.get(&path).await?;
-            let (before, _) =
-                html.split_once("\" rel=\"next\"").with_context(|| format!("{path} has no next page"))?;
-            let (_, next) = before.rsplit_once("href=\"").context("a link has an address")?;
+            let (before, _) = html
+                .split_once("\" rel=\"next\"")
+                .with_context(|| format!("{path} has no next page"))?;
+            let (_, next) = before
+                .rsplit_once("href=\"")
+                .context("a link has an address")?;
             path = next.replace("&#38;", "&").replace("&amp;", "&");
         }
         Ok(path)

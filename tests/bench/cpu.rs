@@ -16,8 +16,16 @@ pub fn seconds(pid: u32) -> anyhow::Result<f64> {
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
     let mut ticks: HashMap<u32, f64> = HashMap::new();
     for entry in std::fs::read_dir("/proc")?.flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-        let Some((parent, used)) = stat(&entry.path()) else { continue };
+        let Some(pid) = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse().ok())
+        else {
+            continue;
+        };
+        let Some((parent, used)) = stat(&entry.path()) else {
+            continue;
+        };
         children.entry(parent).or_default().push(pid);
         ticks.insert(pid, used);
     }
@@ -39,22 +47,46 @@ fn stat(folder: &Path) -> Option<(u32, f64)> {
     let text = std::fs::read_to_string(folder.join("stat")).ok()?;
     // The name, in brackets, may have anything in it.
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
-    let used: f64 = fields.get(11..15)?.iter().filter_map(|ticks| ticks.parse::<f64>().ok()).sum();
+    let used: f64 = fields
+        .get(11..15)?
+        .iter()
+        .filter_map(|ticks| ticks.parse::<f64>().ok())
+        .sum();
     Some((fields.get(1)?.parse().ok()?, used))
 }
 
 /// The process that listens on the port of this URL.
 pub fn listener(url: &str) -> anyhow::Result<u32> {
-    let authority = url.split("//").nth(1).and_then(|rest| rest.split('/').next()).context("a URL")?;
-    let port: u16 = authority.rsplit(':').next().and_then(|port| port.parse().ok()).context("a port")?;
+    let authority = url
+        .split("//")
+        .nth(1)
+        .and_then(|rest| rest.split('/').next())
+        .context("a URL")?;
+    let port: u16 = authority
+        .rsplit(':')
+        .next()
+        .and_then(|port| port.parse().ok())
+        .context("a port")?;
     let inodes = listening_inodes(port)?;
     for entry in std::fs::read_dir("/proc")?.flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-        let Ok(files) = std::fs::read_dir(entry.path().join("fd")) else { continue };
+        let Some(pid) = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse().ok())
+        else {
+            continue;
+        };
+        let Ok(files) = std::fs::read_dir(entry.path().join("fd")) else {
+            continue;
+        };
         let holds = files
             .flatten()
             .filter_map(|file| std::fs::read_link(file.path()).ok())
-            .any(|link| inodes.iter().any(|inode| link.to_str() == Some(&format!("socket:[{inode}]"))));
+            .any(|link| {
+                inodes
+                    .iter()
+                    .any(|inode| link.to_str() == Some(&format!("socket:[{inode}]")))
+            });
         if holds {
             return Ok(oldest(pid));
         }

@@ -13,8 +13,9 @@ pub struct Database {
 
 /// A connection to this URL.
 pub async fn connect(url: &str) -> anyhow::Result<Client> {
-    let (client, connection) =
-        tokio_postgres::connect(url, NoTls).await.context("the database does not answer")?;
+    let (client, connection) = tokio_postgres::connect(url, NoTls)
+        .await
+        .context("the database does not answer")?;
     tokio::spawn(connection);
     Ok(client)
 }
@@ -34,17 +35,29 @@ impl Database {
     /// A copy of this database as it is now. Connections to it are closed.
     pub async fn copy(&self, name: &str) -> anyhow::Result<Self> {
         let sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1";
-        connect(&server_url()?).await?.execute(sql, &[&self.name]).await?;
+        connect(&server_url()?)
+            .await?
+            .execute(sql, &[&self.name])
+            .await?;
         Self::create(name, &format!("TEMPLATE {}", self.name)).await
     }
 
     async fn create(name: &str, options: &str) -> anyhow::Result<Self> {
         let server = server_url()?;
-        let (base, _) = server.rsplit_once('/').context("TEST_DATABASE_URL names no database")?;
-        let database = Self { name: name.to_owned(), url: format!("{base}/{name}?sslmode=disable") };
+        let (base, _) = server
+            .rsplit_once('/')
+            .context("TEST_DATABASE_URL names no database")?;
+        let database = Self {
+            name: name.to_owned(),
+            url: format!("{base}/{name}?sslmode=disable"),
+        };
         let client = connect(&server).await?;
-        client.batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await?;
-        client.batch_execute(&format!("CREATE DATABASE {name} {options}")).await?;
+        client
+            .batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
+            .await?;
+        client
+            .batch_execute(&format!("CREATE DATABASE {name} {options}"))
+            .await?;
         Ok(database)
     }
 

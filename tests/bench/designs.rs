@@ -51,19 +51,30 @@ pub async fn run() -> anyhow::Result<Vec<Figure>> {
     let plan = plan()?;
     let prepared = begun.elapsed().as_secs_f64();
     let people = people();
-    let mut figures =
-        vec![Figure::new("fonts and a document made ready, the first time", prepared * 1_000.0, "ms")];
+    let mut figures = vec![Figure::new(
+        "fonts and a document made ready, the first time",
+        prepared * 1_000.0,
+        "ms",
+    )];
     for threads in [1, 2] {
         let mut best = f64::INFINITY;
         for _ in 0..ROUNDS {
             let begun = Instant::now();
             let mailed = decide(&plan, &people, threads);
             best = best.min(begun.elapsed().as_secs_f64());
-            anyhow::ensure!(mailed == RECIPIENTS, "only {mailed} of {RECIPIENTS} cards can print");
+            anyhow::ensure!(
+                mailed == RECIPIENTS,
+                "only {mailed} of {RECIPIENTS} cards can print"
+            );
         }
-        let name = format!("checks of {RECIPIENTS} recipients with four text boxes, threads: {threads}");
+        let name =
+            format!("checks of {RECIPIENTS} recipients with four text boxes, threads: {threads}");
         let figure = Figure::new(name, best * 1_000.0, "ms");
-        figures.push(if threads == 2 { figure.at_most(150.0) } else { figure });
+        figures.push(if threads == 2 {
+            figure.at_most(150.0)
+        } else {
+            figure
+        });
     }
     Ok(figures)
 }
@@ -75,7 +86,10 @@ fn decide(plan: &LayoutPlan, people: &[Person], threads: usize) -> usize {
     let work = || {
         while let Some(chunk) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
             let mut typesetter = Typesetter::new();
-            let mails = chunk.iter().filter(|person| plan.decide(&mut typesetter, *person).is_ok()).count();
+            let mails = chunk
+                .iter()
+                .filter(|person| plan.decide(&mut typesetter, *person).is_ok())
+                .count();
             mailed.fetch_add(mails, Ordering::Relaxed);
         }
     };
@@ -94,7 +108,14 @@ fn plan() -> anyhow::Result<LayoutPlan> {
         json!({"id": id, "kind": "text", "area": {"x": x, "y": y, "width": width, "height": height},
             "text": text, "font": font, "size": size, "smallest_size": smallest_size})
     };
-    let mut seal = text("seal", [300.0, 30.0, 110.0, 70.0], "At home in {{city}}", "Oswald Bold", 14.0, 7.0);
+    let mut seal = text(
+        "seal",
+        [300.0, 30.0, 110.0, 70.0],
+        "At home in {{city}}",
+        "Oswald Bold",
+        14.0,
+        7.0,
+    );
     seal["arc"] = json!({"bend": "up", "radius": 70});
     let document = json!({"product": "postcard_4x6",
     "front": {"elements": [
@@ -120,8 +141,8 @@ fn people() -> Vec<Person> {
         "Winston-Salem",
     ];
     const WORDS: [&str; 16] = [
-        "we", "mow", "edge", "and", "water", "your", "lawn", "every", "second", "week,", "whatever", "the",
-        "weather", "brings;", "first", "visit",
+        "we", "mow", "edge", "and", "water", "your", "lawn", "every", "second", "week,",
+        "whatever", "the", "weather", "brings;", "first", "visit",
     ];
     let mut random = StdRng::seed_from_u64(11);
     let people = (0..RECIPIENTS).map(|_| Person {

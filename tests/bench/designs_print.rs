@@ -52,7 +52,9 @@ struct Counter {
 
 impl RecipientValues for Person {
     fn value(&self, field: &str) -> Option<&str> {
-        self.values.get(fold_name(field).as_str()).map(String::as_str)
+        self.values
+            .get(fold_name(field).as_str())
+            .map(String::as_str)
     }
 
     fn has_picture(&self, link: &str) -> bool {
@@ -79,7 +81,8 @@ impl Write for Counter {
 
 /// Measures everything.
 pub async fn run() -> anyhow::Result<Vec<Figure>> {
-    let document = serde_json::from_str(include_str!("../../shared/design/examples/postcard.json"))?;
+    let document =
+        serde_json::from_str(include_str!("../../shared/design/examples/postcard.json"))?;
     let plan = LayoutPlan::new(PrintableDesign::parse(&document)?);
     let photo = photo()?;
     // Fonts are read once in a process, and that is not what is measured.
@@ -94,7 +97,12 @@ pub async fn run() -> anyhow::Result<Vec<Figure>> {
         let per_second = cards as f64 / begun.elapsed().as_secs_f64();
         peaks.push(peak_bytes()? / MB);
         figures.push(
-            Figure::new(format!("{cards} postcards on one core"), per_second, "a second").at_least(500.0),
+            Figure::new(
+                format!("{cards} postcards on one core"),
+                per_second,
+                "a second",
+            )
+            .at_least(500.0),
         );
         figures.push(Figure::new(
             format!("{cards} postcards: bytes of a card"),
@@ -103,9 +111,16 @@ pub async fn run() -> anyhow::Result<Vec<Figure>> {
         ));
     }
     for (cards, peak) in SIZES.iter().zip(&peaks) {
-        figures.push(Figure::new(format!("{cards} postcards: peak memory of the process"), *peak, "MB"));
+        figures.push(Figure::new(
+            format!("{cards} postcards: peak memory of the process"),
+            *peak,
+            "MB",
+        ));
     }
-    let growth = peaks.last().zip(peaks.first()).map_or(0.0, |(last, first)| last - first);
+    let growth = peaks
+        .last()
+        .zip(peaks.first())
+        .map_or(0.0, |(last, first)| last - first);
     figures.push(Figure::new("20000 against 500: more memory", growth, "MB").at_most(10.0));
     Ok(figures)
 }
@@ -121,15 +136,29 @@ fn photo() -> anyhow::Result<Bytes> {
 }
 
 fn person(number: usize) -> Person {
-    const FIRST: [&str; 8] = ["Ada", "Grace", "Zoë", "Marguerite", "Li", "Bartholomew", "José", "Mary Ann"];
+    const FIRST: [&str; 8] = [
+        "Ada",
+        "Grace",
+        "Zoë",
+        "Marguerite",
+        "Li",
+        "Bartholomew",
+        "José",
+        "Mary Ann",
+    ];
     const CITIES: [&str; 4] = ["Austin", "Round Rock", "San Marcos", "Coeur d’Alene"];
     let values = [
-        ("first_name", format!("{} {}", FIRST[number % FIRST.len()], number % WORDS)),
+        (
+            "first_name",
+            format!("{} {}", FIRST[number % FIRST.len()], number % WORDS),
+        ),
         ("city", CITIES[number % CITIES.len()].to_owned()),
         ("offer", format!("{} dollars off", number % 90 + 10)),
         ("customer_id", (number % WORDS).to_string()),
     ];
-    Person { values: BTreeMap::from(values) }
+    Person {
+        values: BTreeMap::from(values),
+    }
 }
 
 /// Prints so many cards; returns the bytes of the file.
@@ -145,7 +174,8 @@ fn print_cards(plan: &LayoutPlan, photo: &Bytes, cards: usize) -> anyhow::Result
     let design = (DesignId::new(), 1);
     let code = MailpieceCode::parse("aZ09aZ09aZ").context("a code")?;
     let kept = BTreeMap::from([(LINK.to_owned(), "lawn.jpg".to_owned())]);
-    let return_address = ["Green Lawn Care", "500 Congress Ave", "Austin, TX 78701"].map(str::to_owned);
+    let return_address =
+        ["Green Lawn Care", "500 Congress Ave", "Austin, TX 78701"].map(str::to_owned);
     let mut typesetter = Typesetter::new();
     let mut pictures = Photo(photo.clone());
     let mut press = PressFileWriter::new(Counter::default(), settings)?;
@@ -158,9 +188,19 @@ fn print_cards(plan: &LayoutPlan, photo: &Bytes, cards: usize) -> anyhow::Result
             "AUSTIN TX 78701-1234".to_owned(),
         ];
         let barcode = Barcode::new(&service, &mailer, number as u64, "78701", Some("1234"))?;
-        let address =
-            AddressSide { recipient, return_address: &return_address, indicia: &[], barcode: Some(barcode) };
-        let card = PressMailpiece { design, pages: &pages, code: Some(&code), address, pictures: &kept };
+        let address = AddressSide {
+            recipient,
+            return_address: &return_address,
+            indicia: &[],
+            barcode: Some(barcode),
+        };
+        let card = PressMailpiece {
+            design,
+            pages: &pages,
+            code: Some(&code),
+            address,
+            pictures: &kept,
+        };
         press.print(&card, &mut pictures)?;
     }
     Ok(press.finish()?.bytes)
@@ -173,7 +213,10 @@ fn forget_peak() -> anyhow::Result<()> {
 
 fn peak_bytes() -> anyhow::Result<f64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no peak of memory")?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .context("no peak of memory")?;
     let kilobytes: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
     Ok(kilobytes * 1024.0)
 }

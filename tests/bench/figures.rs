@@ -30,7 +30,13 @@ pub struct Report {
 impl Figure {
     /// A figure that explains others.
     pub fn new(figure: impl Into<String>, value: f64, unit: &'static str) -> Self {
-        Self { figure: figure.into(), value, unit, bound: None, holds: None }
+        Self {
+            figure: figure.into(),
+            value,
+            unit,
+            bound: None,
+            holds: None,
+        }
     }
 
     /// The same figure, which is not to be over `bound`.
@@ -50,9 +56,17 @@ impl Figure {
     }
 
     fn cells(&self) -> [String; 5] {
-        let holds = self.holds.map_or("", |holds| if holds { "yes" } else { "NO" });
+        let holds = self
+            .holds
+            .map_or("", |holds| if holds { "yes" } else { "NO" });
         let bound = self.bound.clone().unwrap_or_default();
-        [self.figure.clone(), number(self.value), self.unit.to_owned(), bound, holds.to_owned()]
+        [
+            self.figure.clone(),
+            number(self.value),
+            self.unit.to_owned(),
+            bound,
+            holds.to_owned(),
+        ]
     }
 }
 
@@ -73,7 +87,13 @@ impl Report {
         if is_json {
             writeln!(output, "{}", serde_json::to_string(self)?)?;
         } else {
-            writeln!(output, "{} on {}\n\n{}", self.bench, self.machine, table(&self.figures))?;
+            writeln!(
+                output,
+                "{} on {}\n\n{}",
+                self.bench,
+                self.machine,
+                table(&self.figures)
+            )?;
         }
         Ok(())
     }
@@ -92,9 +112,15 @@ fn number(value: f64) -> String {
 
 fn table(figures: &[Figure]) -> String {
     let headings = ["figure", "value", "unit", "bound", "holds"].map(str::to_owned);
-    let rows: Vec<_> = std::iter::once(headings).chain(figures.iter().map(Figure::cells)).collect();
-    let widths: [usize; 5] =
-        std::array::from_fn(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
+    let rows: Vec<_> = std::iter::once(headings)
+        .chain(figures.iter().map(Figure::cells))
+        .collect();
+    let widths: [usize; 5] = std::array::from_fn(|column| {
+        rows.iter()
+            .map(|row| row[column].chars().count())
+            .max()
+            .unwrap_or(0)
+    });
     let line = |row: &[String; 5]| {
         let [figure, value, unit, bound, holds] = row;
         let [first, second, third, fourth, _] = widths;

@@ -54,17 +54,28 @@ impl Node {
         let admin = free_address()?;
         let mut settings = settings.clone();
         settings.insert("PILLARBOX__ADMIN__LISTEN".to_owned(), admin.clone());
-        let mut node = Self { process: SpawnedProcess::start(name, &settings, None), admin };
-        node.until_ready().await.with_context(|| format!("{name} did not become ready"))?;
+        let mut node = Self {
+            process: SpawnedProcess::start(name, &settings, None),
+            admin,
+        };
+        node.until_ready()
+            .await
+            .with_context(|| format!("{name} did not become ready"))?;
         Ok(node)
     }
 
     async fn until_ready(&mut self) -> anyhow::Result<()> {
         let begun = Instant::now();
         let url = format!("http://{}/readyz", self.admin);
-        while !reqwest::get(&url).await.is_ok_and(|answer| answer.status().is_success()) {
+        while !reqwest::get(&url)
+            .await
+            .is_ok_and(|answer| answer.status().is_success())
+        {
             ensure!(!self.process.has_ended(), "it ended");
-            ensure!(begun.elapsed() < READY_TIMEOUT, "it took longer than {READY_TIMEOUT:?}");
+            ensure!(
+                begun.elapsed() < READY_TIMEOUT,
+                "it took longer than {READY_TIMEOUT:?}"
+            );
             tokio::time::sleep(LOOK_INTERVAL).await;
         }
         Ok(())
@@ -79,13 +90,19 @@ impl Node {
     pub fn peak_memory_bytes(&self) -> anyhow::Result<u64> {
         let status = format!("/proc/{}/status", self.process.id());
         let peak = machine::field(&status, "VmHWM").context("the kernel tells no VmHWM")?;
-        let kib = peak.split_whitespace().next().and_then(|kib| kib.parse::<u64>().ok());
+        let kib = peak
+            .split_whitespace()
+            .next()
+            .and_then(|kib| kib.parse::<u64>().ok());
         Ok(kib.context("VmHWM is no number")? * 1024)
     }
 
     /// The sum of a histogram of durations, over all its labels.
     pub async fn metric_seconds(&self, name: &str) -> anyhow::Result<f64> {
-        let text = reqwest::get(format!("http://{}/metrics", self.admin)).await?.text().await?;
+        let text = reqwest::get(format!("http://{}/metrics", self.admin))
+            .await?
+            .text()
+            .await?;
         let sums = text.lines().filter_map(|line| {
             let labels_and_value = line.strip_prefix(name)?.strip_prefix("_sum")?;
             labels_and_value.rsplit_once(' ')?.1.parse::<f64>().ok()
@@ -108,10 +125,14 @@ impl Node {
 impl Fleet {
     /// A gateway and so many mailers, ready.
     pub async fn start(database: &Database, mailers: usize) -> anyhow::Result<Self> {
-        let broker = std::env::var("TEST_AMQP_URL").context("TEST_AMQP_URL is set by ./dev bench")?;
+        let broker =
+            std::env::var("TEST_AMQP_URL").context("TEST_AMQP_URL is set by ./dev bench")?;
         let listen = free_address()?;
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let files = std::env::temp_dir().join("pillarbox-bench-files").display().to_string();
+        let files = std::env::temp_dir()
+            .join("pillarbox-bench-files")
+            .display()
+            .to_string();
         let namespace = format!("bench-{}-{number}", std::process::id());
         let settings = HashMap::from(
             [
@@ -120,8 +141,14 @@ impl Fleet {
                 ("BROKER__NAMESPACE", &namespace),
                 ("GATEWAY__LISTEN", &listen),
                 ("GATEWAY__REQUESTS_PER_MINUTE_PER_KEY", REQUESTS_PER_MINUTE),
-                ("GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE", REQUESTS_PER_MINUTE),
-                ("GATEWAY__PUSH_REQUESTS_PER_MINUTE_PER_SOURCE", REQUESTS_PER_MINUTE),
+                (
+                    "GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE",
+                    REQUESTS_PER_MINUTE,
+                ),
+                (
+                    "GATEWAY__PUSH_REQUESTS_PER_MINUTE_PER_SOURCE",
+                    REQUESTS_PER_MINUTE,
+                ),
                 ("OUTBOUND__ALLOWED_NETWORKS", "127.0.0.0/8"),
                 ("STORAGE__FOLDER", &files),
                 ("DISPATCHER__DISABLE_AFTER", NEVER),
@@ -151,36 +178,45 @@ impl Fleet {
     /// Until a mailer answers the gateway: then there is no such campaign, instead of nobody to ask.
     async fn until_served(&self) -> anyhow::Result<()> {
         let begun = Instant::now();
-        let nobody = serde_json::json!({"campaign_id": "PA-NOBODY", "recipients": [{}]}).to_string();
+        let nobody =
+            serde_json::json!({"campaign_id": "PA-NOBODY", "recipients": [{}]}).to_string();
         let request = reqwest::Client::new()
             .post(format!("{}/api/v1/recipients", self.url))
             .bearer_auth(KEY)
             .body(nobody);
         loop {
-            let again = request.try_clone().context("a request with a text as its body")?;
+            let again = request
+                .try_clone()
+                .context("a request with a text as its body")?;
             if again.send().await?.status() == StatusCode::NOT_FOUND {
                 return Ok(());
             }
-            ensure!(begun.elapsed() < READY_TIMEOUT, "no mailer answered in {READY_TIMEOUT:?}");
+            ensure!(
+                begun.elapsed() < READY_TIMEOUT,
+                "no mailer answered in {READY_TIMEOUT:?}"
+            );
             tokio::time::sleep(LOOK_INTERVAL).await;
         }
     }
 
     /// Another mailer on the same queue, ready.
     pub async fn add_mailer(&mut self) -> anyhow::Result<()> {
-        self.mailers.push(Node::start("mailer", &self.settings).await?);
+        self.mailers
+            .push(Node::start("mailer", &self.settings).await?);
         Ok(())
     }
 
     /// Another syncer on the same queue, ready.
     pub async fn add_syncer(&mut self) -> anyhow::Result<()> {
-        self.syncers.push(Node::start("syncer", &self.settings).await?);
+        self.syncers
+            .push(Node::start("syncer", &self.settings).await?);
         Ok(())
     }
 
     /// A dispatcher, ready.
     pub async fn add_dispatcher(&mut self) -> anyhow::Result<()> {
-        self.dispatchers.push(Node::start("dispatcher", &self.settings).await?);
+        self.dispatchers
+            .push(Node::start("dispatcher", &self.settings).await?);
         Ok(())
     }
 
@@ -188,7 +224,10 @@ impl Fleet {
     pub async fn add_console(&mut self) -> anyhow::Result<String> {
         let listen = free_address()?;
         let mut settings = self.settings.clone();
-        let own = [("CONSOLE__LISTEN", listen.as_str()), ("CONSOLE__SECURE_COOKIES", "false")];
+        let own = [
+            ("CONSOLE__LISTEN", listen.as_str()),
+            ("CONSOLE__SECURE_COOKIES", "false"),
+        ];
         settings.extend(own.map(|(name, value)| (format!("PILLARBOX__{name}"), value.to_owned())));
         self.consoles.push(Node::start("console", &settings).await?);
         Ok(format!("http://{listen}"))
@@ -198,7 +237,9 @@ impl Fleet {
     pub async fn store_seconds(&self) -> anyhow::Result<f64> {
         let mut seconds = 0.0;
         for node in std::iter::once(&self.gateway).chain(&self.mailers) {
-            seconds += node.metric_seconds("pillarbox_database_busy_seconds").await?;
+            seconds += node
+                .metric_seconds("pillarbox_database_busy_seconds")
+                .await?;
         }
         Ok(seconds)
     }

@@ -30,7 +30,12 @@ pub async fn run() -> anyhow::Result<Vec<Figure>> {
     step("evaluate one formula");
     let mut figures = vec![
         evaluating(PROMISED, "600", "of the promised formula, the first branch")?,
-        evaluating(PROMISED, "400", "of the promised formula, the second branch")?.at_least(500_000.0),
+        evaluating(
+            PROMISED,
+            "400",
+            "of the promised formula, the second branch",
+        )?
+        .at_least(500_000.0),
     ];
     step("compute the columns of a send");
     figures.push(sending()?.at_most(25.0));
@@ -39,15 +44,24 @@ pub async fn run() -> anyhow::Result<Vec<Figure>> {
 }
 
 fn columns() -> Vec<InputColumn> {
-    [("first_name", ColumnType::Text), ("lifetime_value", ColumnType::Number)]
-        .map(|(name, column_type)| InputColumn { name: name.to_owned(), column_type })
-        .into()
+    [
+        ("first_name", ColumnType::Text),
+        ("lifetime_value", ColumnType::Number),
+    ]
+    .map(|(name, column_type)| InputColumn {
+        name: name.to_owned(),
+        column_type,
+    })
+    .into()
 }
 
 fn row(first_name: &str, lifetime_value: &str) -> HashMap<String, String> {
-    [("first_name", first_name), ("lifetime_value", lifetime_value)]
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .into()
+    [
+        ("first_name", first_name),
+        ("lifetime_value", lifetime_value),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .into()
 }
 
 fn refused(problems: Vec<formula::FormulaDiagnostic>) -> anyhow::Error {
@@ -62,7 +76,11 @@ fn evaluating(source: &str, lifetime_value: &str, what: &str) -> anyhow::Result<
             black_box(formula.evaluate(black_box(&row), NaiveDate::MIN));
         }
     });
-    Ok(Figure::new(format!("evaluations {what}"), EVALUATIONS as f64 / seconds, "per second on a core"))
+    Ok(Figure::new(
+        format!("evaluations {what}"),
+        EVALUATIONS as f64 / seconds,
+        "per second on a core",
+    ))
 }
 
 /// Compiling and computing what a send computes: each of its columns, of each of its recipients.
@@ -75,9 +93,12 @@ fn sending() -> anyhow::Result<Figure> {
             uses: None,
         })
         .collect();
-    let names: Vec<String> = (0..FORMULA_COLUMNS).map(|at| format!("tier {at}")).collect();
-    let rows: Vec<_> =
-        (0..RECIPIENTS).map(|number| row("ada lovelace", &(number % 1_500).to_string())).collect();
+    let names: Vec<String> = (0..FORMULA_COLUMNS)
+        .map(|at| format!("tier {at}"))
+        .collect();
+    let rows: Vec<_> = (0..RECIPIENTS)
+        .map(|number| row("ada lovelace", &(number % 1_500).to_string()))
+        .collect();
     let seconds = best(|| {
         let sheet = FormulaSheet::new(columns(), definitions.clone());
         for row in &rows {
@@ -87,8 +108,9 @@ fn sending() -> anyhow::Result<Figure> {
             }
         }
     });
-    let what =
-        format!("{RECIPIENTS} recipients with {FORMULA_COLUMNS} formula columns, compiled and computed");
+    let what = format!(
+        "{RECIPIENTS} recipients with {FORMULA_COLUMNS} formula columns, compiled and computed"
+    );
     Ok(Figure::new(what, seconds * 1e3, "ms"))
 }
 
@@ -99,7 +121,11 @@ fn compiling() -> anyhow::Result<Figure> {
             let _ = black_box(compile(black_box(PROMISED), &columns()));
         }
     });
-    Ok(Figure::new("compiling the promised formula", seconds * 1e6 / COMPILATIONS as f64, "µs"))
+    Ok(Figure::new(
+        "compiling the promised formula",
+        seconds * 1e6 / COMPILATIONS as f64,
+        "µs",
+    ))
 }
 
 /// Seconds of the quickest round.

@@ -14,8 +14,16 @@ use store::Store;
 use crate::database::Database;
 
 /// The campaigns, all alike.
-pub const CAMPAIGNS: [&str; 8] =
-    ["PA-BENCH0", "PA-BENCH1", "PA-BENCH2", "PA-BENCH3", "PA-BENCH4", "PA-BENCH5", "PA-BENCH6", "PA-BENCH7"];
+pub const CAMPAIGNS: [&str; 8] = [
+    "PA-BENCH0",
+    "PA-BENCH1",
+    "PA-BENCH2",
+    "PA-BENCH3",
+    "PA-BENCH4",
+    "PA-BENCH5",
+    "PA-BENCH6",
+    "PA-BENCH7",
+];
 
 /// Longer than the gateway waits for a mailer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(150);
@@ -26,8 +34,16 @@ const RESEND_PAUSE: Duration = Duration::from_millis(200);
 /// Times that a request is sent.
 const SENDINGS: usize = 20;
 
-const STREETS: [&str; 8] =
-    ["Main St", "Oak Ave", "Cedar Ln", "Elm St", "Park Blvd", "Lake Dr", "Hill Rd", "Mill Ct"];
+const STREETS: [&str; 8] = [
+    "Main St",
+    "Oak Ave",
+    "Cedar Ln",
+    "Elm St",
+    "Park Blvd",
+    "Lake Dr",
+    "Hill Rd",
+    "Mill Ct",
+];
 
 const TIERS: [&str; 3] = ["bronze", "silver", "gold"];
 
@@ -59,8 +75,14 @@ pub async fn provision(database: &Database) -> anyhow::Result<()> {
         "top_up": {"amount": "$10000000.00", "reference": "bench"},
     }]});
     let policy = outbound::TargetPolicy::new(&["127.0.0.0/8".parse()?]);
-    pillarbox::apply::apply(&store(database)?, &file.to_string(), Path::new("."), &policy, Utc::now())
-        .await?;
+    pillarbox::apply::apply(
+        &store(database)?,
+        &file.to_string(),
+        Path::new("."),
+        &policy,
+        Utc::now(),
+    )
+    .await?;
     Ok(())
 }
 
@@ -94,21 +116,29 @@ pub struct People {
 impl Default for People {
     /// All of one region.
     fn default() -> Self {
-        Self { places: places(REGION), given: 0 }
+        Self {
+            places: places(REGION),
+            given: 0,
+        }
     }
 }
 
 impl People {
     /// From all over the country, but not from the region.
     pub fn nationwide() -> Self {
-        Self { places: places((1..100_000).filter(|zip| !REGION.contains(zip))), given: 0 }
+        Self {
+            places: places((1..100_000).filter(|zip| !REGION.contains(zip))),
+            given: 0,
+        }
     }
 
     /// The next ones: built-in fields and three custom columns.
     pub fn take(&mut self, count: usize) -> Vec<Value> {
         let first = self.given;
         self.given += count;
-        (first..self.given).map(|number| person(number, &self.places)).collect()
+        (first..self.given)
+            .map(|number| person(number, &self.places))
+            .collect()
     }
 
     /// The next ones, with a note of so many characters each.
@@ -161,8 +191,15 @@ impl Sender {
 
     /// The same with another key than [`KEY`].
     pub fn with_key(url: &str, key: &'static str) -> anyhow::Result<Self> {
-        let client = reqwest::Client::builder().timeout(ANSWER_TIMEOUT).tcp_nodelay(true).build()?;
-        Ok(Self { client, url: format!("{url}/api/v1/recipients"), key })
+        let client = reqwest::Client::builder()
+            .timeout(ANSWER_TIMEOUT)
+            .tcp_nodelay(true)
+            .build()?;
+        Ok(Self {
+            client,
+            url: format!("{url}/api/v1/recipients"),
+            key,
+        })
     }
 
     async fn post(&self, body: String) -> anyhow::Result<(u16, String)> {
@@ -199,6 +236,9 @@ fn check_answer(status: u16, text: &str, recipients: usize) -> anyhow::Result<()
     ensure!(status == 200, "the answer is {status}: {start}");
     let answer: Value = serde_json::from_str(text).context("the answer is no JSON")?;
     let mailed = answer["summary"]["mailed"].as_u64();
-    ensure!(mailed == Some(recipients as u64), "not all {recipients} recipients were mailed: {start}");
+    ensure!(
+        mailed == Some(recipients as u64),
+        "not all {recipients} recipients were mailed: {start}"
+    );
     Ok(())
 }

@@ -3,7 +3,8 @@
 /// Processor, cores, memory, and how busy the machine was before the benchmark began.
 pub fn describe() -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let processor = field("/proc/cpuinfo", "model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned());
+    let processor =
+        field("/proc/cpuinfo", "model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned());
     let memory = field("/proc/meminfo", "MemTotal")
         .and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok())
         .map_or_else(String::new, |kib| format!(", {} GiB", kib / (1024 * 1024)));
@@ -26,8 +27,13 @@ pub fn busy_seconds() -> Option<f64> {
     /// Clock ticks in a second, as the kernel counts processor time for programs.
     const TICKS_PER_SECOND: f64 = 100.0;
     let text = std::fs::read_to_string("/proc/stat").ok()?;
-    let ticks: Vec<f64> =
-        text.lines().next()?.split_whitespace().skip(1).filter_map(|ticks| ticks.parse().ok()).collect();
+    let ticks: Vec<f64> = text
+        .lines()
+        .next()?
+        .split_whitespace()
+        .skip(1)
+        .filter_map(|ticks| ticks.parse().ok())
+        .collect();
     // User, nice, system, idle, waiting for disks, interrupts of two kinds, taken by the host; the rest is in user.
     let idle: f64 = ticks.get(3..5)?.iter().sum();
     Some((ticks.get(..8)?.iter().sum::<f64>() - idle) / TICKS_PER_SECOND)

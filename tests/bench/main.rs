@@ -36,14 +36,46 @@ struct Bench {
 
 /// All of them.
 const BENCHES: &[Bench] = &[
-    Bench { name: "send", parts: &send::PARTS, measure: |parts| Box::pin(send::run(parts)) },
-    Bench { name: "push", parts: &[], measure: |_| Box::pin(push::run()) },
-    Bench { name: "push-large", parts: &[], measure: |_| Box::pin(push::run_large()) },
-    Bench { name: "addresses", parts: &[], measure: |_| Box::pin(addresses::run()) },
-    Bench { name: "webhooks", parts: &webhooks::PARTS, measure: |parts| Box::pin(webhooks::run(parts)) },
-    Bench { name: "designs", parts: &[], measure: |_| Box::pin(designs()) },
-    Bench { name: "console", parts: &[], measure: |_| Box::pin(console::run()) },
-    Bench { name: "formulas", parts: &[], measure: |_| Box::pin(formulas::run()) },
+    Bench {
+        name: "send",
+        parts: &send::PARTS,
+        measure: |parts| Box::pin(send::run(parts)),
+    },
+    Bench {
+        name: "push",
+        parts: &[],
+        measure: |_| Box::pin(push::run()),
+    },
+    Bench {
+        name: "push-large",
+        parts: &[],
+        measure: |_| Box::pin(push::run_large()),
+    },
+    Bench {
+        name: "addresses",
+        parts: &[],
+        measure: |_| Box::pin(addresses::run()),
+    },
+    Bench {
+        name: "webhooks",
+        parts: &webhooks::PARTS,
+        measure: |parts| Box::pin(webhooks::run(parts)),
+    },
+    Bench {
+        name: "designs",
+        parts: &[],
+        measure: |_| Box::pin(designs()),
+    },
+    Bench {
+        name: "console",
+        parts: &[],
+        measure: |_| Box::pin(console::run()),
+    },
+    Bench {
+        name: "formulas",
+        parts: &[],
+        measure: |_| Box::pin(formulas::run()),
+    },
 ];
 
 /// What becomes of a design: the checks of a send, and paper.
@@ -68,7 +100,10 @@ struct Arguments {
 
 impl Arguments {
     fn parse(arguments: impl Iterator<Item = String>) -> anyhow::Result<Asked> {
-        let mut parsed = Self { benches: Vec::new(), is_json: false };
+        let mut parsed = Self {
+            benches: Vec::new(),
+            is_json: false,
+        };
         for argument in arguments {
             if ["-h", "--help"].contains(&argument.as_str()) {
                 return Ok(Asked::Help);
@@ -82,7 +117,9 @@ impl Arguments {
             }
         }
         if parsed.benches.is_empty() {
-            parsed.benches.extend(BENCHES.iter().map(|bench| (bench, bench.parts.to_vec())));
+            parsed
+                .benches
+                .extend(BENCHES.iter().map(|bench| (bench, bench.parts.to_vec())));
         }
         Ok(Asked::Measure(parsed))
     }
@@ -90,8 +127,11 @@ impl Arguments {
 
 fn help() -> String {
     let names = BENCHES.iter().map(|bench| {
-        let parts =
-            if bench.parts.is_empty() { String::new() } else { format!("  ({})", bench.parts.join(", ")) };
+        let parts = if bench.parts.is_empty() {
+            String::new()
+        } else {
+            format!("  ({})", bench.parts.join(", "))
+        };
         format!("  {}{parts}", bench.name)
     });
     let names: Vec<String> = names.collect();
@@ -111,7 +151,11 @@ fn find(wanted: &str) -> Option<(&'static Bench, Vec<&'static str>)> {
     let bench = BENCHES.iter().find(|bench| bench.name == name)?;
     match part {
         None => Some((bench, bench.parts.to_vec())),
-        Some(part) => bench.parts.iter().find(|known| **known == part).map(|part| (bench, vec![*part])),
+        Some(part) => bench
+            .parts
+            .iter()
+            .find(|known| **known == part)
+            .map(|part| (bench, vec![*part])),
     }
 }
 
@@ -134,7 +178,11 @@ async fn run() -> anyhow::Result<()> {
     service::install_crypto();
     for (bench, parts) in arguments.benches {
         let machine = machine::describe();
-        let report = Report { bench: bench.name, machine, figures: (bench.measure)(parts).await? };
+        let report = Report {
+            bench: bench.name,
+            machine,
+            figures: (bench.measure)(parts).await?,
+        };
         report.print(arguments.is_json)?;
     }
     Ok(())

@@ -35,7 +35,12 @@ impl Stack {
     async fn start(database: Database) -> anyhow::Result<Self> {
         let fleet = Fleet::start(&database, 1).await?;
         let sender = Sender::new(&fleet.url)?;
-        Ok(Self { database, fleet, sender, people: People::default() })
+        Ok(Self {
+            database,
+            fleet,
+            sender,
+            people: People::default(),
+        })
     }
 
     /// Ends the processes and removes the database.

@@ -37,7 +37,12 @@ impl Stack {
         let mut fleet = Fleet::start(&database, 1).await?;
         fleet.add_dispatcher().await?;
         let cards = team::mail(&database, &fleet.url).await?;
-        Ok(Self { database, fleet, sink, cards })
+        Ok(Self {
+            database,
+            fleet,
+            sink,
+            cards,
+        })
     }
 }
 

@@ -15,14 +15,25 @@ fn with(mut person: Value, name: &str, value: &str) -> Value {
 /// A stack on which a ZIP is covered from its first point on.
 async fn covered() -> TestStack {
     let settings = vec![("VERIFICATION__COVERAGE_POINTS", "1".to_owned())];
-    let stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
+    let stack = TestStack::with(StackOptions {
+        settings,
+        ..StackOptions::default()
+    })
+    .await;
     stack.campaign(json!({})).await;
     stack.import_main_street(1..41).await;
     stack
 }
 
 async fn texts(stack: &TestStack, sql: &str) -> Vec<String> {
-    stack.sql.query(sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
+    stack
+        .sql
+        .query(sql, &[])
+        .await
+        .unwrap()
+        .iter()
+        .map(|row| row.get(0))
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -30,16 +41,25 @@ async fn an_address_with_a_point_is_confirmed_with_zip_4_and_place() {
     let stack = covered().await;
     stack
         .sql
-        .execute("UPDATE address_points SET plus4 = '1234' WHERE line_1 = '7 Main St'", &[])
+        .execute(
+            "UPDATE address_points SET plus4 = '1234' WHERE line_1 = '7 Main St'",
+            &[],
+        )
         .await
         .unwrap();
-    let answer = stack.send(&[with(person(7), "address_1", "7 MAIN STREET")]).await;
-    assert_eq!(answer.json()["results"][0]["address"], "7 Main St, Austin, TX 78701-1234");
+    let answer = stack
+        .send(&[with(person(7), "address_1", "7 MAIN STREET")])
+        .await;
+    assert_eq!(
+        answer.json()["results"][0]["address"],
+        "7 Main St, Austin, TX 78701-1234"
+    );
     assert_eq!(
         texts(&stack, "SELECT verification || ' ' || plus4 FROM pieces").await,
         ["delivery_point 1234"]
     );
-    let place = "SELECT round(latitude::numeric, 6)::text || ' ' || longitude::text FROM address_entries";
+    let place =
+        "SELECT round(latitude::numeric, 6)::text || ' ' || longitude::text FROM address_entries";
     assert_eq!(texts(&stack, place).await, ["30.270700 -97.74"]);
 }
 
@@ -49,15 +69,39 @@ async fn strictness_is_zip_where_no_points_cover_the_zip_and_delivery_point_wher
     let elsewhere = with(person(5), "zip", "78702");
     let other_street = with(person(5), "address_1", "5 Nowhere Ln");
     let boxed = with(person(5), "address_1", "PO Box 5");
-    let answer = stack.send(&[person(5), person(4_000), other_street, boxed, elsewhere]).await;
-    assert_eq!(answer.reasons(), ["mailed", "invalid_address", "invalid_address", "mailed", "mailed"]);
-    let detail = |at: usize| answer.json()["results"][at]["detail"].as_str().unwrap().to_owned();
-    assert_eq!(detail(1), "There is no number 4000 on Main St in ZIP code 78701.");
+    let answer = stack
+        .send(&[person(5), person(4_000), other_street, boxed, elsewhere])
+        .await;
+    assert_eq!(
+        answer.reasons(),
+        [
+            "mailed",
+            "invalid_address",
+            "invalid_address",
+            "mailed",
+            "mailed"
+        ]
+    );
+    let detail = |at: usize| {
+        answer.json()["results"][at]["detail"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(
+        detail(1),
+        "There is no number 4000 on Main St in ZIP code 78701."
+    );
     assert_eq!(detail(2), "There is no Nowhere Ln in ZIP code 78701.");
-    let kept = "SELECT verification FROM recipients WHERE status = 'not_mailed' ORDER BY verification";
+    let kept =
+        "SELECT verification FROM recipients WHERE status = 'not_mailed' ORDER BY verification";
     assert_eq!(texts(&stack, kept).await, [detail(2), detail(1)]);
     assert_eq!(
-        texts(&stack, "SELECT verification FROM pieces ORDER BY verification").await,
+        texts(
+            &stack,
+            "SELECT verification FROM pieces ORDER BY verification"
+        )
+        .await,
         ["delivery_point", "zip", "zip"]
     );
 }
@@ -67,7 +111,9 @@ async fn the_fringe_of_a_zip_does_not_make_the_rest_of_it_undeliverable() {
     let stack = TestStack::start().await;
     stack.import_main_street(1..41).await;
     // Few points: only the street that they know is known well.
-    let answer = stack.send(&[with(person(5), "address_1", "5 Nowhere Ln"), person(4_000)]).await;
+    let answer = stack
+        .send(&[with(person(5), "address_1", "5 Nowhere Ln"), person(4_000)])
+        .await;
     assert_eq!(answer.reasons(), ["mailed", "invalid_address"]);
 }
 
@@ -80,11 +126,25 @@ async fn a_campaign_can_be_stricter_or_laxer() {
     let invalid = "invalid_address";
     for (name, strictness, expected) in [
         ("PA-ZIP001", "zip", ["mailed", "mailed", "mailed", "mailed"]),
-        ("PA-STREET", "street", ["mailed", "mailed", invalid, invalid]),
-        ("PA-POINT1", "delivery_point", ["mailed", invalid, invalid, invalid]),
+        (
+            "PA-STREET",
+            "street",
+            ["mailed", "mailed", invalid, invalid],
+        ),
+        (
+            "PA-POINT1",
+            "delivery_point",
+            ["mailed", invalid, invalid, invalid],
+        ),
     ] {
-        stack.campaign(json!({"id": name, "name": name, "strictness": strictness})).await;
-        assert_eq!(stack.send_to(name, &recipients).await.reasons(), expected, "{strictness}");
+        stack
+            .campaign(json!({"id": name, "name": name, "strictness": strictness}))
+            .await;
+        assert_eq!(
+            stack.send_to(name, &recipients).await.reasons(),
+            expected,
+            "{strictness}"
+        );
     }
 }
 
@@ -101,25 +161,50 @@ async fn a_suffix_that_is_missing_or_wrong_is_corrected_from_the_points_and_told
     assert_eq!(answer.reasons(), ["mailed"; 3]);
     let results = &answer.json()["results"];
     assert_eq!(results[0]["address"], "7 Main St, Austin, TX 78701");
-    let warned =
-        |detail: &str| json!([{"code": "address_corrected", "field": "address_1", "detail": detail}]);
-    assert_eq!(results[0]["warnings"], warned(r#""Main" was corrected to "Main St"."#));
-    assert_eq!(results[1]["warnings"], warned(r#""Main Ave" was corrected to "Main St"."#));
+    let warned = |detail: &str| json!([{"code": "address_corrected", "field": "address_1", "detail": detail}]);
+    assert_eq!(
+        results[0]["warnings"],
+        warned(r#""Main" was corrected to "Main St"."#)
+    );
+    assert_eq!(
+        results[1]["warnings"],
+        warned(r#""Main Ave" was corrected to "Main St"."#)
+    );
     assert_eq!(results[2]["warnings"], Value::Null);
     let corrections = texts(&stack, "SELECT corrections FROM pieces ORDER BY line_1").await;
-    assert_eq!(corrections, ["address_1: Main -> Main St", "address_1: Main Ave -> Main St", ""]);
+    assert_eq!(
+        corrections,
+        [
+            "address_1: Main -> Main St",
+            "address_1: Main Ave -> Main St",
+            ""
+        ]
+    );
     // The corrected address is the one that was mailed.
-    assert_eq!(stack.send(&[person(7)]).await.reasons(), ["duplicate_recent"]);
+    assert_eq!(
+        stack.send(&[person(7)]).await.reasons(),
+        ["duplicate_recent"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_street_is_corrected_where_points_do_not_cover_the_zip() {
     let settings = vec![("VERIFICATION__COVERAGE_POINTS", "1000".to_owned())];
-    let stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
+    let stack = TestStack::with(StackOptions {
+        settings,
+        ..StackOptions::default()
+    })
+    .await;
     stack.campaign(json!({})).await;
     stack.import_main_street(1..13).await;
-    let answer = stack.send(&[with(person(8), "address_1", "8 Main Ave")]).await;
-    assert_eq!(answer.reasons(), ["mailed"], "the ZIP is known, and no more is asked");
+    let answer = stack
+        .send(&[with(person(8), "address_1", "8 Main Ave")])
+        .await;
+    assert_eq!(
+        answer.reasons(),
+        ["mailed"],
+        "the ZIP is known, and no more is asked"
+    );
     let result = &answer.json()["results"][0];
     assert_eq!(result["address"], "8 Main Ave, Austin, TX 78701");
     assert_eq!(result["warnings"], Value::Null);
@@ -134,36 +219,68 @@ async fn another_household_is_never_confirmed() {
          1,HOLLY RD,21219,39.2,-76.4\n4900,CARROLL CT,21219,39.2,-76.4\n4900,CARROLL MANOR RD,21219,39.2,-76.4\n\
          5,OAK ST,21219,39.2,-76.4\n1,OAK LN,21222,39.2,-76.4\n7,ELM ST,21219,39.2,-76.4\n7,ELM CT,21219,39.2,-76.4\n",
     );
-    pillarbox::addresses::import::import_file(&stack.store, &file.path, false, stack.now()).await.unwrap();
+    pillarbox::addresses::import::import_file(&stack.store, &file.path, false, stack.now())
+        .await
+        .unwrap();
     let at = |line: &str| {
-        let fields = [("address_1", line), ("city", "Baltimore"), ("state", "MD"), ("zip", "21219")];
-        fields
-            .into_iter()
-            .fold(with(person(1), "reference", line), |person, (name, value)| with(person, name, value))
+        let fields = [
+            ("address_1", line),
+            ("city", "Baltimore"),
+            ("state", "MD"),
+            ("zip", "21219"),
+        ];
+        fields.into_iter().fold(
+            with(person(1), "reference", line),
+            |person, (name, value)| with(person, name, value),
+        )
     };
-    let wrong = ["2628 S Marine Ave", "2628 Marine Ave", "121 Holly Rd", "5 Oak Ln", "7 Elm"].map(at);
+    let wrong = [
+        "2628 S Marine Ave",
+        "2628 Marine Ave",
+        "121 Holly Rd",
+        "5 Oak Ln",
+        "7 Elm",
+    ]
+    .map(at);
     assert_eq!(stack.send(&wrong).await.reasons(), ["invalid_address"; 5]);
     let answer = stack.send(&[at("4900 Carroll Manor"), at("5 Oak")]).await;
     assert_eq!(answer.reasons(), ["mailed", "mailed"]);
-    assert_eq!(answer.json()["results"][0]["address"], "4900 Carroll Manor Rd, Baltimore, MD 21219");
+    assert_eq!(
+        answer.json()["results"][0]["address"],
+        "4900 Carroll Manor Rd, Baltimore, MD 21219"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_operator_overrides_a_false_undeliverable() {
     let stack = covered().await;
-    assert_eq!(stack.send(&[person(4_000)]).await.reasons(), ["invalid_address"]);
+    assert_eq!(
+        stack.send(&[person(4_000)]).await.reasons(),
+        ["invalid_address"]
+    );
     let operate = |action: &'static str| {
-        let arguments = ["addresses", "override", action, "4000 Main Street, Austin TX 78701"];
+        let arguments = [
+            "addresses",
+            "override",
+            action,
+            "4000 Main Street, Austin TX 78701",
+        ];
         tokio::task::block_in_place(|| {
             SpawnedProcess::start_with("pillarbox", &arguments, &stack.settings, None).wait()
         })
     };
     assert!(operate("add"));
     assert_eq!(stack.send(&[person(4_000)]).await.reasons(), ["mailed"]);
-    assert_eq!(texts(&stack, "SELECT verification FROM pieces").await, ["override"]);
+    assert_eq!(
+        texts(&stack, "SELECT verification FROM pieces").await,
+        ["override"]
+    );
     assert!(operate("remove"));
     assert!(!operate("remove"), "it is gone");
-    assert_eq!(stack.send(&[person(4_000), person(1)]).await.reasons(), ["invalid_address", "mailed"]);
+    assert_eq!(
+        stack.send(&[person(4_000), person(1)]).await.reasons(),
+        ["invalid_address", "mailed"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -174,29 +291,55 @@ async fn importing_again_changes_nothing_and_a_newer_file_brings_newer_places() 
     let file = PointFile::main_street(1..41);
     let import = async |again| {
         let imported =
-            pillarbox::addresses::import::import_file(&stack.store, &file.path, again, stack.now()).await;
+            pillarbox::addresses::import::import_file(&stack.store, &file.path, again, stack.now())
+                .await;
         imported.unwrap()
     };
     let left_alone = import(false).await;
-    assert!(left_alone.was_finished, "its content is known, whatever its name");
+    assert!(
+        left_alone.was_finished,
+        "its content is known, whatever its name"
+    );
     let repeated = import(true).await;
-    assert_eq!((repeated.was_finished, repeated.rows_kept, repeated.points_added), (false, 40, 0));
+    assert_eq!(
+        (
+            repeated.was_finished,
+            repeated.rows_kept,
+            repeated.points_added
+        ),
+        (false, 40, 0)
+    );
     assert_eq!(texts(&stack, state).await, before);
     let newer = PointFile::new(
         "number\tstreet\tpostcode\tlat\tlon\n1\tMAIN ST\t78701\t30.5\t-97.5\n0\tMAIN ST\t78701\t30.5\t-97.5\n",
     );
-    let imported = pillarbox::addresses::import::import_file(&stack.store, &newer.path, false, stack.now())
-        .await
-        .unwrap();
-    assert_eq!((imported.rows_read, imported.rows_kept, imported.points_added), (2, 1, 0));
-    assert_eq!(imported.skipped, [("without a house number".to_owned(), 1)].into());
+    let imported =
+        pillarbox::addresses::import::import_file(&stack.store, &newer.path, false, stack.now())
+            .await
+            .unwrap();
+    assert_eq!(
+        (
+            imported.rows_read,
+            imported.rows_kept,
+            imported.points_added
+        ),
+        (2, 1, 0)
+    );
+    assert_eq!(
+        imported.skipped,
+        [("without a house number".to_owned(), 1)].into()
+    );
     let moved = "SELECT latitude::text FROM address_points WHERE line_1 = '1 Main St'";
     assert_eq!(texts(&stack, moved).await, ["30.5"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_import_killed_half_way_goes_on_behind_its_last_chunk() {
-    let stack = TestStack::with(StackOptions { mailers: 0, ..StackOptions::default() }).await;
+    let stack = TestStack::with(StackOptions {
+        mailers: 0,
+        ..StackOptions::default()
+    })
+    .await;
     // More than one chunk.
     let file = PointFile::main_street(1..150_001);
     let path = file.path.to_str().unwrap();
@@ -207,30 +350,55 @@ async fn an_import_killed_half_way_goes_on_behind_its_last_chunk() {
         })
     };
     assert!(!import(Some("import.merged")), "it dies");
-    let kept = stack.count("SELECT rows_kept FROM address_imports WHERE finished_at IS NULL").await;
-    assert_eq!(stack.count("SELECT count(*) FROM address_points").await, kept);
+    let kept = stack
+        .count("SELECT rows_kept FROM address_imports WHERE finished_at IS NULL")
+        .await;
+    assert_eq!(
+        stack.count("SELECT count(*) FROM address_points").await,
+        kept
+    );
     assert!(kept > 0 && kept < 150_000, "{kept}");
     assert!(import(None));
-    assert_eq!(stack.count("SELECT count(*) FROM address_points").await, 150_000);
-    assert_eq!(stack.count("SELECT points FROM address_zips").await, 150_000);
     assert_eq!(
-        stack.count("SELECT rows_read FROM address_imports WHERE finished_at IS NOT NULL").await,
+        stack.count("SELECT count(*) FROM address_points").await,
+        150_000
+    );
+    assert_eq!(
+        stack.count("SELECT points FROM address_zips").await,
+        150_000
+    );
+    assert_eq!(
+        stack
+            .count("SELECT rows_read FROM address_imports WHERE finished_at IS NOT NULL")
+            .await,
         150_000
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_quoted_value_of_an_import_may_break_over_lines() {
-    let stack = TestStack::with(StackOptions { mailers: 0, ..StackOptions::default() }).await;
+    let stack = TestStack::with(StackOptions {
+        mailers: 0,
+        ..StackOptions::default()
+    })
+    .await;
     let file = PointFile::new(
         "number,street,notes,postcode,lat,lon\n\
          1,MAIN ST,\"behind the mill,\n2,SIDE ST,\r\nask \"\"Pat\"\"\",78701,30.5,-97.5\n\
          2,\"MAIN ST\n\",,78701,30.5,-97.5\n",
     );
-    let imported = pillarbox::addresses::import::import_file(&stack.store, &file.path, false, stack.now())
-        .await
-        .unwrap();
-    assert_eq!((imported.rows_read, imported.rows_kept, imported.points_added), (2, 2, 2));
+    let imported =
+        pillarbox::addresses::import::import_file(&stack.store, &file.path, false, stack.now())
+            .await
+            .unwrap();
+    assert_eq!(
+        (
+            imported.rows_read,
+            imported.rows_kept,
+            imported.points_added
+        ),
+        (2, 2, 2)
+    );
     assert_eq!(
         texts(&stack, "SELECT line_1 FROM address_points ORDER BY line_1").await,
         ["1 Main St", "2 Main St"]
@@ -240,7 +408,11 @@ async fn a_quoted_value_of_an_import_may_break_over_lines() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_address_that_is_too_long_is_invalid_and_the_rest_of_the_request_runs() {
     let stack = covered().await;
-    let long = with(person(3), "address_1", &format!("3 {}St", "Main ".repeat(1_000)));
+    let long = with(
+        person(3),
+        "address_1",
+        &format!("3 {}St", "Main ".repeat(1_000)),
+    );
     assert_eq!(long["address_1"].as_str().unwrap().len(), 5_004);
     let answer = stack.send(&[long, person(4)]).await;
     assert_eq!(answer.reasons(), ["invalid_address", "mailed"]);
@@ -253,14 +425,21 @@ async fn the_same_house_in_two_urbanizations_is_two_addresses() {
     let stack = TestStack::start().await;
     let home = |urbanization: &str| {
         let mut home = person(1);
-        for (name, value) in
-            [("address_1", "150 Calle A"), ("address_2", urbanization), ("city", "San Juan"), ("state", "PR")]
-        {
+        for (name, value) in [
+            ("address_1", "150 Calle A"),
+            ("address_2", urbanization),
+            ("city", "San Juan"),
+            ("state", "PR"),
+        ] {
             home = with(home, name, value);
         }
         with(home, "zip", "00926")
     };
-    let homes = [home("Urb Las Gladiolas"), home("Urb Royal Oak"), home("URBANIZACION LAS GLADIOLAS")];
+    let homes = [
+        home("Urb Las Gladiolas"),
+        home("Urb Royal Oak"),
+        home("URBANIZACION LAS GLADIOLAS"),
+    ];
     let answer = stack.send(&homes).await;
     assert_eq!(answer.reasons(), ["mailed", "mailed", "duplicate_recent"]);
 }
@@ -268,7 +447,11 @@ async fn the_same_house_in_two_urbanizations_is_two_addresses() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_do_not_mail_list_knows_an_address_as_it_was_written_and_as_it_was_corrected() {
     let stack = covered().await;
-    stack.campaign(json!({"do_not_mail": ["7 Main, Austin, TX 78701", "8 Main St, Austin, TX 78701"]})).await;
+    stack
+        .campaign(
+            json!({"do_not_mail": ["7 Main, Austin, TX 78701", "8 Main St, Austin, TX 78701"]}),
+        )
+        .await;
     let [written, corrected, other] =
         ["7 Main", "8 Main", "9 Main"].map(|line| with(person(7), "address_1", line));
     let answer = stack.send(&[written, corrected, other]).await;
@@ -278,7 +461,9 @@ async fn a_do_not_mail_list_knows_an_address_as_it_was_written_and_as_it_was_cor
 #[tokio::test(flavor = "multi_thread")]
 async fn a_do_not_mail_list_knows_an_address_in_every_spelling() {
     let stack = covered().await;
-    stack.campaign(json!({"do_not_mail": ["7 Main St Apt 2B, Austin, TX 78701"]})).await;
+    stack
+        .campaign(json!({"do_not_mail": ["7 Main St Apt 2B, Austin, TX 78701"]}))
+        .await;
     let spelled = |line: &str| with(with(person(7), "address_1", line), "reference", line);
     let answer = stack
         .send(&[
@@ -288,7 +473,10 @@ async fn a_do_not_mail_list_knows_an_address_in_every_spelling() {
             spelled("8 Main St"),
         ])
         .await;
-    assert_eq!(answer.reasons(), ["do_not_mail", "do_not_mail", "do_not_mail", "mailed"]);
+    assert_eq!(
+        answer.reasons(),
+        ["do_not_mail", "do_not_mail", "do_not_mail", "mailed"]
+    );
 }
 
 /// Confirms every address of a batch as it was sent.
@@ -318,7 +506,11 @@ async fn with_provider(server: &MockServer) -> TestStack {
         ("SMARTY__CONCURRENCY", "1".to_owned()),
         ("SMARTY__BREAKER_REST_MS", "1".to_owned()),
     ];
-    let stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
+    let stack = TestStack::with(StackOptions {
+        settings,
+        ..StackOptions::default()
+    })
+    .await;
     stack.campaign(json!({})).await;
     stack
 }
@@ -330,25 +522,41 @@ async fn batches(server: &MockServer) -> usize {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_provider_confirms_and_its_answers_are_kept() {
     let server = MockServer::start().await;
-    Mock::given(method("POST")).respond_with(Confirming).mount(&server).await;
+    Mock::given(method("POST"))
+        .respond_with(Confirming)
+        .mount(&server)
+        .await;
     let stack = with_provider(&server).await;
     let answer = stack.send(&[person(1), person(1), person(2)]).await;
     assert_eq!(answer.reasons(), ["mailed", "duplicate_recent", "mailed"]);
-    assert_eq!(answer.json()["results"][0]["address"], "1 Main St, Austin, TX 78701-4321");
-    let first: Vec<Value> = server.received_requests().await.unwrap()[0].body_json().unwrap();
+    assert_eq!(
+        answer.json()["results"][0]["address"],
+        "1 Main St, Austin, TX 78701-4321"
+    );
+    let first: Vec<Value> = server.received_requests().await.unwrap()[0]
+        .body_json()
+        .unwrap();
     assert_eq!(first.len(), 2, "the same address is asked once");
     stack.clock.advance(chrono::TimeDelta::days(29));
     stack.send(&[person(2)]).await;
     assert_eq!(batches(&server).await, 1);
     stack.clock.advance(chrono::TimeDelta::days(2));
     stack.send(&[person(1)]).await;
-    assert_eq!(batches(&server).await, 2, "an answer that has expired is asked for again");
+    assert_eq!(
+        batches(&server).await,
+        2,
+        "an answer that has expired is asked for again"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_outage_also_of_a_part_is_validation_unavailable_and_mails_and_charges_nothing() {
     let server = MockServer::start().await;
-    Mock::given(method("POST")).respond_with(Confirming).up_to_n_times(1).mount(&server).await;
+    Mock::given(method("POST"))
+        .respond_with(Confirming)
+        .up_to_n_times(1)
+        .mount(&server)
+        .await;
     Mock::given(method("POST"))
         .respond_with(ResponseTemplate::new(503).set_delay(Duration::from_millis(10)))
         .up_to_n_times(2)
@@ -359,12 +567,25 @@ async fn an_outage_also_of_a_part_is_validation_unavailable_and_mails_and_charge
     {
         let answer = stack.send(&recipients).await;
         assert_eq!(answer.error(), (503, "validation_unavailable".to_owned()));
-        for table in ["sends", "charges", "pieces", "recipients", "address_entries"] {
-            assert_eq!(stack.count(&format!("SELECT count(*) FROM {table}")).await, 0, "{table}");
+        for table in [
+            "sends",
+            "charges",
+            "pieces",
+            "recipients",
+            "address_entries",
+        ] {
+            assert_eq!(
+                stack.count(&format!("SELECT count(*) FROM {table}")).await,
+                0,
+                "{table}"
+            );
         }
     }
     // The provider is back: what it had answered is not asked again.
-    Mock::given(method("POST")).respond_with(Confirming).mount(&server).await;
+    Mock::given(method("POST"))
+        .respond_with(Confirming)
+        .mount(&server)
+        .await;
     let before = batches(&server).await;
     assert_eq!(stack.send(&recipients).await.reasons(), vec!["mailed"; 250]);
     assert_eq!(batches(&server).await - before, 2);

@@ -5,22 +5,37 @@ use serde_json::{Value, json};
 
 async fn send_with(stack: &TestStack, number: usize, fields: Value, types: Value) -> Value {
     let mut recipient = person(number);
-    recipient.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-    let answer =
-        stack.post(&json!({"campaign_id": CAMPAIGN, "recipients": [recipient], "field_types": types})).await;
+    recipient
+        .as_object_mut()
+        .unwrap()
+        .extend(fields.as_object().unwrap().clone());
+    let answer = stack
+        .post(&json!({"campaign_id": CAMPAIGN, "recipients": [recipient], "field_types": types}))
+        .await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     answer.json()["summary"].clone()
 }
 
 async fn columns(stack: &TestStack) -> Vec<(String, String)> {
-    let rows =
-        stack.sql.query("SELECT name, type FROM address_columns ORDER BY column_id", &[]).await.unwrap();
+    let rows = stack
+        .sql
+        .query(
+            "SELECT name, type FROM address_columns ORDER BY column_id",
+            &[],
+        )
+        .await
+        .unwrap();
     rows.iter().map(|row| (row.get(0), row.get(1))).collect()
 }
 
 async fn custom(stack: &TestStack, number: usize) -> Value {
     let sql = "SELECT custom FROM address_entries WHERE last_name = $1";
-    stack.sql.query_one(sql, &[&format!("Reader{number}")]).await.unwrap().get(0)
+    stack
+        .sql
+        .query_one(sql, &[&format!("Reader{number}")])
+        .await
+        .unwrap()
+        .get(0)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -30,8 +45,13 @@ async fn field_types_give_new_columns_their_type_and_text_is_the_default() {
     let types = json!({"visits": "number", "Since": "date", "VIP": "yes_no"});
     let summary = send_with(&stack, 1, fields, types).await;
     assert_eq!(summary, json!({"received": 1, "mailed": 1, "notMailed": 0}));
-    let expected = [("Pet", "text"), ("Since", "date"), ("Visits", "number"), ("vip", "yes_no")]
-        .map(|(n, t)| (n.to_owned(), t.to_owned()));
+    let expected = [
+        ("Pet", "text"),
+        ("Since", "date"),
+        ("Visits", "number"),
+        ("vip", "yes_no"),
+    ]
+    .map(|(n, t)| (n.to_owned(), t.to_owned()));
     let mut made = columns(&stack).await;
     made.sort();
     assert_eq!(made, expected);
@@ -46,7 +66,10 @@ async fn a_name_meets_its_column_whatever_its_case_and_keeps_its_type() {
     let stack = TestStack::start().await;
     send_with(&stack, 1, json!({"Visits": 1}), json!({"Visits": "number"})).await;
     send_with(&stack, 2, json!({" VISITS": 2}), json!({"VISITS": "text"})).await;
-    assert_eq!(columns(&stack).await, [("Visits".to_owned(), "number".to_owned())]);
+    assert_eq!(
+        columns(&stack).await,
+        [("Visits".to_owned(), "number".to_owned())]
+    );
     assert_eq!(custom(&stack, 2).await, json!({"visits": "2"}));
 }
 
@@ -54,10 +77,25 @@ async fn a_name_meets_its_column_whatever_its_case_and_keeps_its_type() {
 async fn unparseable_typed_values_are_counted_and_stored_as_sent() {
     let stack = TestStack::start().await;
     let types = json!({"n": "number", "d": "date", "y": "yes_no"});
-    let summary = send_with(&stack, 1, json!({"n": "many", "d": "soon", "y": "maybe"}), types.clone()).await;
+    let summary = send_with(
+        &stack,
+        1,
+        json!({"n": "many", "d": "soon", "y": "maybe"}),
+        types.clone(),
+    )
+    .await;
     assert_eq!(summary["unparseableTypedValues"], 3);
-    assert_eq!(custom(&stack, 1).await, json!({"n": "many", "d": "soon", "y": "maybe"}));
-    let summary = send_with(&stack, 2, json!({"n": "$1,234.50", "d": "3/7/2026", "y": "N"}), types).await;
+    assert_eq!(
+        custom(&stack, 1).await,
+        json!({"n": "many", "d": "soon", "y": "maybe"})
+    );
+    let summary = send_with(
+        &stack,
+        2,
+        json!({"n": "$1,234.50", "d": "3/7/2026", "y": "N"}),
+        types,
+    )
+    .await;
     assert_eq!(summary.get("unparseableTypedValues"), None);
 }
 
@@ -67,7 +105,13 @@ async fn computed_fields_ignored_counts_values_for_formula_and_ai_columns() {
     let insert = "INSERT INTO address_columns SELECT team_id, gen_random_uuid(), kind, kind, 'text', kind, 'owner', now()
         FROM teams, unnest(ARRAY['formula', 'ai']) AS kind WHERE teams.name = 'Test'";
     stack.sql.execute(insert, &[]).await.unwrap();
-    let summary = send_with(&stack, 1, json!({"Formula": 1, "AI": 2, "other": 3}), json!({})).await;
+    let summary = send_with(
+        &stack,
+        1,
+        json!({"Formula": 1, "AI": 2, "other": 3}),
+        json!({}),
+    )
+    .await;
     assert_eq!(summary["computedFieldsIgnored"], 2);
     assert_eq!(custom(&stack, 1).await, json!({"other": "3"}));
 }
@@ -76,8 +120,9 @@ async fn computed_fields_ignored_counts_values_for_formula_and_ai_columns() {
 async fn new_custom_columns_per_request_and_per_team_are_limited_and_the_request_still_runs() {
     let stack = TestStack::start().await;
     for request in 0..6 {
-        let fields: serde_json::Map<_, _> =
-            (0..12).map(|n| (format!("c{request}-{n:02}"), json!("v"))).collect();
+        let fields: serde_json::Map<_, _> = (0..12)
+            .map(|n| (format!("c{request}-{n:02}"), json!("v")))
+            .collect();
         let summary = send_with(&stack, request + 1, Value::Object(fields), json!({})).await;
         assert_eq!(summary["mailed"], 1);
         assert_eq!(columns(&stack).await.len(), (request + 1).min(5) * 10);
@@ -90,8 +135,13 @@ async fn new_custom_columns_per_request_and_per_team_are_limited_and_the_request
 #[tokio::test(flavor = "multi_thread")]
 async fn ten_thousand_distinct_names_make_ten_columns() {
     let stack = TestStack::start().await;
-    let fields: serde_json::Map<_, _> = (0..10_000).map(|n| (format!("name {n}"), json!(n))).collect();
-    assert_eq!(send_with(&stack, 1, Value::Object(fields), json!({})).await["mailed"], 1);
+    let fields: serde_json::Map<_, _> = (0..10_000)
+        .map(|n| (format!("name {n}"), json!(n)))
+        .collect();
+    assert_eq!(
+        send_with(&stack, 1, Value::Object(fields), json!({})).await["mailed"],
+        1
+    );
     assert_eq!(columns(&stack).await.len(), 10);
 }
 
@@ -99,8 +149,9 @@ async fn ten_thousand_distinct_names_make_ten_columns() {
 async fn requests_at_the_same_time_make_each_column_once_and_keep_the_limit() {
     let stack = TestStack::start().await;
     let sends = (0..8).map(|request| {
-        let fields: serde_json::Map<_, _> =
-            (0..10).map(|n| (format!("c{}", (request * 7 + n) % 60), json!("v"))).collect();
+        let fields: serde_json::Map<_, _> = (0..10)
+            .map(|n| (format!("c{}", (request * 7 + n) % 60), json!("v")))
+            .collect();
         send_with(&stack, request + 1, Value::Object(fields), json!({}))
     });
     // Sends of eight people's fields meet in four slots of one mailer.
@@ -129,7 +180,10 @@ async fn a_value_that_is_cut_is_told_in_the_result() {
     whole["note"] = "é".repeat(600).into();
     let answer = stack.send(&[cut, whole]).await.json();
     let warnings = &answer["results"][0]["warnings"];
-    assert_eq!((&warnings[0]["code"], &warnings[0]["field"]), (&json!("value_cut"), &json!("note")));
+    assert_eq!(
+        (&warnings[0]["code"], &warnings[0]["field"]),
+        (&json!("value_cut"), &json!("note"))
+    );
     assert_eq!(answer["results"][1]["warnings"], Value::Null);
 }
 
@@ -137,11 +191,24 @@ async fn a_value_that_is_cut_is_told_in_the_result() {
 async fn a_field_whose_name_is_too_long_is_left_out_and_counted() {
     let stack = TestStack::start().await;
     let (long, pet) = ("n".repeat(201), "p".repeat(200));
-    let summary =
-        send_with(&stack, 1, json!({&long: "x", &pet: "3"}), json!({&long: "date", &pet: "number"})).await;
-    assert_eq!((&summary["mailed"], &summary["longNamesIgnored"]), (&json!(1), &json!(2)));
+    let summary = send_with(
+        &stack,
+        1,
+        json!({&long: "x", &pet: "3"}),
+        json!({&long: "date", &pet: "number"}),
+    )
+    .await;
+    assert_eq!(
+        (&summary["mailed"], &summary["longNamesIgnored"]),
+        (&json!(1), &json!(2))
+    );
     assert_eq!(custom(&stack, 1).await, json!({ &pet: "3" }));
-    assert_eq!(send_with(&stack, 2, json!({}), json!({})).await.get("longNamesIgnored"), None);
+    assert_eq!(
+        send_with(&stack, 2, json!({}), json!({}))
+            .await
+            .get("longNamesIgnored"),
+        None
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -158,12 +225,23 @@ async fn a_birthday_that_cannot_be_read_is_told_and_counted() {
         .collect();
     let answer = stack.send(&recipients).await.json();
     assert_eq!(answer["summary"]["birthdaysNotRead"], 2);
-    let codes: Vec<_> = (0..5).map(|at| answer["results"][at]["warnings"][0]["code"].clone()).collect();
+    let codes: Vec<_> = (0..5)
+        .map(|at| answer["results"][at]["warnings"][0]["code"].clone())
+        .collect();
     let [told, untold] = [json!("birthday_not_read"), Value::Null];
-    assert_eq!(codes, [untold.clone(), untold.clone(), told.clone(), told, untold]);
-    let sql =
-        "SELECT concat_ws('/', birth_month, birth_day, birth_year) FROM address_entries ORDER BY last_name";
-    let kept: Vec<String> = stack.sql.query(sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
+    assert_eq!(
+        codes,
+        [untold.clone(), untold.clone(), told.clone(), told, untold]
+    );
+    let sql = "SELECT concat_ws('/', birth_month, birth_day, birth_year) FROM address_entries ORDER BY last_name";
+    let kept: Vec<String> = stack
+        .sql
+        .query(sql, &[])
+        .await
+        .unwrap()
+        .iter()
+        .map(|row| row.get(0))
+        .collect();
     assert_eq!(kept, ["7/4", "7/4/1990", "7/4", "", ""]);
 }
 
@@ -176,7 +254,10 @@ async fn a_unit_is_in_address_2_for_conditions_on_whichever_line_it_was_sent() {
     below["address_2"] = "Apt 5".into();
     behind["address_1"] = format!("{} Apt 5", behind["address_1"].as_str().unwrap()).into();
     let sent = stack.send(&[below, behind, house]).await;
-    assert_eq!(sent.reasons(), ["filtered_conditions", "filtered_conditions", "mailed"]);
+    assert_eq!(
+        sent.reasons(),
+        ["filtered_conditions", "filtered_conditions", "mailed"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -188,8 +269,10 @@ async fn birthdays_are_read_in_their_forms_and_kept_as_sent() {
     let sql = "SELECT birthday, birth_month, birth_day, birth_year FROM address_entries ORDER BY last_name";
     let rows = stack.sql.query(sql, &[]).await.unwrap();
     type Birth = (String, Option<i16>, Option<i16>, Option<i16>);
-    let births: Vec<Birth> =
-        rows.iter().map(|row| (row.get(0), row.get(1), row.get(2), row.get(3))).collect();
+    let births: Vec<Birth> = rows
+        .iter()
+        .map(|row| (row.get(0), row.get(1), row.get(2), row.get(3)))
+        .collect();
     assert_eq!(
         births,
         [
@@ -203,31 +286,43 @@ async fn birthdays_are_read_in_their_forms_and_kept_as_sent() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_entry_is_keyed_by_verified_address_and_name_and_a_send_updates_it() {
     let stack = TestStack::start().await;
-    stack.campaign(json!({"id": "PA-SECOND", "name": "Second"})).await;
+    stack
+        .campaign(json!({"id": "PA-SECOND", "name": "Second"}))
+        .await;
     let mut first = person(1);
-    first
-        .as_object_mut()
-        .unwrap()
-        .extend(json!({"email": "a@b.example", "pet": "Rex", "colour": "red"}).as_object().unwrap().clone());
+    first.as_object_mut().unwrap().extend(
+        json!({"email": "a@b.example", "pet": "Rex", "colour": "red"})
+            .as_object()
+            .unwrap()
+            .clone(),
+    );
     stack.send(&[first]).await;
     let mut second = person(1);
     second["address_1"] = "1 MAIN STREET".into();
     second["first_name"] = "PAT".into();
-    second
-        .as_object_mut()
-        .unwrap()
-        .extend(json!({"phone": "512", "pet": "Tom"}).as_object().unwrap().clone());
+    second.as_object_mut().unwrap().extend(
+        json!({"phone": "512", "pet": "Tom"})
+            .as_object()
+            .unwrap()
+            .clone(),
+    );
     let mut other = person(1);
     other["first_name"] = "Kim".into();
     stack.send_to("PA-SECOND", &[second, other]).await;
     assert_eq!(stack.count("SELECT count(*) FROM address_entries").await, 2);
     let row = stack
         .sql
-        .query_one("SELECT email, phone, custom FROM address_entries WHERE first_name = 'Pat'", &[])
+        .query_one(
+            "SELECT email, phone, custom FROM address_entries WHERE first_name = 'Pat'",
+            &[],
+        )
         .await
         .unwrap();
     assert_eq!((row.get(0), row.get(1)), ("a@b.example", "512"));
-    assert_eq!(row.get::<_, Value>(2), json!({"pet": "Tom", "colour": "red"}));
+    assert_eq!(
+        row.get::<_, Value>(2),
+        json!({"pet": "Tom", "colour": "red"})
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -235,12 +330,24 @@ async fn a_column_that_conditions_use_keeps_its_type() {
     let stack = TestStack::start().await;
     let columns = |column_type| json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": column_type}]}]});
     stack.apply(columns("number")).await;
-    stack.campaign(json!({"conditions": {"column": "score", "operator": "greater", "value": 10}})).await;
-    let (file, folder, policy) = (columns("text").to_string(), std::path::Path::new("."), stack.policy());
+    stack
+        .campaign(json!({"conditions": {"column": "score", "operator": "greater", "value": 10}}))
+        .await;
+    let (file, folder, policy) = (
+        columns("text").to_string(),
+        std::path::Path::new("."),
+        stack.policy(),
+    );
     let refused = pillarbox::apply::apply(&stack.store, &file, folder, &policy, stack.now()).await;
     let reason = "conditions of the campaign \"Test\" use the column \"Score\" as it is: take them out first";
-    assert_eq!(refused.unwrap_err().to_string(), format!("teams[0].columns[0].type: {reason}"));
+    assert_eq!(
+        refused.unwrap_err().to_string(),
+        format!("teams[0].columns[0].type: {reason}")
+    );
     stack.campaign(json!({})).await;
     stack.apply(columns("text")).await;
-    assert_eq!(self::columns(&stack).await, [("Score".to_owned(), "text".to_owned())]);
+    assert_eq!(
+        self::columns(&stack).await,
+        [("Score".to_owned(), "text".to_owned())]
+    );
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillarbox_tests::{
-    CAMPAIGN, ChaosFault, ChaosFleet, GatedVerifier, KEY, PrivateServer, PrivateServers, ServerKind,
-    SlowVerifier, SpawnedProcess, StackOptions, TestStack, eventually, free_port, people, settings_for,
+    CAMPAIGN, ChaosFault, ChaosFleet, GatedVerifier, KEY, PrivateServer, PrivateServers,
+    ServerKind, SlowVerifier, SpawnedProcess, StackOptions, TestStack, eventually, free_port,
+    people, settings_for,
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -15,14 +16,20 @@ use service::{Config, Process};
 use tokio_util::sync::CancellationToken;
 
 fn quick_leases() -> Vec<(&'static str, String)> {
-    vec![("MAILER__LEASE_MS", "1500".to_owned()), ("MAILER__JOB_PAUSE_MS", "200".to_owned())]
+    vec![
+        ("MAILER__LEASE_MS", "1500".to_owned()),
+        ("MAILER__JOB_PAUSE_MS", "200".to_owned()),
+    ]
 }
 
 /// A stack whose mailers are real processes.
 async fn without_mailer() -> TestStack {
-    let stack =
-        TestStack::with(StackOptions { settings: quick_leases(), mailers: 0, ..StackOptions::default() })
-            .await;
+    let stack = TestStack::with(StackOptions {
+        settings: quick_leases(),
+        mailers: 0,
+        ..StackOptions::default()
+    })
+    .await;
     stack.campaign(json!({})).await;
     stack
 }
@@ -44,9 +51,16 @@ async fn send_until_answered(stack: &TestStack, recipients: &[Value]) -> Vec<Str
 
 async fn assert_one_card_each(stack: &TestStack, addresses: i64) {
     assert_eq!(stack.count("SELECT count(*) FROM pieces").await, addresses);
-    assert_eq!(stack.count("SELECT count(DISTINCT address_id) FROM pieces").await, addresses);
     assert_eq!(
-        stack.count("SELECT coalesce(sum(amount_cents), 0)::bigint FROM charges").await,
+        stack
+            .count("SELECT count(DISTINCT address_id) FROM pieces")
+            .await,
+        addresses
+    );
+    assert_eq!(
+        stack
+            .count("SELECT coalesce(sum(amount_cents), 0)::bigint FROM charges")
+            .await,
         addresses * 79
     );
     let sales = "SELECT balance_cents FROM ledger_accounts WHERE account = 'sales' AND team_id IN (SELECT team_id FROM campaigns)";
@@ -62,7 +76,10 @@ async fn dies_at(point: &'static str) {
         let send = send_until_answered(&stack, &recipients);
         let die = async {
             let doomed = tokio::sync::Mutex::new(&mut doomed);
-            eventually("the mailer dies at its fail point", async || doomed.lock().await.has_ended()).await;
+            eventually("the mailer dies at its fail point", async || {
+                doomed.lock().await.has_ended()
+            })
+            .await;
             // Another worker takes over what the dead one had.
             SpawnedProcess::start("mailer", &stack.settings, None)
         };
@@ -103,7 +120,10 @@ async fn a_send_left_open_is_finished_though_nobody_asks_again() {
     let ask = async {
         eventually("the mailer dies", async || {
             let _ = tokio::time::timeout(Duration::from_millis(500), stack.send(&recipients)).await;
-            stack.count("SELECT count(*) FROM sends WHERE state = 'reserved'").await == 1
+            stack
+                .count("SELECT count(*) FROM sends WHERE state = 'reserved'")
+                .await
+                == 1
         })
         .await;
     };
@@ -111,10 +131,16 @@ async fn a_send_left_open_is_finished_though_nobody_asks_again() {
     doomed.kill();
     let mut settings = stack.settings.clone();
     // Another namespace: the call in the queue is out of this worker's reach, as if the broker had been wiped.
-    settings.insert("PILLARBOX__BROKER__NAMESPACE".to_owned(), "elsewhere".to_owned());
+    settings.insert(
+        "PILLARBOX__BROKER__NAMESPACE".to_owned(),
+        "elsewhere".to_owned(),
+    );
     let _second = SpawnedProcess::start("mailer", &settings, None);
     eventually("the send is finished", async || {
-        stack.count("SELECT count(*) FROM sends WHERE state = 'finished'").await == 1
+        stack
+            .count("SELECT count(*) FROM sends WHERE state = 'finished'")
+            .await
+            == 1
     })
     .await;
     assert_one_card_each(&stack, 10).await;
@@ -126,7 +152,12 @@ async fn a_send_that_takes_longer_than_its_lease_stays_with_its_worker() {
     let verifier: Arc<dyn verification::AddressVerifier> = gate.clone();
     let lease_ms = 300;
     let settings = vec![("MAILER__LEASE_MS", lease_ms.to_string())];
-    let options = StackOptions { settings, mailers: 2, verifier: Some(verifier), ..StackOptions::default() };
+    let options = StackOptions {
+        settings,
+        mailers: 2,
+        verifier: Some(verifier),
+        ..StackOptions::default()
+    };
     let stack = TestStack::with(options).await;
     stack.campaign(json!({})).await;
     let recipients = people(1..4);
@@ -135,10 +166,14 @@ async fn a_send_that_takes_longer_than_its_lease_stays_with_its_worker() {
         4 * lease_ms
     );
     // The repeat would take the request over as soon as its lease ran out.
-    let (first, repeat, ()) = tokio::join!(stack.send(&recipients), stack.send(&recipients), async {
-        eventually("the lease is renewed", async || stack.count(&renewed).await == 1).await;
-        gate.open();
-    });
+    let (first, repeat, ()) =
+        tokio::join!(stack.send(&recipients), stack.send(&recipients), async {
+            eventually("the lease is renewed", async || {
+                stack.count(&renewed).await == 1
+            })
+            .await;
+            gate.open();
+        });
     assert_eq!(first.reasons(), ["mailed"; 3]);
     assert_eq!(repeat.text, first.text);
     assert_eq!(gate.asked(), 1, "nobody began anew");
@@ -147,8 +182,16 @@ async fn a_send_that_takes_longer_than_its_lease_stays_with_its_worker() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_is_taken_over_only_by_a_worker_that_has_a_slot_for_it() {
-    let settings = vec![("MAILER__LEASE_MS", "5000".to_owned()), ("MAILER__CONCURRENCY", "1".to_owned())];
-    let mut stack = TestStack::with(StackOptions { settings, mailers: 0, ..StackOptions::default() }).await;
+    let settings = vec![
+        ("MAILER__LEASE_MS", "5000".to_owned()),
+        ("MAILER__CONCURRENCY", "1".to_owned()),
+    ];
+    let mut stack = TestStack::with(StackOptions {
+        settings,
+        mailers: 0,
+        ..StackOptions::default()
+    })
+    .await;
     stack.campaign(json!({})).await;
     let mut doomed = SpawnedProcess::start("mailer", &stack.settings, Some("send.claimed"));
     let claimed = "SELECT count(*) FROM sends WHERE state = 'claimed'";
@@ -180,18 +223,27 @@ async fn a_request_is_taken_over_only_by_a_worker_that_has_a_slot_for_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_that_expires_before_its_worker_begins_it_is_never_begun() {
     let gate = Arc::new(GatedVerifier::default());
-    let settings =
-        vec![("MAILER__CONCURRENCY", "1".to_owned()), ("GATEWAY__CALL_DEADLINE_MS", "2000".to_owned())];
+    let settings = vec![
+        ("MAILER__CONCURRENCY", "1".to_owned()),
+        ("GATEWAY__CALL_DEADLINE_MS", "2000".to_owned()),
+    ];
     let verifier: Arc<dyn verification::AddressVerifier> = gate.clone();
-    let stack =
-        TestStack::with(StackOptions { settings, verifier: Some(verifier), ..StackOptions::default() }).await;
+    let stack = TestStack::with(StackOptions {
+        settings,
+        verifier: Some(verifier),
+        ..StackOptions::default()
+    })
+    .await;
     stack.campaign(json!({})).await;
     let (begun, waiting) = (people(1..2), people(2..3));
     let (begun, waiting) = tokio::join!(stack.send(&begun), async {
         eventually("the first has the one slot", async || gate.asked() == 1).await;
         stack.send(&waiting).await
     });
-    assert_eq!((begun.error(), waiting.error()), (begun.error(), begun.error()));
+    assert_eq!(
+        (begun.error(), waiting.error()),
+        (begun.error(), begun.error())
+    );
     assert_eq!(waiting.status, 504);
     gate.open();
     // Its turn would have come before this one's.
@@ -199,7 +251,10 @@ async fn a_request_that_expires_before_its_worker_begins_it_is_never_begun() {
     assert_eq!(gate.asked(), 2, "nobody looked at the one that expired");
     assert_eq!(stack.count("SELECT count(*) FROM sends").await, 2);
     eventually("the first is finished", async || {
-        stack.count("SELECT count(*) FROM sends WHERE state = 'finished'").await == 2
+        stack
+            .count("SELECT count(*) FROM sends WHERE state = 'finished'")
+            .await
+            == 2
     })
     .await;
     assert_one_card_each(&stack, 2).await;
@@ -208,28 +263,53 @@ async fn a_request_that_expires_before_its_worker_begins_it_is_never_begun() {
 #[tokio::test(flavor = "multi_thread")]
 async fn later_steps_of_an_open_send_are_planned_once_though_its_campaign_is_paused_by_then() {
     // Nobody looks for open sends: the repeat finds it.
-    let settings =
-        vec![("MAILER__LEASE_MS", "4000".to_owned()), ("MAILER__JOB_INTERVAL_MS", "600000".to_owned())];
-    let stack = TestStack::with(StackOptions { settings, mailers: 0, ..StackOptions::default() }).await;
-    let steps = [0, 1, 2].map(|days| json!({"design": "Card", "postage": "standard", "delay_days": days}));
+    let settings = vec![
+        ("MAILER__LEASE_MS", "4000".to_owned()),
+        ("MAILER__JOB_INTERVAL_MS", "600000".to_owned()),
+    ];
+    let stack = TestStack::with(StackOptions {
+        settings,
+        mailers: 0,
+        ..StackOptions::default()
+    })
+    .await;
+    let steps =
+        [0, 1, 2].map(|days| json!({"design": "Card", "postage": "standard", "delay_days": days}));
     stack.campaign(json!({"steps": steps})).await;
     let mut doomed = SpawnedProcess::start("mailer", &stack.settings, Some("send.reserved"));
     let recipients = people(1..11);
     eventually("the mailer dies", async || {
         let _ = tokio::time::timeout(Duration::from_millis(500), stack.send(&recipients)).await;
-        stack.count("SELECT count(*) FROM sends WHERE state = 'reserved'").await == 1
+        stack
+            .count("SELECT count(*) FROM sends WHERE state = 'reserved'")
+            .await
+            == 1
     })
     .await;
     doomed.kill();
     let planned = "SELECT count(*) FROM jobs WHERE kind = 'step'";
-    assert_eq!(stack.count(planned).await, 0, "they are planned with the charge");
-    stack.campaign(json!({"status": "paused", "steps": steps})).await;
+    assert_eq!(
+        stack.count(planned).await,
+        0,
+        "they are planned with the charge"
+    );
+    stack
+        .campaign(json!({"status": "paused", "steps": steps}))
+        .await;
     let _second = SpawnedProcess::start("mailer", &stack.settings, None);
     for _ in 0..2 {
-        assert_eq!(send_until_answered(&stack, &recipients).await, vec!["mailed"; 10]);
+        assert_eq!(
+            send_until_answered(&stack, &recipients).await,
+            vec!["mailed"; 10]
+        );
     }
     assert_eq!(stack.count(planned).await, 2);
-    assert_eq!(stack.count("SELECT count(DISTINCT step) FROM jobs WHERE kind = 'step'").await, 2);
+    assert_eq!(
+        stack
+            .count("SELECT count(DISTINCT step) FROM jobs WHERE kind = 'step'")
+            .await,
+        2
+    );
     assert_one_card_each(&stack, 10).await;
 }
 
@@ -238,17 +318,40 @@ async fn job_dies_at(point: &'static str) {
     let step = |delay_days: u32| json!({"design": "Card", "postage": "standard", "delay_days": delay_days});
     stack.campaign(json!({"steps": [step(0), step(1)]})).await;
     // Real processes have real clocks: the second step falls due at once.
-    stack.sql.execute("UPDATE campaign_steps SET delay_days = 0", &[]).await.unwrap();
+    stack
+        .sql
+        .execute("UPDATE campaign_steps SET delay_days = 0", &[])
+        .await
+        .unwrap();
     let mut doomed = SpawnedProcess::start("mailer", &stack.settings, Some(point));
-    assert_eq!(send_until_answered(&stack, &people(1..21)).await, vec!["mailed"; 20]);
+    assert_eq!(
+        send_until_answered(&stack, &people(1..21)).await,
+        vec!["mailed"; 20]
+    );
     {
         let doomed = tokio::sync::Mutex::new(&mut doomed);
-        eventually("the mailer dies at its fail point", async || doomed.lock().await.has_ended()).await;
+        eventually("the mailer dies at its fail point", async || {
+            doomed.lock().await.has_ended()
+        })
+        .await;
     }
     let _second = SpawnedProcess::start("mailer", &stack.settings, None);
-    eventually("step 2 is done", async || stack.count("SELECT count(*) FROM jobs").await == 0).await;
-    assert_eq!(stack.count("SELECT count(*) FROM pieces WHERE step = 2").await, 20);
-    assert_eq!(stack.count("SELECT count(*) FROM charges WHERE state = 'settled'").await, 2);
+    eventually("step 2 is done", async || {
+        stack.count("SELECT count(*) FROM jobs").await == 0
+    })
+    .await;
+    assert_eq!(
+        stack
+            .count("SELECT count(*) FROM pieces WHERE step = 2")
+            .await,
+        20
+    );
+    assert_eq!(
+        stack
+            .count("SELECT count(*) FROM charges WHERE state = 'settled'")
+            .await,
+        2
+    );
     stack.assert_consistent().await;
 }
 
@@ -269,7 +372,10 @@ async fn a_mailer_told_to_stop_finishes_what_it_began() {
     assert_eq!(send_until_answered(&stack, &people(1..3)).await.len(), 2);
     let recipients = people(10..1010);
     let (answer, ended_well) = tokio::join!(stack.send(&recipients), async {
-        eventually("the send has begun", async || stack.count("SELECT count(*) FROM sends").await == 2).await;
+        eventually("the send has begun", async || {
+            stack.count("SELECT count(*) FROM sends").await == 2
+        })
+        .await;
         tokio::task::block_in_place(|| mailer.terminate())
     });
     assert!(ended_well);
@@ -290,8 +396,7 @@ async fn mail_until(stack: &TestStack, stop: CancellationToken) {
 async fn a_mailer_told_to_stop_begins_no_further_open_send() {
     let stack = without_mailer().await;
     // Nobody has set up the provider: both sends are left open.
-    let by_card =
-        "UPDATE teams SET payment = 'stripe', stripe_customer = 'cus_1', stripe_payment_method = 'pm_1'";
+    let by_card = "UPDATE teams SET payment = 'stripe', stripe_customer = 'cus_1', stripe_payment_method = 'pm_1'";
     stack.sql.execute(by_card, &[]).await.unwrap();
     let stop = CancellationToken::new();
     tokio::join!(mail_until(&stack, stop.clone()), async {
@@ -301,7 +406,11 @@ async fn a_mailer_told_to_stop_begins_no_further_open_send() {
         }
         stop.cancel();
     });
-    stack.sql.execute("UPDATE charges SET payment = 'balance'", &[]).await.unwrap();
+    stack
+        .sql
+        .execute("UPDATE charges SET payment = 'balance'", &[])
+        .await
+        .unwrap();
     let hold = "BEGIN; SELECT 1 FROM ledger_accounts WHERE account = 'prepaid' FOR UPDATE";
     stack.sql.batch_execute(hold).await.unwrap();
     stack.clock.advance(chrono::TimeDelta::minutes(1));
@@ -309,7 +418,10 @@ async fn a_mailer_told_to_stop_begins_no_further_open_send() {
     tokio::join!(mail_until(&stack, stop.clone()), async {
         let waiting = "SELECT count(*) FROM pg_locks
              WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))";
-        eventually("the first payment waits", async || stack.count(waiting).await == 1).await;
+        eventually("the first payment waits", async || {
+            stack.count(waiting).await == 1
+        })
+        .await;
         stop.cancel();
         stack.sql.batch_execute("COMMIT").await.unwrap();
     });
@@ -321,11 +433,17 @@ async fn a_mailer_told_to_stop_begins_no_further_open_send() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_gateway_told_to_stop_answers_what_it_accepted() {
-    let mut stack =
-        TestStack::with(StackOptions { settings: quick_leases(), ..StackOptions::default() }).await;
+    let mut stack = TestStack::with(StackOptions {
+        settings: quick_leases(),
+        ..StackOptions::default()
+    })
+    .await;
     stack.campaign(json!({})).await;
     let port = free_port();
-    stack.settings.insert("PILLARBOX__GATEWAY__LISTEN".to_owned(), format!("127.0.0.1:{port}"));
+    stack.settings.insert(
+        "PILLARBOX__GATEWAY__LISTEN".to_owned(),
+        format!("127.0.0.1:{port}"),
+    );
     let mut gateway = SpawnedProcess::start("gateway", &stack.settings, None);
     let url = format!("http://127.0.0.1:{port}");
     let send = async |recipients: Vec<Value>| {
@@ -338,15 +456,23 @@ async fn a_gateway_told_to_stop_answers_what_it_accepted() {
             .await
     };
     eventually("the gateway answers", async || {
-        send(people(1..2)).await.is_ok_and(|answer| answer.status() == 200)
+        send(people(1..2))
+            .await
+            .is_ok_and(|answer| answer.status() == 200)
     })
     .await;
     let (answer, ended_well) = tokio::join!(send(people(10..1510)), async {
-        eventually("the send has begun", async || stack.count("SELECT count(*) FROM sends").await == 2).await;
+        eventually("the send has begun", async || {
+            stack.count("SELECT count(*) FROM sends").await == 2
+        })
+        .await;
         tokio::task::block_in_place(|| gateway.terminate())
     });
     assert!(ended_well);
-    assert_eq!(answer.unwrap().json::<Value>().await.unwrap()["summary"]["mailed"], 1500);
+    assert_eq!(
+        answer.unwrap().json::<Value>().await.unwrap()["summary"]["mailed"],
+        1500
+    );
     assert!(send(people(1..2)).await.is_err(), "it listens no more");
 }
 
@@ -360,10 +486,15 @@ async fn a_reply_lost_with_the_broker_is_found_in_the_database() {
     })
     .await;
     stack.campaign(json!({})).await;
-    stack.add_mailer(Some(std::sync::Arc::new(SlowVerifier(Duration::from_secs(2)))));
+    stack.add_mailer(Some(std::sync::Arc::new(SlowVerifier(
+        Duration::from_secs(2),
+    ))));
     let recipients = people(1..4);
     let (answer, ()) = tokio::join!(send_until_answered(&stack, &recipients), async {
-        eventually("the send has begun", async || stack.count("SELECT count(*) FROM sends").await == 1).await;
+        eventually("the send has begun", async || {
+            stack.count("SELECT count(*) FROM sends").await == 1
+        })
+        .await;
         tokio::task::block_in_place(|| broker.act("wipe"));
     });
     assert_eq!(answer, vec!["mailed"; 3]);
@@ -386,13 +517,21 @@ fn strikes() -> Vec<ChaosFault> {
 
 /// Sends a batch to one gateway or the other until it is answered.
 async fn insist(urls: &[String; 2], batch: Vec<Value>, until: Instant) -> Vec<Value> {
-    let client = reqwest::Client::builder().timeout(Duration::from_secs(12)).build().unwrap();
+    let client = reqwest::Client::builder()
+        .timeout(Duration::from_secs(12))
+        .build()
+        .unwrap();
     let body = json!({"campaign_id": CAMPAIGN, "recipients": batch}).to_string();
     let mut turn = 0;
     while Instant::now() < until {
         turn += 1;
         let url = format!("{}/api/v1/recipients", urls[turn % 2]);
-        let answer = client.post(url).header("x-api-key", KEY).body(body.clone()).send().await;
+        let answer = client
+            .post(url)
+            .header("x-api-key", KEY)
+            .body(body.clone())
+            .send()
+            .await;
         if let Ok(answer) = answer
             && answer.status() == 200
             && let Ok(json) = answer.json::<Value>().await
@@ -423,7 +562,9 @@ async fn chaos_leaves_one_card_and_one_charge_for_each_address() {
             tokio::spawn(async move {
                 let mut sent = 0;
                 // Batches of neighbours overlap, so that requests also meet on the same addresses.
-                while sent < 3 || (striking.load(std::sync::atomic::Ordering::Relaxed) && sent < 400) {
+                while sent < 3
+                    || (striking.load(std::sync::atomic::Ordering::Relaxed) && sent < 400)
+                {
                     let first = 1 + client * 10_000 + sent * 15;
                     let until = Instant::now() + Duration::from_secs(120);
                     insist(&urls, people(first..first + 20), until).await;
@@ -435,7 +576,9 @@ async fn chaos_leaves_one_card_and_one_charge_for_each_address() {
         .collect();
     let mut random = StdRng::seed_from_u64(SEED);
     let mut strikes = strikes();
-    world.suffer(&mut strikes, Duration::from_millis(1500), &mut random).await;
+    world
+        .suffer(&mut strikes, Duration::from_millis(1500), &mut random)
+        .await;
     striking.store(false, std::sync::atomic::Ordering::Relaxed);
     let mut batches = 0;
     let mut addresses = 0;
@@ -447,7 +590,10 @@ async fn chaos_leaves_one_card_and_one_charge_for_each_address() {
     println!("struck {strikes:?}; {batches} batches over {addresses} addresses answered");
     let stack = stack.reconnected().await;
     eventually("nothing stays open", async || {
-        stack.count("SELECT count(*) FROM sends WHERE state = 'reserved'").await == 0
+        stack
+            .count("SELECT count(*) FROM sends WHERE state = 'reserved'")
+            .await
+            == 0
     })
     .await;
     assert_one_card_each(&stack, i64::try_from(addresses).unwrap()).await;

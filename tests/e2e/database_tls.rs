@@ -16,17 +16,26 @@ async fn ask(url: &str) -> Result<SchemaVersion, StoreError> {
 
 /// A certificate for these names that is its own issuer, as `openssl req -x509` makes them, and its key.
 fn self_signed(names: &[&str]) -> (String, String) {
-    let names = names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let names = names
+        .iter()
+        .map(|name| (*name).to_owned())
+        .collect::<Vec<_>>();
     let mut parameters = CertificateParams::new(names).unwrap();
     parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let key = KeyPair::generate().unwrap();
-    (parameters.self_signed(&key).unwrap().pem(), key.serialize_pem())
+    (
+        parameters.self_signed(&key).unwrap().pem(),
+        key.serialize_pem(),
+    )
 }
 
 /// A server that speaks TLS with this certificate. Its files are written by the server, whose they must be.
 fn with_certificate(server: &PrivateServer, certificate: &str, key: &str) {
     for (file, content) in [("server.crt", certificate), ("server.key", key)] {
-        let lines = format!("SELECT unnest(string_to_array('{}', E'\\n'))", content.trim());
+        let lines = format!(
+            "SELECT unnest(string_to_array('{}', E'\\n'))",
+            content.trim()
+        );
         let copy = format!("COPY ({lines}) TO PROGRAM 'umask 077; cat > {file}'");
         server.control(&["-c", &copy]);
     }
@@ -43,7 +52,10 @@ fn root_file(certificate: &str) -> NamedTempFile {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_modes_of_tls_do_what_they_do_in_libpq() {
     let server = tokio::task::block_in_place(|| PrivateServer::start(ServerKind::Postgres));
-    let (here, there) = (self_signed(&["127.0.0.1"]), self_signed(&["elsewhere.example.com"]));
+    let (here, there) = (
+        self_signed(&["127.0.0.1"]),
+        self_signed(&["elsewhere.example.com"]),
+    );
     let (own, other) = (root_file(&here.0), root_file(&there.0));
     let (own, other) = (own.path().display(), other.path().display());
     let url = |options: &str| format!("{}{options}", server.url);
@@ -53,9 +65,12 @@ async fn the_modes_of_tls_do_what_they_do_in_libpq() {
     };
 
     // A server without TLS.
-    for (is_let_in, options) in
-        [(true, ""), (true, "?sslmode=prefer"), (false, "?sslmode=require"), (true, "?sslmode=disable")]
-    {
+    for (is_let_in, options) in [
+        (true, ""),
+        (true, "?sslmode=prefer"),
+        (false, "?sslmode=require"),
+        (true, "?sslmode=disable"),
+    ] {
         check(is_let_in, options).await;
     }
     // One whose certificate is its own, and this host's.
@@ -83,7 +98,10 @@ async fn the_modes_of_tls_do_what_they_do_in_libpq() {
     };
     let connection = store.connection().await.unwrap();
     let encrypted = "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'pillarbox'";
-    assert_eq!(tokio::task::block_in_place(|| server.control(&["-c", encrypted])), "t");
+    assert_eq!(
+        tokio::task::block_in_place(|| server.control(&["-c", encrypted])),
+        "t"
+    );
     drop(connection);
     // One whose certificate is another host's.
     tokio::task::block_in_place(|| with_certificate(&server, &there.0, &there.1));

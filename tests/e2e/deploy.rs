@@ -12,15 +12,23 @@ const COMPOSE: &str = include_str!("../../docker-compose.yml");
 /// Processes that must be in the compose file: every folder of `services` that is a process of its own.
 fn processes() -> Vec<String> {
     let services = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../services");
-    let names =
-        std::fs::read_dir(services).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let names = std::fs::read_dir(services)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
     names.filter(|name| name != "pillarbox").collect()
 }
 
 fn environment(service: &Value) -> HashMap<String, String> {
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
     match &service["environment"] {
-        Value::Object(map) => map.iter().map(|(name, value)| (name.clone(), text(value))).collect(),
+        Value::Object(map) => map
+            .iter()
+            .map(|(name, value)| (name.clone(), text(value)))
+            .collect(),
         Value::Array(list) => list
             .iter()
             .filter_map(|entry| entry.as_str()?.split_once('='))
@@ -42,13 +50,19 @@ fn the_compose_file_sets_only_settings_that_the_configuration_knows() {
     let compose = compose();
     let services = compose["services"].as_object().unwrap();
     for process in processes() {
-        let service =
-            services.get(&process).unwrap_or_else(|| panic!("{process} is not in the compose file"));
+        let service = services
+            .get(&process)
+            .unwrap_or_else(|| panic!("{process} is not in the compose file"));
         let settings = environment(service);
-        let ours: HashMap<_, _> =
-            settings.into_iter().filter(|(name, _)| name.starts_with("PILLARBOX")).collect();
+        let ours: HashMap<_, _> = settings
+            .into_iter()
+            .filter(|(name, _)| name.starts_with("PILLARBOX"))
+            .collect();
         let user = format!("postgres://{process}:");
-        assert!(ours["PILLARBOX__DATABASE__URL"].starts_with(&user), "{process} is no user of its own");
+        assert!(
+            ours["PILLARBOX__DATABASE__URL"].starts_with(&user),
+            "{process} is no user of its own"
+        );
         Config::with(ours).unwrap_or_else(|error| panic!("{process}: {error}"));
     }
 }
@@ -62,21 +76,37 @@ fn nothing_in_the_compose_file_gives_up_on_a_busy_machine() {
         for (other, wait) in service["depends_on"].as_object().into_iter().flatten() {
             let condition = wait["condition"].as_str().unwrap();
             let is_patient = condition == "service_started" || other == "migrate";
-            assert!(is_patient, "{name} is never started when {other} is slow: {condition}");
+            assert!(
+                is_patient,
+                "{name} is never started when {other} is slow: {condition}"
+            );
         }
         let check = service["healthcheck"]["test"].to_string();
-        assert!(!check.contains("rabbitmq"), "{name}: an Erlang VM for each check");
+        assert!(
+            !check.contains("rabbitmq"),
+            "{name}: an Erlang VM for each check"
+        );
     }
     let migrate = services["migrate"]["command"].to_string();
     assert!(migrate.contains("pillarbox migrate --wait "), "{migrate}");
-    let check = services["rabbitmq"]["healthcheck"]["test"].as_array().unwrap();
-    let words: Vec<&str> = check[1..].iter().map(|word| word.as_str().unwrap()).collect();
+    let check = services["rabbitmq"]["healthcheck"]["test"]
+        .as_array()
+        .unwrap();
+    let words: Vec<&str> = check[1..]
+        .iter()
+        .map(|word| word.as_str().unwrap())
+        .collect();
     // The check itself, with a port of ours: it fails where nobody listens, and not where somebody does.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port().to_string();
     let passes = || {
         let arguments = words[1..].iter().map(|word| word.replace("5672", &port));
-        Command::new(words[0]).args(arguments).output().unwrap().status.success()
+        Command::new(words[0])
+            .args(arguments)
+            .output()
+            .unwrap()
+            .status
+            .success()
     };
     assert!(passes());
     drop(listener);
@@ -88,7 +118,10 @@ fn the_image_holds_stripped_programs_and_a_check_that_asks_a_process() {
     let dockerfile = include_str!("../../deploy/Dockerfile");
     assert!(dockerfile.contains("CARGO_PROFILE_RELEASE_STRIP=symbols"));
     let check = compose()["services"]["gateway"]["healthcheck"]["test"][1].clone();
-    assert!(dockerfile.contains(&format!("deploy/{}.sh /usr/local/bin/", check.as_str().unwrap())));
+    assert!(dockerfile.contains(&format!(
+        "deploy/{}.sh /usr/local/bin/",
+        check.as_str().unwrap()
+    )));
 }
 
 fn manifests() -> PathBuf {
@@ -97,12 +130,19 @@ fn manifests() -> PathBuf {
 
 /// Checks the manifests in this folder.
 fn checked(folder: &Path) -> (bool, String) {
-    let checker =
-        std::env::var("PILLARBOX_MANIFEST_CHECKER").expect("PILLARBOX_MANIFEST_CHECKER is set by ./dev test");
+    let checker = std::env::var("PILLARBOX_MANIFEST_CHECKER")
+        .expect("PILLARBOX_MANIFEST_CHECKER is set by ./dev test");
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("manifests/validate.py");
     let mut command = Command::new(Path::new(&checker).join("bin/python"));
-    let Output { status, stdout, stderr } = command.arg(program).arg(folder).output().unwrap();
-    (status.success(), String::from_utf8([stdout, stderr].concat()).unwrap())
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command.arg(program).arg(folder).output().unwrap();
+    (
+        status.success(),
+        String::from_utf8([stdout, stderr].concat()).unwrap(),
+    )
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -126,8 +166,18 @@ fn the_manifests_fit_the_schemas_and_what_they_name_is_there() {
 #[test]
 fn a_mistake_in_a_manifest_is_found() {
     for (file, right, wrong, expected) in [
-        ("gateway.yaml", "maxUnavailable: 0", "maxUnavaliable: 0", "maxUnavaliable"),
-        ("console.yaml", "replicas: 2", "replicas: two", "'two' is not of type"),
+        (
+            "gateway.yaml",
+            "maxUnavailable: 0",
+            "maxUnavaliable: 0",
+            "maxUnavaliable",
+        ),
+        (
+            "console.yaml",
+            "replicas: 2",
+            "replicas: two",
+            "'two' is not of type",
+        ),
         (
             "gateway.yaml",
             "spec:\n  # How many",
@@ -158,7 +208,12 @@ fn a_mistake_in_a_manifest_is_found() {
             "kubernetes.io/hostname",
             "Cluster postgres is not spread over zones",
         ),
-        ("postgres.yaml", "isWALArchiver: true", "isWALArchiver: false", "Cluster postgres archives nothing"),
+        (
+            "postgres.yaml",
+            "isWALArchiver: true",
+            "isWALArchiver: false",
+            "Cluster postgres archives nothing",
+        ),
         (
             "postgres.yaml",
             "cluster: {name: postgres}",
@@ -171,9 +226,24 @@ fn a_mistake_in_a_manifest_is_found() {
             "barmanObjectName: archive",
             "ObjectStore archive",
         ),
-        ("migrate.yaml", ", --wait, \"600\"", "", "waits neither for the database nor for its roles"),
-        ("network.yaml", "        - {port: 9187}\n", "", "NetworkPolicy metrics lacks [9187]"),
-        ("syncer.yaml", "{path: /livez", "{path: /readyz", "startupProbe asks for readiness"),
+        (
+            "migrate.yaml",
+            ", --wait, \"600\"",
+            "",
+            "waits neither for the database nor for its roles",
+        ),
+        (
+            "network.yaml",
+            "        - {port: 9187}\n",
+            "",
+            "NetworkPolicy metrics lacks [9187]",
+        ),
+        (
+            "syncer.yaml",
+            "{path: /livez",
+            "{path: /readyz",
+            "startupProbe asks for readiness",
+        ),
         (
             "rabbitmq.yaml",
             "tcpSocket: {port: amqp}",
@@ -186,8 +256,18 @@ fn a_mistake_in_a_manifest_is_found() {
             "0",
             "ScaledObject syncer does not count what is under way",
         ),
-        ("gateway.yaml", "targetPort: http", "targetPort: {}", "Service gateway"),
-        ("autoscaling.yaml", "cooldownPeriod", "cooldownPeriods", "cooldownPeriods"),
+        (
+            "gateway.yaml",
+            "targetPort: http",
+            "targetPort: {}",
+            "Service gateway",
+        ),
+        (
+            "autoscaling.yaml",
+            "cooldownPeriod",
+            "cooldownPeriods",
+            "cooldownPeriods",
+        ),
         (
             "autoscaling.yaml",
             "scaleTargetRef: {name: mailer}",
@@ -218,7 +298,11 @@ fn a_number_of_replicas_in_an_overlay_is_found() {
     copy(&manifests(), folder.path());
     let path = folder.path().join("overlays/production/kustomization.yaml");
     let text = std::fs::read_to_string(&path).unwrap();
-    std::fs::write(&path, format!("{text}replicas:\n  - {{name: gateway, count: 3}}\n")).unwrap();
+    std::fs::write(
+        &path,
+        format!("{text}replicas:\n  - {{name: gateway, count: 3}}\n"),
+    )
+    .unwrap();
     let (is_valid, said) = checked(folder.path());
     assert!(!is_valid && said.contains("replicas"), "{said}");
 }
@@ -235,10 +319,14 @@ fn the_manifests_set_only_settings_that_the_configuration_knows() {
     let mut settings: HashMap<String, String> = lines("base/settings.env").into_iter().collect();
     settings.extend(lines("overlays/production/settings.env"));
     for process in processes() {
-        let text = std::fs::read_to_string(manifests().join("base").join(format!("{process}.yaml"))).unwrap();
+        let text =
+            std::fs::read_to_string(manifests().join("base").join(format!("{process}.yaml")))
+                .unwrap();
         let deployment: Value = serde_json::to_value(
             serde_norway::Deserializer::from_str(&text)
-                .map(|document| <serde_norway::Value as serde::Deserialize>::deserialize(document).unwrap())
+                .map(|document| {
+                    <serde_norway::Value as serde::Deserialize>::deserialize(document).unwrap()
+                })
                 .next()
                 .unwrap(),
         )
@@ -248,25 +336,40 @@ fn the_manifests_set_only_settings_that_the_configuration_knows() {
         for variable in container["env"].as_array().into_iter().flatten() {
             let name = variable["name"].as_str().unwrap();
             if name.starts_with("PILLARBOX") {
-                all.insert(name.to_owned(), variable["value"].as_str().unwrap().to_owned());
+                all.insert(
+                    name.to_owned(),
+                    variable["value"].as_str().unwrap().to_owned(),
+                );
             }
         }
         let user = format!("postgres://{process}:$(DATABASE_PASSWORD)@");
-        assert!(all["PILLARBOX__DATABASE__URL"].starts_with(&user), "{process} is no user of its own");
+        assert!(
+            all["PILLARBOX__DATABASE__URL"].starts_with(&user),
+            "{process} is no user of its own"
+        );
         let config = Config::with(all).unwrap_or_else(|error| panic!("{process}: {error}"));
         let grace = (config.shutdown.drain_ms + config.shutdown.grace_ms) / 1000;
-        let patience =
-            deployment["spec"]["template"]["spec"]["terminationGracePeriodSeconds"].as_u64().unwrap();
-        assert!(grace + 5 < patience, "{process} is killed before it has finished");
+        let patience = deployment["spec"]["template"]["spec"]["terminationGracePeriodSeconds"]
+            .as_u64()
+            .unwrap();
+        assert!(
+            grace + 5 < patience,
+            "{process} is killed before it has finished"
+        );
     }
 }
 
 #[test]
 fn commands_that_mail_people_go_to_the_stack_of_their_clone() {
-    let (repository, clone) =
-        (Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), tempfile::tempdir().unwrap());
+    let (repository, clone) = (
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(".."),
+        tempfile::tempdir().unwrap(),
+    );
     std::fs::copy(repository.join("dev"), clone.path().join("dev")).unwrap();
-    copy(&repository.join("deploy/local"), &clone.path().join("deploy/local"));
+    copy(
+        &repository.join("deploy/local"),
+        &clone.path().join("deploy/local"),
+    );
     let run = |script: &str| {
         let mut command = Command::new("bash");
         command
@@ -284,14 +387,26 @@ fn commands_that_mail_people_go_to_the_stack_of_their_clone() {
     let program = "mkdir -p target/debug .dev/run && printf '#!/bin/sh\\necho \"to $PILLARBOX_URL\"' > target/debug/pillarbox && \
                    chmod +x target/debug/pillarbox";
     assert_eq!(run(program), "");
-    for command in ["send PA-HELLO1 people.csv", "--json push contacts.csv", "listen"] {
+    for command in [
+        "send PA-HELLO1 people.csv",
+        "--json push contacts.csv",
+        "listen",
+    ] {
         let said = run(&format!("./dev pillarbox {command} || true"));
-        assert!(said.contains("this stack has no gateway that runs"), "{said}");
+        assert!(
+            said.contains("this stack has no gateway that runs"),
+            "{said}"
+        );
     }
-    assert_eq!(run("./dev pillarbox send PA-HELLO1 people.csv --url http://127.0.0.1:1"), "to \n");
+    assert_eq!(
+        run("./dev pillarbox send PA-HELLO1 people.csv --url http://127.0.0.1:1"),
+        "to \n"
+    );
     assert_eq!(run("./dev pillarbox check"), "to \n");
-    let said = run("source deploy/local/process.sh && echo gateway=18999 > .dev/ports && \
+    let said = run(
+        "source deploy/local/process.sh && echo gateway=18999 > .dev/ports && \
                     process_start .dev/run/gateway.pid /dev/null sleep 60 && ./dev pillarbox send PA-HELLO1 people.csv; \
-                    process_stop .dev/run/gateway.pid TERM 5");
+                    process_stop .dev/run/gateway.pid TERM 5",
+    );
     assert_eq!(said, "to http://127.0.0.1:18999\n");
 }

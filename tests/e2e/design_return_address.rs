@@ -30,8 +30,15 @@ fn client_of(number: usize, street: &str) -> Value {
 }
 
 async fn with_agents(settings: &[(&'static str, &str)]) -> TestStack {
-    let settings = settings.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
-    let stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
+    let settings = settings
+        .iter()
+        .map(|(name, value)| (*name, (*value).to_owned()))
+        .collect();
+    let stack = TestStack::with(StackOptions {
+        settings,
+        ..StackOptions::default()
+    })
+    .await;
     stack.design(agents_card(), json!({})).await;
     stack
 }
@@ -41,27 +48,38 @@ fn fallbacks(answer: &Value) -> Vec<String> {
     let results = answer["results"].as_array().unwrap().iter();
     let reasons = results.map(|result| {
         let reason = result.get("return_address_reason");
-        assert_eq!(result.get("return_address_fallback"), reason.map(|_| &Value::Bool(true)));
+        assert_eq!(
+            result.get("return_address_fallback"),
+            reason.map(|_| &Value::Bool(true))
+        );
         reason.map_or_else(String::new, |reason| reason.as_str().unwrap().to_owned())
     });
     reasons.collect()
 }
 
 async fn asked_today(stack: &TestStack) -> i64 {
-    stack.count("SELECT coalesce(max(asked), 0)::bigint FROM return_address_days").await
+    stack
+        .count("SELECT coalesce(max(asked), 0)::bigint FROM return_address_days")
+        .await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_return_address_prints_in_its_verified_form_and_is_verified_once() {
     let stack = with_agents(&[]).await;
-    let send = [client_of(1, "12 n main street"), client_of(2, "12 N Main Street")];
+    let send = [
+        client_of(1, "12 n main street"),
+        client_of(2, "12 N Main Street"),
+    ];
     let answer = stack.send(&send).await;
     assert_eq!(answer.reasons(), ["mailed"; 2]);
     assert_eq!(fallbacks(&answer.json()), ["", ""]);
     stack.send(&[client_of(3, "12 N MAIN STREET ")]).await;
     assert_eq!(asked_today(&stack).await, 1);
     for content in stack.contents().await {
-        assert_eq!(content["return_address"], json!(["Kim Agent", "12 N Main St", "Austin, TX 78701"]));
+        assert_eq!(
+            content["return_address"],
+            json!(["Kim Agent", "12 N Main St", "Austin, TX 78701"])
+        );
     }
     stack.assert_consistent().await;
 }
@@ -71,21 +89,37 @@ async fn missing_token_value_and_unverified_address_print_the_fallback() {
     let stack = with_agents(&[]).await;
     let mut elsewhere = client_of(2, "12 N Main St");
     elsewhere["agent_zip"] = "00000".into();
-    let answer = stack.send(&[person(1), elsewhere, client_of(3, "12 N Main St")]).await;
+    let answer = stack
+        .send(&[person(1), elsewhere, client_of(3, "12 N Main St")])
+        .await;
     assert_eq!(answer.reasons(), ["mailed"; 3]);
-    assert_eq!(fallbacks(&answer.json()), ["missing_token_value", "unverified_address", ""]);
+    assert_eq!(
+        fallbacks(&answer.json()),
+        ["missing_token_value", "unverified_address", ""]
+    );
     let contents = stack.contents().await;
-    assert_eq!([&contents[0]["return_address"], &contents[1]["return_address"]], [&json!(FALLBACK); 2]);
+    assert_eq!(
+        [
+            &contents[0]["return_address"],
+            &contents[1]["return_address"]
+        ],
+        [&json!(FALLBACK); 2]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn verification_limit_reached_in_a_request_and_those_that_are_known_do_not_count() {
     let stack = with_agents(&[("RETURN_ADDRESSES__PER_REQUEST", "2")]).await;
     let clients = |first: usize| -> Vec<Value> {
-        (0..4).map(|number| client_of(first + number, &format!("{} Elm St", 10 + number))).collect()
+        (0..4)
+            .map(|number| client_of(first + number, &format!("{} Elm St", 10 + number)))
+            .collect()
     };
     let limit = "verification_limit_reached";
-    assert_eq!(fallbacks(&stack.send(&clients(1)).await.json()), ["", "", limit, limit]);
+    assert_eq!(
+        fallbacks(&stack.send(&clients(1)).await.json()),
+        ["", "", limit, limit]
+    );
     assert_eq!(fallbacks(&stack.send(&clients(11)).await.json()), [""; 4]);
 }
 
@@ -94,8 +128,14 @@ async fn verification_limit_reached_for_the_teams_day() {
     let stack = with_agents(&[("RETURN_ADDRESSES__PER_DAY", "3")]).await;
     let client = |number: usize| client_of(number, &format!("{number} Oak St"));
     let limit = "verification_limit_reached";
-    assert_eq!(fallbacks(&stack.send(&[client(1), client(2)]).await.json()), ["", ""]);
-    assert_eq!(fallbacks(&stack.send(&[client(3), client(4)]).await.json()), ["", limit]);
+    assert_eq!(
+        fallbacks(&stack.send(&[client(1), client(2)]).await.json()),
+        ["", ""]
+    );
+    assert_eq!(
+        fallbacks(&stack.send(&[client(3), client(4)]).await.json()),
+        ["", limit]
+    );
     assert_eq!(fallbacks(&stack.send(&[client(5)]).await.json()), [limit]);
     stack.clock.advance(TimeDelta::days(1));
     assert_eq!(fallbacks(&stack.send(&[client(6)]).await.json()), [""]);
@@ -114,7 +154,9 @@ impl AddressVerifier for Counting {
     ) -> BoxFuture<'a, Result<Vec<AddressVerdict>, VerificationError>> {
         Box::pin(async move {
             if inputs.iter().any(|input| input.address_1 == "13 Outage St") {
-                return Err(VerificationError::Unavailable("the provider is down".to_owned()));
+                return Err(VerificationError::Unavailable(
+                    "the provider is down".to_owned(),
+                ));
             }
             self.asked.fetch_add(inputs.len(), Ordering::Relaxed);
             Ok(inputs.iter().map(|input| address::verify(*input)).collect())
@@ -124,11 +166,18 @@ impl AddressVerifier for Counting {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_thousand_recipients_of_one_agent_ask_the_verifier_once_and_an_outage_mails_nobody() {
-    let verifier = Arc::new(Counting { asked: AtomicUsize::new(0) });
-    let options = StackOptions { verifier: Some(verifier.clone()), ..StackOptions::default() };
+    let verifier = Arc::new(Counting {
+        asked: AtomicUsize::new(0),
+    });
+    let options = StackOptions {
+        verifier: Some(verifier.clone()),
+        ..StackOptions::default()
+    };
     let stack = TestStack::with(options).await;
     stack.design(agents_card(), json!({})).await;
-    let clients: Vec<Value> = (1..=1000).map(|number| client_of(number, "12 N Main St")).collect();
+    let clients: Vec<Value> = (1..=1000)
+        .map(|number| client_of(number, "12 N Main St"))
+        .collect();
     stack.send(&clients).await;
     assert_eq!(verifier.asked.load(Ordering::Relaxed), 1001);
     let answer = stack.send(&[client_of(2001, "13 Outage St")]).await;
@@ -146,7 +195,12 @@ async fn a_return_address_without_fields_prints_as_it_was_written() {
         "front": {"elements": []}, "back": {"elements": []}});
     stack.design(card, json!({})).await;
     assert_eq!(fallbacks(&stack.send(&people(1..3)).await.json()), ["", ""]);
-    let lines = json!(["The Shop", "1 Nowhere Lane", "Back door", "Atlantis, XX 00000"]);
+    let lines = json!([
+        "The Shop",
+        "1 Nowhere Lane",
+        "Back door",
+        "Atlantis, XX 00000"
+    ]);
     assert_eq!(stack.contents().await[1]["return_address"], lines);
     assert_eq!(asked_today(&stack).await, 0);
 }
@@ -154,7 +208,11 @@ async fn a_return_address_without_fields_prints_as_it_was_written() {
 #[tokio::test(flavor = "multi_thread")]
 async fn later_steps_and_the_recheck_choose_return_addresses_as_a_send_does() {
     let stack = TestStack::start().await;
-    stack.apply(json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": "number"}]}]})).await;
+    stack
+        .apply(
+            json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": "number"}]}]}),
+        )
+        .await;
     let campaign = |score: i64| {
         json!({"conditions": {"column": "score", "operator": "greater", "value": score},
         "steps": [{"design": "Designed", "postage": "standard"},
@@ -171,17 +229,37 @@ async fn later_steps_and_the_recheck_choose_return_addresses_as_a_send_does() {
         scored(person(3), 5),
     ];
     let reasons = stack.send(&send).await.reasons();
-    assert_eq!(reasons, ["mailed", "filtered_conditions", "filtered_conditions"]);
+    assert_eq!(
+        reasons,
+        ["mailed", "filtered_conditions", "filtered_conditions"]
+    );
     stack.campaign(campaign(1)).await;
     stack.clock.advance(TimeDelta::days(1));
     stack.until_paid(3).await;
     stack.clock.advance(TimeDelta::days(3));
     stack.until_paid(6).await;
     let sql = "SELECT content->'return_address' FROM pieces ORDER BY last_name, step";
-    let printed: Vec<Value> = stack.sql.query(sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
+    let printed: Vec<Value> = stack
+        .sql
+        .query(sql, &[])
+        .await
+        .unwrap()
+        .iter()
+        .map(|row| row.get(0))
+        .collect();
     let agent = |street: &str| json!(["Kim Agent", street, "Austin, TX 78701"]);
     let (first, second) = (agent("12 N Main St"), agent("14 N Main St"));
-    assert_eq!(printed, [first.clone(), first, second.clone(), second, json!(FALLBACK), json!(FALLBACK)]);
+    assert_eq!(
+        printed,
+        [
+            first.clone(),
+            first,
+            second.clone(),
+            second,
+            json!(FALLBACK),
+            json!(FALLBACK)
+        ]
+    );
     stack.assert_consistent().await;
 }
 
@@ -196,11 +274,18 @@ async fn neighborhood_mail_prints_the_fallback_and_its_results_do_not_say_so() {
     let answer = stack.send(&[center]).await;
     assert_eq!(answer.reasons(), ["mailed"]);
     let result = &answer.json()["results"][0];
-    for field in ["warnings", "return_address_fallback", "return_address_reason"] {
+    for field in [
+        "warnings",
+        "return_address_fallback",
+        "return_address_reason",
+    ] {
         assert_eq!(result.get(field), None);
     }
     let contents = stack.contents().await;
     assert!(
-        contents.len() > 5 && contents.iter().all(|content| content["return_address"] == json!(FALLBACK))
+        contents.len() > 5
+            && contents
+                .iter()
+                .all(|content| content["return_address"] == json!(FALLBACK))
     );
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use pillarbox_tests::{
-    CAMPAIGN, KEY, SlowVerifier, StackOptions, TestStack, UnavailableVerifier, eventually, people, person,
+    CAMPAIGN, KEY, SlowVerifier, StackOptions, TestStack, UnavailableVerifier, eventually, people,
+    person,
 };
 use serde_json::{Value, json};
 
@@ -33,7 +34,11 @@ async fn invalid_api_key_when_wrong_revoked_or_of_another_kind() {
     assert_eq!(stack.post_with(&old, body.to_string()).await.status, 200);
     let keys = stack.store.key_list(team).await.unwrap();
     let key = keys.iter().find(|key| key.name == "Old").unwrap();
-    stack.store.key_revoke(team, key.key_id, stack.now()).await.unwrap();
+    stack
+        .store
+        .key_revoke(team, key.key_id, stack.now())
+        .await
+        .unwrap();
     for headers in [
         &old[..],
         &[],
@@ -44,7 +49,11 @@ async fn invalid_api_key_when_wrong_revoked_or_of_another_kind() {
         &[("x-api-key", "")],
     ] {
         let answer = stack.post_with(headers, body.to_string()).await;
-        assert_eq!(answer.error(), refused(401, "invalid_api_key"), "{headers:?}");
+        assert_eq!(
+            answer.error(),
+            refused(401, "invalid_api_key"),
+            "{headers:?}"
+        );
     }
     assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 1);
 }
@@ -66,13 +75,24 @@ async fn the_key_comes_in_authorization_or_x_api_key_or_the_body_and_never_in_th
         (&[], body(Some(KEY))),
         (&[("x-api-key", KEY)], body(Some("wrong"))),
     ] {
-        assert_eq!(stack.post_with(headers, body).await.status, 200, "{headers:?}");
+        assert_eq!(
+            stack.post_with(headers, body).await.status,
+            200,
+            "{headers:?}"
+        );
     }
     let url = format!("{}/api/v1/recipients?api_key={KEY}", stack.url);
-    let answer = reqwest::Client::new().post(url).body(body(None)).send().await.unwrap();
+    let answer = reqwest::Client::new()
+        .post(url)
+        .body(body(None))
+        .send()
+        .await
+        .unwrap();
     assert_eq!(answer.status(), 401);
     // The key can only be in the body, and the body cannot be read.
-    let answer = stack.post_with(&[], format!(r#"{{"api_key":"{KEY}","recipients":[{{}}]"#)).await;
+    let answer = stack
+        .post_with(&[], format!(r#"{{"api_key":"{KEY}","recipients":[{{}}]"#))
+        .await;
     assert_eq!(answer.error(), refused(401, "invalid_api_key"));
 }
 
@@ -83,8 +103,17 @@ async fn campaign_not_found_when_unknown_missing_or_another_teams() {
         "product": "letter", "front": {"elements": []}, "back": {"elements": []}}}],
         "campaigns": [{"id": "PA-OTHER1", "name": "Theirs", "steps": [{"design": "Card", "postage": "standard"}]}]}]});
     stack.apply(others).await;
-    for id in [json!("PA-NOBODY"), json!("PA-OTHER1"), json!("pa-test01"), json!(7), json!(null), json!({})] {
-        let answer = stack.post(&json!({"campaign_id": id, "recipients": [person(1)]})).await;
+    for id in [
+        json!("PA-NOBODY"),
+        json!("PA-OTHER1"),
+        json!("pa-test01"),
+        json!(7),
+        json!(null),
+        json!({}),
+    ] {
+        let answer = stack
+            .post(&json!({"campaign_id": id, "recipients": [person(1)]}))
+            .await;
         assert_eq!(answer.error(), refused(404, "campaign_not_found"), "{id}");
     }
     let answer = stack.post(&json!({"recipients": [person(1)]})).await;
@@ -105,13 +134,24 @@ async fn campaign_not_active_when_paused_or_another_audience_or_without_a_design
     ] {
         stack.campaign(change.clone()).await;
         let answer = stack.send(&people(1..3)).await;
-        assert_eq!(answer.error(), refused(409, "campaign_not_active"), "{change}");
+        assert_eq!(
+            answer.error(),
+            refused(409, "campaign_not_active"),
+            "{change}"
+        );
         let message = answer.json()["message"].as_str().unwrap().to_owned();
         assert!(message.contains(words), "{message}");
     }
     stack.campaign(json!({})).await;
-    stack.sql.execute("DELETE FROM campaign_steps", &[]).await.unwrap();
-    assert_eq!(stack.send(&people(1..3)).await.error(), refused(409, "campaign_not_active"));
+    stack
+        .sql
+        .execute("DELETE FROM campaign_steps", &[])
+        .await
+        .unwrap();
+    assert_eq!(
+        stack.send(&people(1..3)).await.error(),
+        refused(409, "campaign_not_active")
+    );
     assert_nothing_happened(&stack).await;
 }
 
@@ -120,8 +160,12 @@ async fn design_cannot_render_when_a_draft_or_a_setting_cannot_print() {
     let stack = TestStack::start().await;
     let draft = json!({"name": "Draft", "ai_draft": true, "document": {
         "product": "postcard_4x6", "front": {"elements": []}, "back": {"elements": []}}});
-    stack.apply(json!({"teams": [{"name": "Test", "designs": [draft]}]})).await;
-    stack.campaign(json!({"steps": [{"design": "Draft", "postage": "standard"}]})).await;
+    stack
+        .apply(json!({"teams": [{"name": "Test", "designs": [draft]}]}))
+        .await;
+    stack
+        .campaign(json!({"steps": [{"design": "Draft", "postage": "standard"}]}))
+        .await;
     let answer = stack.send(&people(1..3)).await;
     assert_eq!(answer.error(), refused(409, "design_cannot_render"));
     assert!(answer.json()["message"].as_str().unwrap().contains("draft"));
@@ -130,7 +174,14 @@ async fn design_cannot_render_when_a_draft_or_a_setting_cannot_print() {
     stack.campaign(json!({})).await;
     let broken = json!({"product": "postcard_4x6", "back": {"elements": []}, "front": {"elements": [
         {"kind": "unheard_of", "id": "headline"}]}});
-    stack.sql.execute("UPDATE designs SET document = $1 WHERE name = 'Card'", &[&broken]).await.unwrap();
+    stack
+        .sql
+        .execute(
+            "UPDATE designs SET document = $1 WHERE name = 'Card'",
+            &[&broken],
+        )
+        .await
+        .unwrap();
     let answer = stack.send(&people(1..3)).await;
     assert_eq!(answer.error(), refused(409, "design_cannot_render"));
     assert!(answer.json()["message"].as_str().unwrap().contains("Card"));
@@ -152,14 +203,34 @@ async fn payload_too_large_for_too_many_recipients_and_for_too_many_bytes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn invalid_payload_when_unreadable_or_recipients_empty() {
     let stack = TestStack::start().await;
-    for recipients in [json!([]), json!({}), json!(null), json!([7]), json!([{"zip": [1]}]), json!([{"": 1}])]
-    {
-        let answer = stack.post(&json!({"campaign_id": CAMPAIGN, "recipients": recipients})).await;
-        assert_eq!(answer.error(), refused(422, "invalid_payload"), "{recipients}");
+    for recipients in [
+        json!([]),
+        json!({}),
+        json!(null),
+        json!([7]),
+        json!([{"zip": [1]}]),
+        json!([{"": 1}]),
+    ] {
+        let answer = stack
+            .post(&json!({"campaign_id": CAMPAIGN, "recipients": recipients}))
+            .await;
+        assert_eq!(
+            answer.error(),
+            refused(422, "invalid_payload"),
+            "{recipients}"
+        );
     }
     let bearer = format!("Bearer {KEY}");
-    for body in [&b"{"[..], b"", b"[]", b"{\"recipients\":[{\"a\":\"\xff\"}]}", b"{\"recipients\":[{}]}}"] {
-        let answer = stack.post_with(&[("authorization", &bearer)], body.to_vec()).await;
+    for body in [
+        &b"{"[..],
+        b"",
+        b"[]",
+        b"{\"recipients\":[{\"a\":\"\xff\"}]}",
+        b"{\"recipients\":[{}]}}",
+    ] {
+        let answer = stack
+            .post_with(&[("authorization", &bearer)], body.to_vec())
+            .await;
         assert_eq!(answer.error(), refused(422, "invalid_payload"));
     }
     assert_nothing_happened(&stack).await;
@@ -167,8 +238,16 @@ async fn invalid_payload_when_unreadable_or_recipients_empty() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn internal_error_at_once_when_no_worker_or_no_broker_is_there() {
-    for settings in [Vec::new(), vec![("BROKER__URL", "amqp://nobody:x@127.0.0.1:1/%2f".to_owned())]] {
-        let stack = TestStack::with(StackOptions { mailers: 0, settings, ..StackOptions::default() }).await;
+    for settings in [
+        Vec::new(),
+        vec![("BROKER__URL", "amqp://nobody:x@127.0.0.1:1/%2f".to_owned())],
+    ] {
+        let stack = TestStack::with(StackOptions {
+            mailers: 0,
+            settings,
+            ..StackOptions::default()
+        })
+        .await;
         stack.campaign(json!({})).await;
         let answer = stack.send(&people(1..3)).await;
         assert_eq!(answer.error(), refused(500, "internal_error"));
@@ -186,7 +265,10 @@ async fn validation_unavailable_mails_and_charges_nothing() {
     stack.campaign(json!({})).await;
     for _ in 0..2 {
         // The second time it is asked anew: the failed request left nothing to wait for.
-        assert_eq!(stack.send(&people(1..3)).await.error(), refused(503, "validation_unavailable"));
+        assert_eq!(
+            stack.send(&people(1..3)).await.error(),
+            refused(503, "validation_unavailable")
+        );
     }
     assert_nothing_happened(&stack).await;
 }
@@ -195,7 +277,9 @@ async fn validation_unavailable_mails_and_charges_nothing() {
 async fn every_error_has_code_and_message_and_nothing_else() {
     let stack = TestStack::start().await;
     let answer = stack.send(&[]).await;
-    let Value::Object(body) = answer.json() else { panic!("not an object") };
+    let Value::Object(body) = answer.json() else {
+        panic!("not an object")
+    };
     let mut keys: Vec<_> = body.keys().cloned().collect();
     keys.sort();
     assert_eq!(keys, ["code", "message"]);
@@ -206,18 +290,29 @@ async fn every_error_has_code_and_message_and_nothing_else() {
 async fn timeout_past_the_deadline_and_the_request_still_finishes() {
     let settings = vec![("GATEWAY__CALL_DEADLINE_MS", "300".to_owned())];
     let stack = TestStack::with(StackOptions {
-        verifier: Some(Arc::new(SlowVerifier(std::time::Duration::from_millis(900)))),
+        verifier: Some(Arc::new(SlowVerifier(std::time::Duration::from_millis(
+            900,
+        )))),
         settings,
         ..StackOptions::default()
     })
     .await;
     stack.campaign(json!({})).await;
-    assert_eq!(stack.send(&people(1..3)).await.error(), refused(504, "timeout"));
+    assert_eq!(
+        stack.send(&people(1..3)).await.error(),
+        refused(504, "timeout")
+    );
     eventually("the request is finished", async || {
-        stack.count("SELECT count(*) FROM sends WHERE state = 'finished'").await == 1
+        stack
+            .count("SELECT count(*) FROM sends WHERE state = 'finished'")
+            .await
+            == 1
     })
     .await;
-    assert_eq!(stack.send(&people(1..3)).await.reasons(), ["mailed", "mailed"]);
+    assert_eq!(
+        stack.send(&people(1..3)).await.reasons(),
+        ["mailed", "mailed"]
+    );
     assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 2);
     stack.assert_consistent().await;
 }

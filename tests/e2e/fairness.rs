@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use chrono::TimeDelta;
 use futures_util::future::select_all;
 use pillarbox_tests::{
-    ApiResponse, PictureHost, StackOptions, TestStack, eventually, people, person, postcard, variable_picture,
+    ApiResponse, PictureHost, StackOptions, TestStack, eventually, people, person, postcard,
+    variable_picture,
 };
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -54,20 +55,36 @@ fn with_photo(number: usize, link: &str) -> Value {
 
 /// One mailer and two teams; no picture of either comes to an end by itself.
 async fn two_teams(settings: &[(&'static str, String)]) -> TestStack {
-    let patient = [("PICTURES__TIMEOUT_MS", "60000"), ("PICTURES__REQUEST_TIMEOUT_MS", "60000")];
+    let patient = [
+        ("PICTURES__TIMEOUT_MS", "60000"),
+        ("PICTURES__REQUEST_TIMEOUT_MS", "60000"),
+    ];
     let patient = patient.map(|(name, value)| (name, value.to_owned()));
-    let settings = patient.into_iter().chain(settings.iter().cloned()).collect();
-    let stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
-    stack.design(postcard(&[variable_picture(Value::Null)]), json!({})).await;
+    let settings = patient
+        .into_iter()
+        .chain(settings.iter().cloned())
+        .collect();
+    let stack = TestStack::with(StackOptions {
+        settings,
+        ..StackOptions::default()
+    })
+    .await;
+    stack
+        .design(postcard(&[variable_picture(Value::Null)]), json!({}))
+        .await;
     stack.apply(other_team(&json!({}))).await;
     stack
 }
 
 /// The file of the other team, whose campaign has these settings over the usual ones.
 fn other_team(campaign: &Value) -> Value {
-    let plain = json!({"product": "postcard_4x6", "front": {"elements": []}, "back": {"elements": []}});
+    let plain =
+        json!({"product": "postcard_4x6", "front": {"elements": []}, "back": {"elements": []}});
     let step = json!({"design": "Card", "postage": "standard"});
-    let steps = campaign.get("steps").cloned().unwrap_or_else(|| json!([step]));
+    let steps = campaign
+        .get("steps")
+        .cloned()
+        .unwrap_or_else(|| json!([step]));
     json!({"teams": [{
         "name": "Other",
         "time_zone": "America/New_York",
@@ -81,7 +98,12 @@ fn other_team(campaign: &Value) -> Value {
 /// A send of the other team.
 async fn other_send(stack: &TestStack, recipients: &[Value]) -> ApiResponse {
     let body = json!({"campaign_id": OTHER_CAMPAIGN, "recipients": recipients});
-    stack.post_with(&[("authorization", &format!("Bearer {OTHER_KEY}"))], body.to_string()).await
+    stack
+        .post_with(
+            &[("authorization", &format!("Bearer {OTHER_KEY}"))],
+            body.to_string(),
+        )
+        .await
 }
 
 /// The other team is answered, again and again, while every one of these requests waits.
@@ -93,7 +115,10 @@ async fn answered_beside(
     let others = async {
         eventually("the first of them are begun", are_begun).await;
         for number in 1..=5 {
-            assert_eq!(other_send(stack, &people(number..=number)).await.reasons(), ["mailed"]);
+            assert_eq!(
+                other_send(stack, &people(number..=number)).await.reasons(),
+                ["mailed"]
+            );
         }
     };
     let waiting = waiting.into_iter().map(Box::pin);
@@ -129,7 +154,10 @@ async fn repeats_of_a_request_that_hangs_keep_no_other_team_waiting() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_payment_provider_that_hangs_keeps_no_other_team_waiting() {
     let provider = Silent::start().await;
-    let settings = [("STRIPE__URL", provider.url.clone()), ("STRIPE__SECRET_KEY", "sk_test_1".to_owned())];
+    let settings = [
+        ("STRIPE__URL", provider.url.clone()),
+        ("STRIPE__SECRET_KEY", "sk_test_1".to_owned()),
+    ];
     let stack = two_teams(&settings).await;
     let by_card =
         "UPDATE teams SET payment = 'stripe', stripe_customer = 'cus_1', stripe_payment_method = 'pm_1'
@@ -139,13 +167,19 @@ async fn a_payment_provider_that_hangs_keeps_no_other_team_waiting() {
         let stack = &stack;
         async move { stack.send(&people(number..=number)).await }
     });
-    answered_beside(&stack, sends.collect(), async || provider.connections() >= 4).await;
+    answered_beside(&stack, sends.collect(), async || {
+        provider.connections() >= 4
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_payment_provider_that_hangs_keeps_no_other_teams_due_work_waiting() {
     let provider = Silent::start().await;
-    let settings = [("STRIPE__URL", provider.url.clone()), ("STRIPE__SECRET_KEY", "sk_test_1".to_owned())];
+    let settings = [
+        ("STRIPE__URL", provider.url.clone()),
+        ("STRIPE__SECRET_KEY", "sk_test_1".to_owned()),
+    ];
     let stack = two_teams(&settings).await;
     let two_steps = json!([
         {"design": "Card", "postage": "standard"},
@@ -167,12 +201,24 @@ async fn a_payment_provider_that_hangs_keeps_no_other_teams_due_work_waiting() {
              SELECT charge_id FROM charges WHERE state = 'reserved')";
     stack.sql.batch_execute(by_card).await.unwrap();
     stack.clock.advance(TimeDelta::days(2));
-    eventually("jobs and open sends wait for the provider", async || provider.connections() >= 4).await;
+    eventually("jobs and open sends wait for the provider", async || {
+        provider.connections() >= 4
+    })
+    .await;
     let others = format!("SELECT count(*) FROM pieces WHERE campaign_id = '{OTHER_CAMPAIGN}'");
-    eventually("the other team's step is mailed", async || stack.count(&others).await == 4).await;
+    eventually("the other team's step is mailed", async || {
+        stack.count(&others).await == 4
+    })
+    .await;
     other_send(&stack, &people(3..4)).await;
     let unsearched = "SELECT count(*) FROM recipients_unsearched";
-    eventually("everybody can be found", async || stack.count(unsearched).await == 0).await;
+    eventually("everybody can be found", async || {
+        stack.count(unsearched).await == 0
+    })
+    .await;
     let open = "SELECT count(*) FROM charges WHERE state = 'reserved'";
-    assert!(stack.count(open).await >= 4, "the provider has not answered");
+    assert!(
+        stack.count(open).await >= 4,
+        "the provider has not answered"
+    );
 }

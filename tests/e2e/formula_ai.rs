@@ -11,7 +11,8 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 const PROMPT: &str = "Greet {{first_name}} {{last_name}}.";
 
 fn answer(text: &str) -> ResponseTemplate {
-    let choice = json!({"message": {"role": "assistant", "content": text}, "finish_reason": "stop"});
+    let choice =
+        json!({"message": {"role": "assistant", "content": text}, "finish_reason": "stop"});
     ResponseTemplate::new(200).set_body_json(json!({"choices": [choice]}))
 }
 
@@ -24,7 +25,11 @@ async fn model(answers: Vec<ResponseTemplate>) -> MockServer {
             .and(path("/v1/chat/completions"))
             .and(header("authorization", "Bearer secret"))
             .respond_with(answer);
-        let mock = if at < last { mock.up_to_n_times(1) } else { mock };
+        let mock = if at < last {
+            mock.up_to_n_times(1)
+        } else {
+            mock
+        };
         mock.mount(&server).await;
     }
     server
@@ -37,11 +42,25 @@ fn settings(server: &MockServer, more: &[(&'static str, &str)]) -> Vec<(&'static
         ("LANGUAGE_MODEL__MODEL", "test".to_owned()),
         ("LANGUAGE_MODEL__TIMEOUT_MS", "500".to_owned()),
     ];
-    usual.into_iter().chain(more.iter().map(|(name, value)| (*name, (*value).to_owned()))).collect()
+    usual
+        .into_iter()
+        .chain(
+            more.iter()
+                .map(|(name, value)| (*name, (*value).to_owned())),
+        )
+        .collect()
 }
 
-async fn stack_with(server: &MockServer, more: &[(&'static str, &str)], mailers: usize) -> TestStack {
-    let options = StackOptions { settings: settings(server, more), mailers, ..StackOptions::default() };
+async fn stack_with(
+    server: &MockServer,
+    more: &[(&'static str, &str)],
+    mailers: usize,
+) -> TestStack {
+    let options = StackOptions {
+        settings: settings(server, more),
+        mailers,
+        ..StackOptions::default()
+    };
     let stack = TestStack::with(options).await;
     stack.campaign(json!({})).await;
     prompt(&stack, PROMPT).await;
@@ -50,18 +69,27 @@ async fn stack_with(server: &MockServer, more: &[(&'static str, &str)], mailers:
 
 async fn prompt(stack: &TestStack, prompt: &str) {
     let columns = json!([{"name": "Greeting", "prompt": prompt}]);
-    stack.apply(json!({"teams": [{"name": "Test", "columns": columns}]})).await;
+    stack
+        .apply(json!({"teams": [{"name": "Test", "columns": columns}]}))
+        .await;
 }
 
 /// State and reason of the only cell, and the value in its entry.
 async fn cell(stack: &TestStack) -> (String, Option<String>, Option<String>) {
     let sql = "SELECT ai_cells.state, reason, custom ->> 'greeting' FROM ai_cells JOIN address_entries USING (team_id, entry_id)";
     let row = stack.sql.query_opt(sql, &[]).await.unwrap();
-    row.map_or_else(|| (String::new(), None, None), |row| (row.get(0), row.get(1), row.get(2)))
+    row.map_or_else(
+        || (String::new(), None, None),
+        |row| (row.get(0), row.get(1), row.get(2)),
+    )
 }
 
 async fn until(stack: &TestStack, state: &str, reason: Option<&str>, value: Option<&str>) {
-    let wanted = (state.to_owned(), reason.map(str::to_owned), value.map(str::to_owned));
+    let wanted = (
+        state.to_owned(),
+        reason.map(str::to_owned),
+        value.map(str::to_owned),
+    );
     eventually(&format!("the cell is {wanted:?}"), async || {
         // Pauses pass.
         stack.clock.advance(TimeDelta::seconds(10));
@@ -85,28 +113,47 @@ async fn a_value_is_written_in_the_background_and_the_same_question_is_asked_onc
     until(&stack, "written", None, Some("Dear Ada!")).await;
     assert_eq!(asked(&server).await, 1);
     // Sent again, past the replay window: it waits again, and is answered from what is known.
-    stack.sql.execute("UPDATE address_entries SET custom = '{}'", &[]).await.unwrap();
+    stack
+        .sql
+        .execute("UPDATE address_entries SET custom = '{}'", &[])
+        .await
+        .unwrap();
     stack.clock.advance(TimeDelta::hours(1));
     stack.send(&[person(1)]).await;
     until(&stack, "written", None, Some("Dear Ada!")).await;
     assert_eq!(asked(&server).await, 1);
-    let body: Value = server.received_requests().await.unwrap()[0].body_json().unwrap();
-    assert_eq!((&body["model"], body["messages"].as_array().unwrap().len()), (&json!("test"), 1));
+    let body: Value = server.received_requests().await.unwrap()[0]
+        .body_json()
+        .unwrap();
+    assert_eq!(
+        (&body["model"], body["messages"].as_array().unwrap().len()),
+        (&json!("test"), 1)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_prompt_is_asked_for_every_entry() {
     let server = MockServer::start().await;
     for (prompt, text) in [("Greet", "first"), ("Thank", "second")] {
-        Mock::given(body_string_contains(prompt)).respond_with(answer(text)).mount(&server).await;
+        Mock::given(body_string_contains(prompt))
+            .respond_with(answer(text))
+            .mount(&server)
+            .await;
     }
     let stack = stack_with(&server, &[], 1).await;
     stack.send(&people(1..8)).await;
-    let written =
-        |text: &str| format!("SELECT count(*) FROM address_entries WHERE custom ->> 'greeting' = '{text}'");
-    eventually("all are greeted", async || stack.count(&written("first")).await == 7).await;
+    let written = |text: &str| {
+        format!("SELECT count(*) FROM address_entries WHERE custom ->> 'greeting' = '{text}'")
+    };
+    eventually("all are greeted", async || {
+        stack.count(&written("first")).await == 7
+    })
+    .await;
     prompt(&stack, "Thank {{first_name}} {{last_name}}.").await;
-    eventually("all are thanked", async || stack.count(&written("second")).await == 7).await;
+    eventually("all are thanked", async || {
+        stack.count(&written("second")).await == 7
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -130,7 +177,13 @@ async fn a_model_that_never_answers_is_given_up_with_the_reason() {
     let server = model(vec![ResponseTemplate::new(500)]).await;
     let stack = stack_with(&server, &[("LANGUAGE_MODEL__ATTEMPTS", "3")], 1).await;
     stack.send(&[person(1)]).await;
-    until(&stack, "blank", Some("the language model did not answer"), None).await;
+    until(
+        &stack,
+        "blank",
+        Some("the language model did not answer"),
+        None,
+    )
+    .await;
     assert_eq!(asked(&server).await, 3);
 }
 
@@ -139,7 +192,13 @@ async fn an_over_long_answer_is_blank_with_the_reason() {
     let server = model(vec![answer(&"long ".repeat(200))]).await;
     let stack = stack_with(&server, &[], 1).await;
     stack.send(&[person(1)]).await;
-    until(&stack, "blank", Some("the language model answered more than 600 characters"), None).await;
+    until(
+        &stack,
+        "blank",
+        Some("the language model answered more than 600 characters"),
+        None,
+    )
+    .await;
     assert_eq!(asked(&server).await, 1);
 }
 
@@ -148,7 +207,9 @@ async fn a_blank_field_leaves_nothing_to_ask() {
     let server = model(vec![answer("Dear Ada!")]).await;
     let stack = stack_with(&server, &[], 1).await;
     let columns = json!([{"name": "nickname", "type": "text"}]);
-    stack.apply(json!({"teams": [{"name": "Test", "columns": columns}]})).await;
+    stack
+        .apply(json!({"teams": [{"name": "Test", "columns": columns}]}))
+        .await;
     prompt(&stack, "Greet {{nickname}}.").await;
     stack.send(&[person(1)]).await;
     until(&stack, "blank", Some("nickname is blank"), None).await;
@@ -159,7 +220,12 @@ async fn a_blank_field_leaves_nothing_to_ask() {
 async fn the_allowance_of_a_day_is_kept_and_the_next_day_goes_on() {
     let server = model(vec![answer("Dear Ada!")]).await;
     // A question takes its own characters and those of the longest answer.
-    let stack = stack_with(&server, &[("LANGUAGE_MODEL__CHARACTERS_PER_TEAM_AND_DAY", "700")], 1).await;
+    let stack = stack_with(
+        &server,
+        &[("LANGUAGE_MODEL__CHARACTERS_PER_TEAM_AND_DAY", "700")],
+        1,
+    )
+    .await;
     stack.send(&people(1..4)).await;
     let used_up = "SELECT count(*) FROM ai_cells WHERE reason LIKE '%used up%'";
     eventually("two have to wait", async || stack.count(used_up).await == 2).await;
@@ -175,11 +241,24 @@ async fn without_a_model_values_wait_with_the_reason() {
     assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
     let (state, reason, value) = cell(&stack).await;
     assert_eq!((state.as_str(), value), ("waiting", None));
-    assert!(reason.unwrap().contains("there is none unless one is configured"));
+    assert!(
+        reason
+            .unwrap()
+            .contains("there is none unless one is configured")
+    );
     // A preview says it of each person.
     let team = stack.store.team_by_name("Test").await.unwrap().team_id;
-    let entry = stack.sql.query_one("SELECT entry_id FROM address_entries", &[]).await.unwrap().get(0);
-    let reasons = stack.store.ai_cell_reasons(team, &["greeting"], &[entry]).await.unwrap();
+    let entry = stack
+        .sql
+        .query_one("SELECT entry_id FROM address_entries", &[])
+        .await
+        .unwrap()
+        .get(0);
+    let reasons = stack
+        .store
+        .ai_cell_reasons(team, &["greeting"], &[entry])
+        .await
+        .unwrap();
     assert!(reasons[&entry]["greeting"].contains("there is none unless one is configured"));
 }
 
@@ -188,7 +267,10 @@ async fn a_worker_killed_with_the_answer_in_hand_leaves_it_to_another() {
     let server = model(vec![answer("Dear Ada!")]).await;
     let mut stack = stack_with(&server, &[], 0).await;
     let mut doomed = SpawnedProcess::start("mailer", &stack.settings, Some("ai.answered"));
-    eventually("the send is answered", async || stack.send(&[person(1)]).await.status == 200).await;
+    eventually("the send is answered", async || {
+        stack.send(&[person(1)]).await.status == 200
+    })
+    .await;
     eventually("the mailer dies", async || asked(&server).await == 1).await;
     doomed.wait();
     assert_eq!(cell(&stack).await.2, None);

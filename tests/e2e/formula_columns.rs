@@ -2,7 +2,8 @@
 
 use chrono::TimeDelta;
 use pillarbox_tests::{
-    CAMPAIGN, StackOptions, TestStack, center, eventually, person, postcard, text_box, variable_picture,
+    CAMPAIGN, StackOptions, TestStack, center, eventually, person, postcard, text_box,
+    variable_picture,
 };
 use serde_json::{Value, json};
 
@@ -26,7 +27,9 @@ async fn for_vips() -> TestStack {
             {"name": "Polite name", "formula": "PROPER(first_name)"},
         ])))
         .await;
-    stack.campaign(json!({"conditions": {"column": "tier", "operator": "is", "value": "vip"}})).await;
+    stack
+        .campaign(json!({"conditions": {"column": "tier", "operator": "is", "value": "vip"}}))
+        .await;
     stack
 }
 
@@ -34,7 +37,10 @@ async fn for_vips() -> TestStack {
 async fn refusal(stack: &TestStack, wanted: Value) -> String {
     let (now, folder, policy) = (stack.clock.now(), std::path::Path::new("."), stack.policy());
     let file = columns(wanted).to_string();
-    pillarbox::apply::apply(&stack.store, &file, folder, &policy, now).await.unwrap_err().to_string()
+    pillarbox::apply::apply(&stack.store, &file, folder, &policy, now)
+        .await
+        .unwrap_err()
+        .to_string()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -43,22 +49,34 @@ async fn conditions_look_at_formula_columns_and_nothing_of_them_is_stored() {
     let mut liar = spender(3, 100);
     liar["TIER"] = "VIP".into();
     let answer = stack.send(&[spender(1, 501), spender(2, 500), liar]).await;
-    assert_eq!(answer.reasons(), ["mailed", "filtered_conditions", "filtered_conditions"]);
+    assert_eq!(
+        answer.reasons(),
+        ["mailed", "filtered_conditions", "filtered_conditions"]
+    );
     assert_eq!(answer.json()["summary"]["computedFieldsIgnored"], 1);
-    let stored = "SELECT count(*) FROM address_entries WHERE custom ?| ARRAY['tier', 'polite name']";
+    let stored =
+        "SELECT count(*) FROM address_entries WHERE custom ?| ARRAY['tier', 'polite name']";
     assert_eq!(stack.count(stored).await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_daily_recheck_uses_the_formula_of_that_day() {
     let stack = for_vips().await;
-    assert_eq!(stack.send(&[spender(1, 400)]).await.reasons(), ["filtered_conditions"]);
+    assert_eq!(
+        stack.send(&[spender(1, 400)]).await.reasons(),
+        ["filtered_conditions"]
+    );
     stack
-        .apply(columns(json!([{"name": "Tier", "formula": "IF(lifetime_value > 300, \"VIP\", \"\")"}])))
+        .apply(columns(
+            json!([{"name": "Tier", "formula": "IF(lifetime_value > 300, \"VIP\", \"\")"}]),
+        ))
         .await;
     stack.clock.advance(TimeDelta::days(1));
     eventually("the recipient is mailed", async || {
-        stack.count("SELECT count(*) FROM recipients WHERE status = 'mailed'").await == 1
+        stack
+            .count("SELECT count(*) FROM recipients WHERE status = 'mailed'")
+            .await
+            == 1
     })
     .await;
 }
@@ -79,8 +97,14 @@ async fn links_take_formula_columns_over_what_is_stored() {
     // Nothing of the amount is sent: the formula finds the stored one.
     stack.clock.advance(TimeDelta::days(200));
     assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
-    let rows =
-        stack.sql.query("SELECT DISTINCT array_to_string(destinations, ' ') FROM pieces", &[]).await.unwrap();
+    let rows = stack
+        .sql
+        .query(
+            "SELECT DISTINCT array_to_string(destinations, ' ') FROM pieces",
+            &[],
+        )
+        .await
+        .unwrap();
     let links: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
     assert_eq!(links, ["https://a.example/VIP"]);
 }
@@ -88,23 +112,43 @@ async fn links_take_formula_columns_over_what_is_stored() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_broken_formula_is_blank_and_the_send_runs() {
     let stack = for_vips().await;
-    stack.sql.execute("DELETE FROM address_columns WHERE name_key = 'lifetime_value'", &[]).await.unwrap();
-    let answer = stack.post(&json!({"campaign_id": CAMPAIGN, "recipients": [person(1)]})).await;
+    stack
+        .sql
+        .execute(
+            "DELETE FROM address_columns WHERE name_key = 'lifetime_value'",
+            &[],
+        )
+        .await
+        .unwrap();
+    let answer = stack
+        .post(&json!({"campaign_id": CAMPAIGN, "recipients": [person(1)]}))
+        .await;
     assert_eq!(answer.reasons(), ["filtered_conditions"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_computed_is_refused_when_it_is_saved() {
     let stack = for_vips().await;
-    let refused = refusal(&stack, json!([{"name": "a", "formula": "UPER(first_name)"}])).await;
+    let refused = refusal(
+        &stack,
+        json!([{"name": "a", "formula": "UPER(first_name)"}]),
+    )
+    .await;
     assert_eq!(
         refused,
         "teams[0].columns[0].formula: at character 1: There is no function UPER. Did you mean UPPER?"
     );
-    let refused = refusal(&stack, json!([{"name": "Polite name", "formula": "Tier + \"!\""}])).await;
+    let refused = refusal(
+        &stack,
+        json!([{"name": "Polite name", "formula": "Tier + \"!\""}]),
+    )
+    .await;
     assert!(refused.contains("The column builds on itself"), "{refused}");
     let refused = refusal(&stack, json!([{"name": "lifetime_value", "type": "date"}])).await;
-    assert!(refused.contains("the formula of Tier would break"), "{refused}");
+    assert!(
+        refused.contains("the formula of Tier would break"),
+        "{refused}"
+    );
 }
 
 /// A QR code that leads to this destination.
@@ -116,10 +160,25 @@ fn code(destination: &str) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_text_prints_a_formula_column_as_it_is_computed_for_the_card() {
     let stack = for_vips().await;
-    stack.design(postcard(&[text_box("greeting", "{{TIER|nobody}}")]), json!({})).await;
-    assert_eq!(stack.send(&[spender(1, 900), spender(2, 5)]).await.reasons(), ["mailed", "mailed"]);
-    let mut printed: Vec<Value> =
-        stack.contents().await.iter().map(|content| content["fields"].clone()).collect();
+    stack
+        .design(
+            postcard(&[text_box("greeting", "{{TIER|nobody}}")]),
+            json!({}),
+        )
+        .await;
+    assert_eq!(
+        stack
+            .send(&[spender(1, 900), spender(2, 5)])
+            .await
+            .reasons(),
+        ["mailed", "mailed"]
+    );
+    let mut printed: Vec<Value> = stack
+        .contents()
+        .await
+        .iter()
+        .map(|content| content["fields"].clone())
+        .collect();
     printed.sort_by_key(Value::to_string);
     assert_eq!(printed, [json!({"tier": "Pat"}), json!({"tier": "VIP"})]);
 }
@@ -127,15 +186,28 @@ async fn a_text_prints_a_formula_column_as_it_is_computed_for_the_card() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_later_step_uses_the_formula_of_its_day() {
     let stack = for_vips().await;
-    stack.save_design(postcard(&[text_box("greeting", "{{Tier|nobody}}")])).await;
+    stack
+        .save_design(postcard(&[text_box("greeting", "{{Tier|nobody}}")]))
+        .await;
     let steps = json!([{"design": "Designed"}, {"design": "Designed", "delay_days": 10}]);
     stack.campaign(json!({ "steps": steps })).await;
     assert_eq!(stack.send(&[spender(1, 900)]).await.reasons(), ["mailed"]);
-    stack.apply(columns(json!([{"name": "Tier", "formula": "\"since \" + lifetime_value"}]))).await;
+    stack
+        .apply(columns(
+            json!([{"name": "Tier", "formula": "\"since \" + lifetime_value"}]),
+        ))
+        .await;
     stack.clock.advance(TimeDelta::days(11));
-    eventually("the second step is mailed", async || stack.contents().await.len() == 2).await;
-    let printed: Vec<Value> =
-        stack.contents().await.iter().map(|content| content["fields"]["tier"].clone()).collect();
+    eventually("the second step is mailed", async || {
+        stack.contents().await.len() == 2
+    })
+    .await;
+    let printed: Vec<Value> = stack
+        .contents()
+        .await
+        .iter()
+        .map(|content| content["fields"]["tier"].clone())
+        .collect();
     assert_eq!(printed, [json!("VIP"), json!("since 900")]);
 }
 
@@ -144,30 +216,42 @@ async fn the_links_of_neighborhood_mail_take_the_formula_over_each_home() {
     let stack = TestStack::with(StackOptions::default()).await;
     stack.import_main_street(1..41).await;
     let formula = "TEXTBEFORE(address_1, \" \") + \"-\" + LOWER(city)";
-    stack.apply(columns(json!([{"name": "Slug", "formula": formula}]))).await;
+    stack
+        .apply(columns(json!([{"name": "Slug", "formula": formula}])))
+        .await;
     let campaign = json!({"kind": "neighborhood", "radius_metres": 15});
-    stack.design(postcard(&[code("https://a.example/{{slug}}")]), campaign).await;
+    stack
+        .design(postcard(&[code("https://a.example/{{slug}}")]), campaign)
+        .await;
     assert_eq!(stack.send(&[center(20)]).await.reasons(), ["mailed"]);
     let sql = "SELECT array_to_string(destinations, ' ') AS link FROM pieces ORDER BY link";
     let rows = stack.sql.query(sql, &[]).await.unwrap();
     let links: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
-    assert_eq!(links, [19, 20, 21].map(|house| format!("https://a.example/{house}-austin")));
+    assert_eq!(
+        links,
+        [19, 20, 21].map(|house| format!("https://a.example/{house}-austin"))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_formula_that_gives_what_cannot_be_stored_is_blank_and_the_send_runs() {
     let stack = TestStack::start().await;
     let formula = "SUBSTITUTE(first_name, \"a\", \"\\x00\")";
-    stack.apply(columns(json!([{"name": "Photo", "formula": formula}]))).await;
+    stack
+        .apply(columns(json!([{"name": "Photo", "formula": formula}])))
+        .await;
     let mut document = postcard(&[
         text_box("t", "{{photo|none}}"),
         code("https://a.example/{{photo}}"),
         variable_picture(Value::Null),
     ]);
     let address = |name: &str| json!({"name": name, "address_1": "1 Main St", "city": "Austin", "state": "TX", "zip": "78701"});
-    document["return_address"] = json!({"address": address("{{photo}}"), "fallback": address("Acme")});
+    document["return_address"] =
+        json!({"address": address("{{photo}}"), "fallback": address("Acme")});
     stack.design(document, json!({})).await;
-    let answer = stack.post(&json!({"campaign_id": CAMPAIGN, "recipients": [person(1)]})).await;
+    let answer = stack
+        .post(&json!({"campaign_id": CAMPAIGN, "recipients": [person(1)]}))
+        .await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     stack.assert_consistent().await;
 }
@@ -188,13 +272,21 @@ async fn prompts_and_names_that_cannot_work_are_refused_when_they_are_saved() {
             json!([{"name": "Hello", "prompt": "Say {{loud}}."}, {"name": "Loud", "formula": "UPPER(Hello)"}]),
             "The column builds on itself",
         ),
-        (json!([{"name": "br{ace", "formula": "1"}]), "name: must not have braces"),
+        (
+            json!([{"name": "br{ace", "formula": "1"}]),
+            "name: must not have braces",
+        ),
     ];
     for (wanted, why) in cases {
         let refused = refusal(&stack, wanted).await;
         assert!(refused.contains(why), "{refused}");
     }
-    let many: Vec<Value> = (0..101).map(|at| json!({"name": format!("f{at}"), "formula": "1"})).collect();
+    let many: Vec<Value> = (0..101)
+        .map(|at| json!({"name": format!("f{at}"), "formula": "1"}))
+        .collect();
     let refused = refusal(&stack, json!(many)).await;
-    assert!(refused.contains("a team has at most 100 formula columns"), "{refused}");
+    assert!(
+        refused.contains("a team has at most 100 formula columns"),
+        "{refused}"
+    );
 }

@@ -7,10 +7,17 @@ use serde_json::json;
 async fn limited(per_key: i32, per_source: i32) -> TestStack {
     let settings = vec![
         ("GATEWAY__REQUESTS_PER_MINUTE_PER_KEY", per_key.to_string()),
-        ("GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE", per_source.to_string()),
+        (
+            "GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE",
+            per_source.to_string(),
+        ),
         ("GATEWAY__TRUSTED_PROXIES", "127.0.0.0/8".to_owned()),
     ];
-    let stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
+    let stack = TestStack::with(StackOptions {
+        settings,
+        ..StackOptions::default()
+    })
+    .await;
     stack.campaign(json!({})).await;
     // What starting the stack took is of the past, and the tests do not run across a minute's end.
     let second = stack.now().timestamp() % 60;
@@ -20,7 +27,9 @@ async fn limited(per_key: i32, per_source: i32) -> TestStack {
 
 async fn from(stack: &TestStack, source: &str, key: &str) -> (u16, String) {
     let body = json!({"campaign_id": CAMPAIGN, "recipients": [person(1)]}).to_string();
-    let answer = stack.post_with(&[("x-forwarded-for", source), ("x-api-key", key)], body).await;
+    let answer = stack
+        .post_with(&[("x-forwarded-for", source), ("x-api-key", key)], body)
+        .await;
     if answer.status == 429 {
         assert_eq!(answer.headers["retry-after"], "60");
         return answer.error();
@@ -40,7 +49,10 @@ fn rate_limited() -> (u16, String) {
 async fn rate_limited_past_the_requests_per_minute_of_a_key_whatever_its_sources() {
     let stack = limited(3, 100).await;
     for number in 1..=3 {
-        assert_eq!(from(&stack, &format!("198.51.100.{number}"), KEY).await, ok());
+        assert_eq!(
+            from(&stack, &format!("198.51.100.{number}"), KEY).await,
+            ok()
+        );
     }
     assert_eq!(from(&stack, "198.51.100.4", KEY).await, rate_limited());
     // A wrong key is a wrong key, and the next minute is another one.
@@ -52,11 +64,20 @@ async fn rate_limited_past_the_requests_per_minute_of_a_key_whatever_its_sources
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_is_revoked_is_no_key_also_when_its_minute_is_used_up() {
     let stack = limited(2, 100).await;
-    let sources: Vec<String> = (1..=5).map(|number| format!("198.51.100.{number}")).collect();
-    for (source, expected) in sources.iter().zip([ok(), ok(), rate_limited(), rate_limited()]) {
+    let sources: Vec<String> = (1..=5)
+        .map(|number| format!("198.51.100.{number}"))
+        .collect();
+    for (source, expected) in sources
+        .iter()
+        .zip([ok(), ok(), rate_limited(), rate_limited()])
+    {
         assert_eq!(from(&stack, source, KEY).await, expected);
     }
-    stack.sql.execute("UPDATE api_keys SET revoked_at = now()", &[]).await.unwrap();
+    stack
+        .sql
+        .execute("UPDATE api_keys SET revoked_at = now()", &[])
+        .await
+        .unwrap();
     assert_eq!(from(&stack, &sources[4], KEY).await.0, 401);
 }
 
@@ -66,7 +87,10 @@ async fn rate_limited_past_the_requests_per_minute_of_a_source_before_its_key_is
     for _ in 0..3 {
         assert_eq!(from(&stack, "198.51.100.1", "pk_live_wrong").await.0, 401);
     }
-    assert_eq!(from(&stack, "198.51.100.1", "pk_live_wrong").await, rate_limited());
+    assert_eq!(
+        from(&stack, "198.51.100.1", "pk_live_wrong").await,
+        rate_limited()
+    );
     assert_eq!(from(&stack, "198.51.100.1", KEY).await, rate_limited());
     assert_eq!(from(&stack, "198.51.100.2", KEY).await, ok());
 }
@@ -91,7 +115,13 @@ async fn limits_hold_across_gateways_that_share_a_database() {
     for number in 0..6 {
         let url = if number % 2 == 0 { &stack.url } else { &second };
         let body = json!({"campaign_id": CAMPAIGN, "recipients": [person(1)]}).to_string();
-        statuses.push(stack.post_to(url, &[("x-api-key", KEY)], body).await.status.as_u16());
+        statuses.push(
+            stack
+                .post_to(url, &[("x-api-key", KEY)], body)
+                .await
+                .status
+                .as_u16(),
+        );
     }
     assert_eq!(statuses, [200, 200, 200, 200, 429, 429]);
 }
@@ -99,10 +129,19 @@ async fn limits_hold_across_gateways_that_share_a_database() {
 #[tokio::test(flavor = "multi_thread")]
 async fn forwarded_for_is_believed_only_from_a_trusted_proxy() {
     let settings = vec![("GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE", "3".to_owned())];
-    let stack = TestStack::with(StackOptions { settings, mailers: 0, ..StackOptions::default() }).await;
+    let stack = TestStack::with(StackOptions {
+        settings,
+        mailers: 0,
+        ..StackOptions::default()
+    })
+    .await;
     let mut statuses = Vec::new();
     for number in 0..8 {
-        statuses.push(from(&stack, &format!("198.51.100.{number}"), "pk_live_wrong").await.0);
+        statuses.push(
+            from(&stack, &format!("198.51.100.{number}"), "pk_live_wrong")
+                .await
+                .0,
+        );
     }
     // All of them came from one source, whatever they say; a minute may have begun in between.
     assert!(statuses.contains(&429), "{statuses:?}");

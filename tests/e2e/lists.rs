@@ -30,16 +30,25 @@ async fn taken_out_during<T>(
     let transaction = connection.begin().await.unwrap();
     match way {
         Way::Removed => {
-            transaction.recipient_remove(team, &campaign, entry_id, now).await.unwrap();
+            transaction
+                .recipient_remove(team, &campaign, entry_id, now)
+                .await
+                .unwrap();
         }
         Way::Listed => {
-            transaction.do_not_mail_add(&campaign, &[(address_id, row.get(2))], now).await.unwrap();
+            transaction
+                .do_not_mail_add(&campaign, &[(address_id, row.get(2))], now)
+                .await
+                .unwrap();
         }
     }
     let (done, ()) = tokio::join!(work, async {
         let waiting = "SELECT count(*) FROM pg_stat_activity
              WHERE datname = current_database() AND wait_event_type = 'Lock'";
-        eventually("the mailer waits for the campaign", async || stack.count(waiting).await > 0).await;
+        eventually("the mailer waits for the campaign", async || {
+            stack.count(waiting).await > 0
+        })
+        .await;
         transaction.commit().await.unwrap();
     });
     done
@@ -54,7 +63,10 @@ async fn a_send_under_way_does_not_mail_who_is_removed_or_listed_meanwhile() {
     assert_eq!(answer.reasons(), ["removed_by_sender", "mailed", "mailed"]);
     stack.clock.advance(TimeDelta::days(31));
     let answer = taken_out_during(&stack, Way::Listed, "r2", stack.send(&people(1..4))).await;
-    assert_eq!(answer.reasons(), ["removed_by_sender", "do_not_mail", "mailed"]);
+    assert_eq!(
+        answer.reasons(),
+        ["removed_by_sender", "do_not_mail", "mailed"]
+    );
     stack.assert_consistent().await;
 }
 
@@ -62,17 +74,34 @@ async fn a_send_under_way_does_not_mail_who_is_removed_or_listed_meanwhile() {
 async fn a_later_step_under_way_does_not_mail_who_is_removed_or_listed_meanwhile() {
     let stack = TestStack::start().await;
     let step = |delay_days: u32| json!({"design": "Card", "postage": "standard", "delay_days": delay_days});
-    stack.campaign(json!({"steps": [step(0), step(10), step(20)]})).await;
+    stack
+        .campaign(json!({"steps": [step(0), step(10), step(20)]}))
+        .await;
     assert_eq!(stack.send(&people(1..4)).await.reasons(), ["mailed"; 3]);
     for (way, reference, jobs_left) in [(Way::Removed, "r1", 1), (Way::Listed, "r2", 0)] {
         taken_out_during(&stack, way, reference, async {
-            stack.clock.advance(TimeDelta::days(10) + TimeDelta::minutes(1));
+            stack
+                .clock
+                .advance(TimeDelta::days(10) + TimeDelta::minutes(1));
             let left = "SELECT count(*) FROM jobs";
-            eventually("the step is done", async || stack.count(left).await == jobs_left).await;
+            eventually("the step is done", async || {
+                stack.count(left).await == jobs_left
+            })
+            .await;
         })
         .await;
     }
-    assert_eq!(stack.count("SELECT count(*) FROM pieces WHERE step = 2").await, 2);
-    assert_eq!(stack.count("SELECT count(*) FROM pieces WHERE step = 3").await, 1);
+    assert_eq!(
+        stack
+            .count("SELECT count(*) FROM pieces WHERE step = 2")
+            .await,
+        2
+    );
+    assert_eq!(
+        stack
+            .count("SELECT count(*) FROM pieces WHERE step = 3")
+            .await,
+        1
+    );
     stack.assert_consistent().await;
 }

@@ -7,9 +7,19 @@ use store::{BalanceDebit, ChargeState, StoreError};
 /// A stack with one charge that is put back to the moment before its payment.
 async fn with_open_charge() -> (TestStack, store::Charge) {
     let stack = TestStack::start().await;
-    assert_eq!(stack.send(&people(1..3)).await.reasons(), ["mailed", "mailed"]);
-    let row = stack.sql.query_one("SELECT team_id, charge_id FROM charges", &[]).await.unwrap();
-    let (team_id, charge_id) = (contract::id::TeamId(row.get(0)), contract::id::ChargeId(row.get(1)));
+    assert_eq!(
+        stack.send(&people(1..3)).await.reasons(),
+        ["mailed", "mailed"]
+    );
+    let row = stack
+        .sql
+        .query_one("SELECT team_id, charge_id FROM charges", &[])
+        .await
+        .unwrap();
+    let (team_id, charge_id) = (
+        contract::id::TeamId(row.get(0)),
+        contract::id::ChargeId(row.get(1)),
+    );
     stack
         .sql
         .batch_execute(
@@ -29,7 +39,10 @@ async fn with_open_charge() -> (TestStack, store::Charge) {
 async fn decline(stack: &TestStack, charge: &store::Charge) -> bool {
     let mut connection = stack.store.connection().await.unwrap();
     let transaction = connection.begin().await.unwrap();
-    let declined = transaction.charge_decline(charge, stack.now()).await.unwrap();
+    let declined = transaction
+        .charge_decline(charge, stack.now())
+        .await
+        .unwrap();
     transaction.commit().await.unwrap();
     declined
 }
@@ -38,31 +51,55 @@ async fn decline(stack: &TestStack, charge: &store::Charge) -> bool {
 async fn a_charge_is_taken_once_however_often_it_is_tried() {
     let (stack, charge) = with_open_charge().await;
     let before = stack.store.balance_get(charge.team_id).await.unwrap();
-    let take =
-        || stack.store.balance_take(charge.team_id, charge.charge_id, charge.amount_cents, stack.now());
+    let take = || {
+        stack.store.balance_take(
+            charge.team_id,
+            charge.charge_id,
+            charge.amount_cents,
+            stack.now(),
+        )
+    };
     let (a, b, c, d) = tokio::join!(take(), take(), take(), take());
     for taken in [a, b, c, d] {
         assert_eq!(taken.unwrap(), BalanceDebit::Paid);
     }
-    assert_eq!(stack.store.balance_get(charge.team_id).await.unwrap(), before - 158);
+    assert_eq!(
+        stack.store.balance_get(charge.team_id).await.unwrap(),
+        before - 158
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_paid_is_not_declined_and_what_was_declined_is_not_paid() {
     let (stack, charge) = with_open_charge().await;
-    let take =
-        || stack.store.balance_take(charge.team_id, charge.charge_id, charge.amount_cents, stack.now());
+    let take = || {
+        stack.store.balance_take(
+            charge.team_id,
+            charge.charge_id,
+            charge.amount_cents,
+            stack.now(),
+        )
+    };
     assert_eq!(take().await.unwrap(), BalanceDebit::Paid);
     assert!(!decline(&stack, &charge).await);
     assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 2);
 
     let (stack, charge) = with_open_charge().await;
-    let take =
-        || stack.store.balance_take(charge.team_id, charge.charge_id, charge.amount_cents, stack.now());
+    let take = || {
+        stack.store.balance_take(
+            charge.team_id,
+            charge.charge_id,
+            charge.amount_cents,
+            stack.now(),
+        )
+    };
     assert!(decline(&stack, &charge).await);
     assert!(matches!(take().await, Err(StoreError::LeaseLost)));
     assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 0);
-    assert_eq!(stack.count("SELECT committed_cents FROM campaigns").await, 0);
+    assert_eq!(
+        stack.count("SELECT committed_cents FROM campaigns").await,
+        0
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -71,11 +108,24 @@ async fn a_top_up_with_the_same_reference_counts_once() {
     let team = stack.store.team_by_name("Test").await.unwrap().team_id;
     let before = stack.store.balance_get(team).await.unwrap();
     for is_new in [true, false] {
-        let top_up = stack.store.balance_top_up(team, 500, "invoice-7", stack.now()).await.unwrap();
-        assert_eq!((top_up.is_new, top_up.balance_cents), (is_new, before + 500));
+        let top_up = stack
+            .store
+            .balance_top_up(team, 500, "invoice-7", stack.now())
+            .await
+            .unwrap();
+        assert_eq!(
+            (top_up.is_new, top_up.balance_cents),
+            (is_new, before + 500)
+        );
     }
-    let other = stack.store.balance_top_up(team, 700, "invoice-7", stack.now()).await;
-    assert!(matches!(other, Err(StoreError::Limit(_))), "the same reference with another amount is a slip");
+    let other = stack
+        .store
+        .balance_top_up(team, 700, "invoice-7", stack.now())
+        .await;
+    assert!(
+        matches!(other, Err(StoreError::Limit(_))),
+        "the same reference with another amount is a slip"
+    );
     stack.assert_consistent().await;
 }
 
@@ -129,12 +179,23 @@ async fn the_check_finds_each_rule_that_is_broken() {
         ),
     ];
     let rules: Vec<_> = store::Store::check_rules().collect();
-    assert_eq!(breaks.map(|(rule, _)| rule).to_vec(), rules, "every rule is broken once");
+    assert_eq!(
+        breaks.map(|(rule, _)| rule).to_vec(),
+        rules,
+        "every rule is broken once"
+    );
     let stack = TestStack::start().await;
-    assert_eq!(stack.send(&people(1..3)).await.reasons(), ["mailed", "mailed"]);
+    assert_eq!(
+        stack.send(&people(1..3)).await.reasons(),
+        ["mailed", "mailed"]
+    );
     stack.assert_consistent().await;
     for (rule, sql) in breaks {
-        stack.sql.batch_execute("CREATE SCHEMA IF NOT EXISTS kept").await.unwrap();
+        stack
+            .sql
+            .batch_execute("CREATE SCHEMA IF NOT EXISTS kept")
+            .await
+            .unwrap();
         let tables = [
             "pieces",
             "charges",
@@ -151,10 +212,22 @@ async fn the_check_finds_each_rule_that_is_broken() {
         }
         stack.sql.batch_execute(sql).await.unwrap();
         let found = stack.store.check(stack.now(), 30, |_| {}).await.unwrap();
-        assert!(found.iter().any(|discrepancy| discrepancy.rule == rule), "{rule}: {found:?}");
-        stack.sql.batch_execute("SET session_replication_role = replica").await.unwrap();
+        assert!(
+            found.iter().any(|discrepancy| discrepancy.rule == rule),
+            "{rule}: {found:?}"
+        );
+        stack
+            .sql
+            .batch_execute("SET session_replication_role = replica")
+            .await
+            .unwrap();
         for table in tables {
-            let columns: String = stack.sql.query_one(STORED_COLUMNS, &[&table]).await.unwrap().get(0);
+            let columns: String = stack
+                .sql
+                .query_one(STORED_COLUMNS, &[&table])
+                .await
+                .unwrap()
+                .get(0);
             let restore = format!(
                 "DELETE FROM {table}; INSERT INTO {table} ({columns}) SELECT {columns} FROM kept.{table}"
             );
@@ -200,12 +273,28 @@ async fn the_check_finds_the_one_card_among_many_portions() {
     let wrong = "UPDATE pieces SET price_cents = price_cents + 1 WHERE charge_id = $1";
     assert_eq!(stack.sql.execute(wrong, &[&charge_id]).await.unwrap(), 1);
     let mut told = Vec::new();
-    let found = stack.store.check(stack.now(), 1, |progress| told.push(progress)).await.unwrap();
-    let found: Vec<_> = found.iter().map(|found| (found.rule.as_str(), found.subject.clone())).collect();
-    assert_eq!(found, [("a charge is the sum of its cards", charge_id.to_string())]);
-    let first: Vec<i64> =
-        told.iter().filter(|progress| progress.number == 1).map(|progress| progress.rows).collect();
-    assert!(first.len() > 1 && first.is_sorted(), "in portions: {first:?}");
+    let found = stack
+        .store
+        .check(stack.now(), 1, |progress| told.push(progress))
+        .await
+        .unwrap();
+    let found: Vec<_> = found
+        .iter()
+        .map(|found| (found.rule.as_str(), found.subject.clone()))
+        .collect();
+    assert_eq!(
+        found,
+        [("a charge is the sum of its cards", charge_id.to_string())]
+    );
+    let first: Vec<i64> = told
+        .iter()
+        .filter(|progress| progress.number == 1)
+        .map(|progress| progress.rows)
+        .collect();
+    assert!(
+        first.len() > 1 && first.is_sorted(),
+        "in portions: {first:?}"
+    );
     let rules = store::Store::check_rules().count();
     assert_eq!(told.last().map(|progress| progress.number), Some(rules));
 }
@@ -218,15 +307,22 @@ async fn a_team_holds_at_most_ten_keys_and_a_revoked_one_makes_room() {
             |n| json!({"kind": if n % 2 == 0 { "formulas" } else { "full_access" }, "name": format!("k{n}")}),
         )
         .collect();
-    stack.apply(json!({"teams": [{"name": "Test", "keys": keys}]})).await;
+    stack
+        .apply(json!({"teams": [{"name": "Test", "keys": keys}]}))
+        .await;
     let eleventh =
-        json!({"teams": [{"name": "Test", "keys": [{"kind": "full_access", "name": "k11"}]}]}).to_string();
+        json!({"teams": [{"name": "Test", "keys": [{"kind": "full_access", "name": "k11"}]}]})
+            .to_string();
     let (policy, folder) = (stack.policy(), std::path::Path::new("."));
     let apply = || pillarbox::apply::apply(&stack.store, &eleventh, folder, &policy, stack.now());
     let error = apply().await.unwrap_err().to_string();
     assert!(error.contains("10 active"), "{error}");
     let team = stack.store.team_by_name("Test").await.unwrap().team_id;
     let key = stack.store.key_list(team).await.unwrap()[0].key_id;
-    stack.store.key_revoke(team, key, stack.now()).await.unwrap();
+    stack
+        .store
+        .key_revoke(team, key, stack.now())
+        .await
+        .unwrap();
     assert!(apply().await.is_ok());
 }

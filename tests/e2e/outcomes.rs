@@ -34,8 +34,16 @@ async fn invalid_address_also_when_a_required_part_is_missing_and_the_rest_still
     recipients.push(person(5));
     let answer = stack.send(&recipients).await;
     let invalid = "invalid_address";
-    assert_eq!(answer.reasons(), ["mailed", invalid, invalid, invalid, invalid, invalid, invalid, "mailed"]);
-    assert_eq!(answer.json()["summary"], json!({"received": 8, "mailed": 2, "notMailed": 6}));
+    assert_eq!(
+        answer.reasons(),
+        [
+            "mailed", invalid, invalid, invalid, invalid, invalid, invalid, "mailed"
+        ]
+    );
+    assert_eq!(
+        answer.json()["summary"],
+        json!({"received": 8, "mailed": 2, "notMailed": 6})
+    );
     stack.assert_consistent().await;
 }
 
@@ -45,18 +53,34 @@ async fn do_not_mail() {
     stack.campaign(json!({"do_not_mail": [ADDRESS]})).await;
     // The list compares the verified form: another spelling is the same address.
     let shouted = with(person(1), "address_1", "1 MAIN STREET");
-    assert_eq!(stack.send(&[shouted, person(2)]).await.reasons(), ["do_not_mail", "mailed"]);
+    assert_eq!(
+        stack.send(&[shouted, person(2)]).await.reasons(),
+        ["do_not_mail", "mailed"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn duplicate_recent_across_requests_and_within_one() {
     let stack = TestStack::start().await;
-    let copy = with(with(person(1), "address_1", "1 main street."), "first_name", "Kim");
-    assert_eq!(stack.send(&[person(1), copy.clone()]).await.reasons(), ["mailed", "duplicate_recent"]);
-    assert_eq!(stack.send(&[copy, person(2)]).await.reasons(), ["duplicate_recent", "mailed"]);
+    let copy = with(
+        with(person(1), "address_1", "1 main street."),
+        "first_name",
+        "Kim",
+    );
+    assert_eq!(
+        stack.send(&[person(1), copy.clone()]).await.reasons(),
+        ["mailed", "duplicate_recent"]
+    );
+    assert_eq!(
+        stack.send(&[copy, person(2)]).await.reasons(),
+        ["duplicate_recent", "mailed"]
+    );
     // Two units are two addresses.
     let unit = |number: &str| with(person(3), "address_2", number);
-    assert_eq!(stack.send(&[unit("Apt 1"), unit("Apt 2")]).await.reasons(), ["mailed", "mailed"]);
+    assert_eq!(
+        stack.send(&[unit("Apt 1"), unit("Apt 2")]).await.reasons(),
+        ["mailed", "mailed"]
+    );
     assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 4);
     stack.assert_consistent().await;
 }
@@ -65,7 +89,10 @@ async fn duplicate_recent_across_requests_and_within_one() {
 async fn filtered_location() {
     let stack = TestStack::start().await;
     stack.campaign(json!({"area": austin()})).await;
-    assert_eq!(stack.send(&[person(1), somewhere_else(2)]).await.reasons(), ["mailed", "filtered_location"]);
+    assert_eq!(
+        stack.send(&[person(1), somewhere_else(2)]).await.reasons(),
+        ["mailed", "filtered_location"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -75,23 +102,45 @@ async fn filtered_conditions_over_custom_and_built_in_columns() {
         {"column": "score", "operator": "greater", "value": 10},
         {"column": "state", "operator": "is", "value": "tx"},
     ]});
-    stack.apply(json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": "number"}]}]})).await;
+    stack
+        .apply(
+            json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": "number"}]}]}),
+        )
+        .await;
     stack.campaign(json!({"conditions": conditions})).await;
     let high = with(person(1), "score", "1,100");
     let low = with(person(2), "SCORE", "9");
     assert_eq!(
-        stack.send(&[high, low, person(3), somewhere_else(4)]).await.reasons(),
-        ["mailed", "filtered_conditions", "filtered_conditions", "filtered_conditions"]
+        stack
+            .send(&[high, low, person(3), somewhere_else(4)])
+            .await
+            .reasons(),
+        [
+            "mailed",
+            "filtered_conditions",
+            "filtered_conditions",
+            "filtered_conditions"
+        ]
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn conditions_also_see_values_that_were_stored_before() {
     let stack = TestStack::start().await;
-    stack.apply(json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": "number"}]}]})).await;
-    stack.campaign(json!({"conditions": {"column": "score", "operator": "greater", "value": 10}})).await;
-    stack.campaign(json!({"id": "PA-FIRST1", "name": "First"})).await;
-    let first = stack.send_to("PA-FIRST1", &[with(person(1), "score", "50")]).await;
+    stack
+        .apply(
+            json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": "number"}]}]}),
+        )
+        .await;
+    stack
+        .campaign(json!({"conditions": {"column": "score", "operator": "greater", "value": 10}}))
+        .await;
+    stack
+        .campaign(json!({"id": "PA-FIRST1", "name": "First"}))
+        .await;
+    let first = stack
+        .send_to("PA-FIRST1", &[with(person(1), "score", "50")])
+        .await;
     assert_eq!(first.reasons(), ["mailed"]);
     assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
 }
@@ -99,17 +148,30 @@ async fn conditions_also_see_values_that_were_stored_before() {
 #[tokio::test(flavor = "multi_thread")]
 async fn removed_by_sender() {
     let stack = TestStack::start().await;
-    assert_eq!(stack.send(&people(1..3)).await.reasons(), ["mailed", "mailed"]);
+    assert_eq!(
+        stack.send(&people(1..3)).await.reasons(),
+        ["mailed", "mailed"]
+    );
     let team = stack.store.team_by_name("Test").await.unwrap().team_id;
     let id: uuid::Uuid = stack
         .sql
-        .query_one("SELECT address_id FROM recipients WHERE reference = 'r1'", &[])
+        .query_one(
+            "SELECT address_id FROM recipients WHERE reference = 'r1'",
+            &[],
+        )
         .await
         .unwrap()
         .get(0);
     let campaign = pillarbox_tests::CAMPAIGN.parse().unwrap();
-    stack.store.recipient_remove(team, &campaign, id, stack.now()).await.unwrap();
-    assert_eq!(stack.send(&people([1, 3])).await.reasons(), ["removed_by_sender", "mailed"]);
+    stack
+        .store
+        .recipient_remove(team, &campaign, id, stack.now())
+        .await
+        .unwrap();
+    assert_eq!(
+        stack.send(&people([1, 3])).await.reasons(),
+        ["removed_by_sender", "mailed"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -117,12 +179,27 @@ async fn budget_exceeded_from_the_first_that_does_not_fit() {
     let stack = TestStack::start().await;
     stack.campaign(json!({"budget": "$2.00"})).await;
     let reasons = stack.send(&people(1..5)).await.reasons();
-    assert_eq!(reasons, ["mailed", "mailed", "budget_exceeded", "budget_exceeded"]);
-    assert_eq!(stack.count("SELECT committed_cents FROM campaigns").await, 158);
+    assert_eq!(
+        reasons,
+        ["mailed", "mailed", "budget_exceeded", "budget_exceeded"]
+    );
+    assert_eq!(
+        stack.count("SELECT committed_cents FROM campaigns").await,
+        158
+    );
     // More budget, and they go.
     stack.campaign(json!({"budget": "$3.16"})).await;
     let reasons = stack.send(&people(1..6)).await.reasons();
-    assert_eq!(reasons, ["duplicate_recent", "duplicate_recent", "mailed", "mailed", "budget_exceeded"]);
+    assert_eq!(
+        reasons,
+        [
+            "duplicate_recent",
+            "duplicate_recent",
+            "mailed",
+            "mailed",
+            "budget_exceeded"
+        ]
+    );
     stack.assert_consistent().await;
 }
 
@@ -143,14 +220,44 @@ async fn payment_failed_when_the_balance_does_not_cover_the_whole_request() {
         stack.post_with(&key, body.to_string()).await
     };
     let copy = with(person(1), "first_name", "Kim");
-    let answer =
-        send(vec![person(1), copy, person(2), person(3), person(4), with(person(5), "zip", "")]).await;
+    let answer = send(vec![
+        person(1),
+        copy,
+        person(2),
+        person(3),
+        person(4),
+        with(person(5), "zip", ""),
+    ])
+    .await;
     let failed = "payment_failed";
-    assert_eq!(answer.reasons(), [failed, failed, failed, failed, "budget_exceeded", "invalid_address"]);
-    assert_eq!(answer.json()["summary"], json!({"received": 6, "mailed": 0, "notMailed": 6}));
+    assert_eq!(
+        answer.reasons(),
+        [
+            failed,
+            failed,
+            failed,
+            failed,
+            "budget_exceeded",
+            "invalid_address"
+        ]
+    );
+    assert_eq!(
+        answer.json()["summary"],
+        json!({"received": 6, "mailed": 0, "notMailed": 6})
+    );
     assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 0);
-    assert_eq!(stack.count("SELECT committed_cents FROM campaigns WHERE campaign_id = 'PA-POOR01'").await, 0);
-    assert_eq!(stack.count("SELECT count(*) FROM recipients WHERE reason = 'payment_failed'").await, 4);
+    assert_eq!(
+        stack
+            .count("SELECT committed_cents FROM campaigns WHERE campaign_id = 'PA-POOR01'")
+            .await,
+        0
+    );
+    assert_eq!(
+        stack
+            .count("SELECT count(*) FROM recipients WHERE reason = 'payment_failed'")
+            .await,
+        4
+    );
     stack.assert_consistent().await;
     // What the balance covers is mailed, and nothing of the declined request stands in its way.
     assert_eq!(send(people(1..3)).await.reasons(), ["mailed", "mailed"]);
@@ -160,11 +267,17 @@ async fn payment_failed_when_the_balance_does_not_cover_the_whole_request() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_recipient_stays_mailed_when_a_later_payment_fails() {
     let stack = TestStack::start().await;
-    assert_eq!(stack.send(&people(1..3)).await.reasons(), ["mailed", "mailed"]);
+    assert_eq!(
+        stack.send(&people(1..3)).await.reasons(),
+        ["mailed", "mailed"]
+    );
     stack.clock.advance(TimeDelta::days(31));
     let drain = "UPDATE ledger_accounts SET balance_cents = 10 WHERE account = 'prepaid'";
     stack.sql.execute(drain, &[]).await.unwrap();
-    assert_eq!(stack.send(&people(2..4)).await.reasons(), ["payment_failed", "payment_failed"]);
+    assert_eq!(
+        stack.send(&people(2..4)).await.reasons(),
+        ["payment_failed", "payment_failed"]
+    );
     let outcome = async |reference: &str| {
         let sql = "SELECT coalesce(recipient.reason, recipient.status), charge.state
              FROM recipients recipient LEFT JOIN charges charge USING (team_id, charge_id) WHERE reference = $1";
@@ -180,7 +293,10 @@ async fn a_recipient_stays_mailed_when_a_later_payment_fails() {
 #[tokio::test(flavor = "multi_thread")]
 async fn outcomes_are_decided_in_the_documented_order() {
     let stack = TestStack::start().await;
-    assert_eq!(stack.send(&people(1..3)).await.reasons(), ["mailed", "mailed"]);
+    assert_eq!(
+        stack.send(&people(1..3)).await.reasons(),
+        ["mailed", "mailed"]
+    );
     let conditions = json!({"column": "last_name", "operator": "is", "value": "Nobody"});
     stack
         .campaign(
@@ -189,9 +305,23 @@ async fn outcomes_are_decided_in_the_documented_order() {
         .await;
     let mut elsewhere = somewhere_else(9);
     elsewhere["last_name"] = "Nobody".into();
-    let answer = stack.send(&[person(1), person(2), somewhere_else(7), person(8), elsewhere]).await;
+    let answer = stack
+        .send(&[
+            person(1),
+            person(2),
+            somewhere_else(7),
+            person(8),
+            elsewhere,
+        ])
+        .await;
     assert_eq!(
         answer.reasons(),
-        ["do_not_mail", "duplicate_recent", "filtered_location", "filtered_conditions", "filtered_location"]
+        [
+            "do_not_mail",
+            "duplicate_recent",
+            "filtered_location",
+            "filtered_conditions",
+            "filtered_location"
+        ]
     );
 }

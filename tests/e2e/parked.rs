@@ -10,8 +10,8 @@ use lapin::options::{BasicPublishOptions, QueueDeleteOptions};
 use lapin::types::{AMQPValue, FieldTable};
 use pillarbox_tests::{eventually, operate};
 use queue::{
-    Broker, BrokerOptions, CallError, CallHandler, ConsumerOptions, QueueCall, QueueCaller, QueueReply,
-    SlotPermit, parked_drop, parked_list, serve, sort_dead_letters,
+    Broker, BrokerOptions, CallError, CallHandler, ConsumerOptions, QueueCall, QueueCaller,
+    QueueReply, SlotPermit, parked_drop, parked_list, serve, sort_dead_letters,
 };
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
@@ -94,9 +94,18 @@ impl Bench {
         let broker = Broker::start(settings, shutdown.clone());
         let caller = QueueCaller::start(&broker, QUEUE, shutdown.clone());
         caller.opened().await;
-        let connection = lapin::Connection::connect(&url, lapin::ConnectionProperties::default()).await;
+        let connection =
+            lapin::Connection::connect(&url, lapin::ConnectionProperties::default()).await;
         let channel = connection.unwrap().create_channel().await.unwrap();
-        Self { url, namespace, broker, channel, caller, handler: Arc::default(), shutdown }
+        Self {
+            url,
+            namespace,
+            broker,
+            channel,
+            caller,
+            handler: Arc::default(),
+            shutdown,
+        }
     }
 
     async fn start() -> Self {
@@ -125,28 +134,50 @@ impl Bench {
         let connection = CancellationToken::new();
         let worker = self.work(self.connect(connection.clone()), CancellationToken::new());
         self.handler.dies.notified().await;
-        eventually("it has what it may", async || self.depth(QUEUE).await == left_in_queue).await;
+        eventually("it has what it may", async || {
+            self.depth(QUEUE).await == left_in_queue
+        })
+        .await;
         worker.abort();
         connection.cancel();
-        eventually("its calls are back", async || self.depth(QUEUE).await == CALLS).await;
+        eventually("its calls are back", async || {
+            self.depth(QUEUE).await == CALLS
+        })
+        .await;
     }
 
     fn connect(&self, shutdown: CancellationToken) -> Broker {
         let (url, namespace) = (self.url.clone(), self.namespace.clone());
-        Broker::start(BrokerOptions { url, namespace, connection_name: "test".to_owned() }, shutdown)
+        Broker::start(
+            BrokerOptions {
+                url,
+                namespace,
+                connection_name: "test".to_owned(),
+            },
+            shutdown,
+        )
     }
 
     /// Puts a call into the queue that nobody waits for.
     async fn publish(&self, kind: &str) {
         let mut headers = FieldTable::default();
-        headers.insert("team".into(), AMQPValue::LongString(TEAM.to_string().into()));
+        headers.insert(
+            "team".into(),
+            AMQPValue::LongString(TEAM.to_string().into()),
+        );
         headers.insert("deadline_ms".into(), AMQPValue::LongLongInt(i64::MAX));
         let call = BasicProperties::default()
             .with_correlation_id(Uuid::now_v7().to_string().into())
             .with_type(kind.into())
             .with_headers(headers);
-        let (queue, options) = (format!("{}.{QUEUE}", self.namespace), BasicPublishOptions::default());
-        self.channel.basic_publish("".into(), queue.into(), options, b"{}", call).await.unwrap();
+        let (queue, options) = (
+            format!("{}.{QUEUE}", self.namespace),
+            BasicPublishOptions::default(),
+        );
+        self.channel
+            .basic_publish("".into(), queue.into(), options, b"{}", call)
+            .await
+            .unwrap();
     }
 
     /// Starts sorting what the broker gives up.
@@ -191,8 +222,14 @@ async fn a_call_whose_worker_panics_is_parked_after_five_deliveries_and_its_call
     assert_eq!(bench.handler.panicked.load(Ordering::Relaxed), 5);
     let parked = parked_list(&bench.broker).await.unwrap();
     assert_eq!(parked.len(), 1);
-    assert_eq!((&*parked[0].kind, &*parked[0].reason), ("panic", "delivery_limit"));
-    assert!(bench.call("answer", PATIENCE).await.is_ok(), "the one slot was given back");
+    assert_eq!(
+        (&*parked[0].kind, &*parked[0].reason),
+        ("panic", "delivery_limit")
+    );
+    assert!(
+        bench.call("answer", PATIENCE).await.is_ok(),
+        "the one slot was given back"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -216,23 +253,37 @@ async fn calls_that_were_never_begun_are_not_parked_with_the_one_that_kills_work
     .await;
     let begun = bench.handler.begun.lock().unwrap().clone();
     let parked = parked_list(&bench.broker).await.unwrap();
-    assert!(parked.iter().all(|parked| begun.contains(&parked.id.unwrap())), "never begun, and parked");
+    assert!(
+        parked
+            .iter()
+            .all(|parked| begun.contains(&parked.id.unwrap())),
+        "never begun, and parked"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_is_refused_when_it_was_perhaps_begun_before_is_given_up() {
     let bench = Bench::start().await;
-    assert_eq!(bench.call("panic once", PATIENCE).await, Err(CallError::GivenUp));
+    assert_eq!(
+        bench.call("panic once", PATIENCE).await,
+        Err(CallError::GivenUp)
+    );
     assert_eq!(bench.handler.panicked.load(Ordering::Relaxed), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_cannot_be_parked_waits_until_it_can() {
     let bench = Bench::start().await;
-    eventually("somebody sorts", async || bench.broker.depths(&["dead"]).await.unwrap()[0].consumers == 1)
-        .await;
+    eventually("somebody sorts", async || {
+        bench.broker.depths(&["dead"]).await.unwrap()[0].consumers == 1
+    })
+    .await;
     let parked = format!("{}.parked", bench.namespace);
-    bench.channel.queue_delete(parked.into(), QueueDeleteOptions::default()).await.unwrap();
+    bench
+        .channel
+        .queue_delete(parked.into(), QueueDeleteOptions::default())
+        .await
+        .unwrap();
     let _ = bench.call("of a later version", PATIENCE).await;
     eventually("it is parked", async || bench.depth("parked").await == 1).await;
 }
@@ -243,17 +294,27 @@ async fn a_call_of_an_unknown_kind_is_refused_at_once_and_kept_to_be_looked_at()
     let body = br#"{"recipients": []}"#;
     let unknown = call("of a later version", body);
     let id = unknown.id;
-    assert_eq!(bench.caller.call(unknown, PATIENCE).await, Err(CallError::Unavailable));
+    assert_eq!(
+        bench.caller.call(unknown, PATIENCE).await,
+        Err(CallError::Unavailable)
+    );
     eventually("it is parked", async || bench.depth("parked").await == 1).await;
     // Looked at as often as an operator likes, it stays.
     for _ in 0..30 {
         let parked = parked_list(&bench.broker).await.unwrap();
         assert_eq!((parked.len(), parked[0].id), (1, Some(id)));
-        assert_eq!((&*parked[0].reason, parked[0].body.as_deref()), ("rejected", Some(&body[..])));
+        assert_eq!(
+            (&*parked[0].reason, parked[0].body.as_deref()),
+            ("rejected", Some(&body[..]))
+        );
     }
-    let settings =
-        [("PILLARBOX__BROKER__URL", &bench.url), ("PILLARBOX__BROKER__NAMESPACE", &bench.namespace)];
-    let settings = settings.map(|(name, value)| (name.to_owned(), value.clone())).into();
+    let settings = [
+        ("PILLARBOX__BROKER__URL", &bench.url),
+        ("PILLARBOX__BROKER__NAMESPACE", &bench.namespace),
+    ];
+    let settings = settings
+        .map(|(name, value)| (name.to_owned(), value.clone()))
+        .into();
     let shown = operate(&["parked", "show", &id.to_string()], &settings);
     assert_eq!(shown.as_bytes(), body);
     assert_eq!(parked_drop(&bench.broker).await.unwrap(), 1);
@@ -291,15 +352,30 @@ async fn a_call_that_expires_in_a_worker_is_thrown_away_unbegun() {
 async fn a_call_that_expires_in_the_broker_is_thrown_away_with_its_body() {
     let bench = Bench::idle().await;
     let expiring = BasicProperties::default().with_expiration("1".into());
-    let (queue, options) = (format!("{}.{QUEUE}", bench.namespace), BasicPublishOptions::default());
+    let (queue, options) = (
+        format!("{}.{QUEUE}", bench.namespace),
+        BasicPublishOptions::default(),
+    );
     bench
         .channel
-        .basic_publish("".into(), queue.into(), options, b"somebody's address", expiring)
+        .basic_publish(
+            "".into(),
+            queue.into(),
+            options,
+            b"somebody's address",
+            expiring,
+        )
         .await
         .unwrap();
-    eventually("the broker gives it up", async || bench.depth("dead").await == 1).await;
+    eventually("the broker gives it up", async || {
+        bench.depth("dead").await == 1
+    })
+    .await;
     bench.sort();
-    eventually("nothing is left of it", async || bench.depth("dead").await == 0).await;
+    eventually("nothing is left of it", async || {
+        bench.depth("dead").await == 0
+    })
+    .await;
     // What is parked is parked before it leaves the queue of the dead.
     assert_eq!(bench.depth("parked").await, 0);
 }

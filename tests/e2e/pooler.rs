@@ -1,8 +1,8 @@
 //! Everything through PgBouncer in transaction mode, with the file that is deployed.
 
 use pillarbox_tests::{
-    CAMPAIGN, INTEGRATION_KEY, KEY, PgBouncer, StackOptions, TestStack, WebhookSink, cards, eventually,
-    people, person, with_qr_codes,
+    CAMPAIGN, INTEGRATION_KEY, KEY, PgBouncer, StackOptions, TestStack, WebhookSink, cards,
+    eventually, people, person, with_qr_codes,
 };
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -16,11 +16,19 @@ const USERS: usize = 5;
 
 /// A stack whose processes reach the database through the pooler only. Returns where its gateway listens.
 async fn pooled() -> (TestStack, WebhookSink, PgBouncer, String) {
-    let options = StackOptions { mailers: 0, ..StackOptions::default() };
+    let options = StackOptions {
+        mailers: 0,
+        ..StackOptions::default()
+    };
     let (mut stack, sink) = with_qr_codes(options).await;
     let pooler = PgBouncer::start(&stack.settings["PILLARBOX__DATABASE__URL"], CONNECTIONS);
-    stack.settings.insert("PILLARBOX__DATABASE__URL".to_owned(), pooler.url.clone());
-    stack.settings.insert("PILLARBOX__DATABASE__POOLER".to_owned(), "transaction".to_owned());
+    stack
+        .settings
+        .insert("PILLARBOX__DATABASE__URL".to_owned(), pooler.url.clone());
+    stack.settings.insert(
+        "PILLARBOX__DATABASE__POOLER".to_owned(),
+        "transaction".to_owned(),
+    );
     stack.add_mailer(None);
     stack.add_syncer();
     stack.add_dispatcher();
@@ -49,7 +57,8 @@ async fn sends_a_sync_scans_and_webhooks_work_in_transaction_mode() {
     let authorization = format!("Bearer {KEY}");
     let headers = [("authorization", authorization.as_str())];
     let send = async |first: usize| {
-        let body = json!({"campaign_id": CAMPAIGN, "recipients": people(first..first + 30)}).to_string();
+        let body =
+            json!({"campaign_id": CAMPAIGN, "recipients": people(first..first + 30)}).to_string();
         stack.post_to(&url, &headers, body).await.reasons()
     };
     let sends = (0..12).map(|number| send(1 + (number % 8) * 100));
@@ -62,13 +71,22 @@ async fn sends_a_sync_scans_and_webhooks_work_in_transaction_mode() {
     // Scans and their webhooks.
     let codes = cards(&stack).await;
     for code in &codes[..20] {
-        let answer =
-            stack.request(Method::GET, &format!("{url}/q/{code}"), &[("user-agent", "Safari")], "").await;
+        let answer = stack
+            .request(
+                Method::GET,
+                &format!("{url}/q/{code}"),
+                &[("user-agent", "Safari")],
+                "",
+            )
+            .await;
         assert_eq!(answer.status, 302);
     }
     eventually("every scan is delivered", async || sink.count() == 20).await;
     eventually("and recorded", async || {
-        stack.count("SELECT count(*) FROM deliveries WHERE state = 'delivered'").await == 20
+        stack
+            .count("SELECT count(*) FROM deliveries WHERE state = 'delivered'")
+            .await
+            == 20
     })
     .await;
     // It was the pooler that did it, and with few connections.
@@ -86,8 +104,17 @@ async fn sends_a_sync_scans_and_webhooks_work_in_transaction_mode() {
                 .sum::<usize>()
         })
         .sum();
-    assert!((1..=CONNECTIONS * USERS).contains(&used), "{used} connections");
-    assert_eq!(first(&ask(&pooler.url, "SHOW statement_timeout").await, "statement_timeout"), "30s");
+    assert!(
+        (1..=CONNECTIONS * USERS).contains(&used),
+        "{used} connections"
+    );
+    assert_eq!(
+        first(
+            &ask(&pooler.url, "SHOW statement_timeout").await,
+            "statement_timeout"
+        ),
+        "30s"
+    );
     assert_eq!(first(&ask(&pooler.url, "SHOW jit").await, "jit"), "off");
 }
 
@@ -98,26 +125,43 @@ async fn a_sync_works(stack: &TestStack, url: &str) {
         .await;
     let authorization = format!("Bearer {INTEGRATION_KEY}");
     let call = async |method: Method, path: &str, key: &str, body: Value| {
-        let headers = [("authorization", authorization.as_str()), ("idempotency-key", key)];
+        let headers = [
+            ("authorization", authorization.as_str()),
+            ("idempotency-key", key),
+        ];
         let url = format!("{url}/api/integrations/push/v1{path}");
-        let answer = stack.request(method, &url, &headers, body.to_string()).await;
+        let answer = stack
+            .request(method, &url, &headers, body.to_string())
+            .await;
         assert_eq!(answer.status, 200, "{}", answer.text);
         answer.json()
     };
-    call(Method::POST, "/schema", "", json!({"fields": [{"key": "first", "semantic": "first_name"}]})).await;
+    call(
+        Method::POST,
+        "/schema",
+        "",
+        json!({"fields": [{"key": "first", "semantic": "first_name"}]}),
+    )
+    .await;
     call(Method::POST, "/sync", "begin", json!({"mode": "full"})).await;
-    let record =
-        |number: usize| json!({"external_id": number.to_string(), "fields": {"first": format!("N{number}")}});
-    let batch = |from: usize| json!({"records": (from..from + 200).map(record).collect::<Vec<_>>()});
+    let record = |number: usize| json!({"external_id": number.to_string(), "fields": {"first": format!("N{number}")}});
+    let batch =
+        |from: usize| json!({"records": (from..from + 200).map(record).collect::<Vec<_>>()});
     let keys = ["a", "b", "c", "d", "e", "f"];
-    let pushes =
-        keys.iter().enumerate().map(|(number, key)| call(Method::POST, "/records", key, batch(number * 200)));
+    let pushes = keys
+        .iter()
+        .enumerate()
+        .map(|(number, key)| call(Method::POST, "/records", key, batch(number * 200)));
     for pushed in futures_util::future::join_all(pushes).await {
         assert_eq!(pushed["accepted"], 200);
     }
     let completed = call(Method::PATCH, "/sync", "complete", json!({})).await;
     assert_eq!(completed["recordsUpserted"], 1200);
-    assert_eq!(call(Method::PATCH, "/sync", "complete", json!({})).await, completed, "a replay");
+    assert_eq!(
+        call(Method::PATCH, "/sync", "complete", json!({})).await,
+        completed,
+        "a replay"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -125,10 +169,14 @@ async fn a_process_that_is_killed_leaves_nothing_of_itself_on_shared_connections
     let (stack, _sink, _pooler, url) = pooled().await;
     // Mailers that die in the middle of their transactions, again and again, beside one that goes on.
     for round in 0..3 {
-        let mut mailer =
-            pillarbox_tests::SpawnedProcess::start("mailer", &stack.settings, Some("send.reserved"));
+        let mut mailer = pillarbox_tests::SpawnedProcess::start(
+            "mailer",
+            &stack.settings,
+            Some("send.reserved"),
+        );
         let headers = [("x-api-key", KEY)];
-        let body = json!({"campaign_id": CAMPAIGN, "recipients": [person(5_000 + round)]}).to_string();
+        let body =
+            json!({"campaign_id": CAMPAIGN, "recipients": [person(5_000 + round)]}).to_string();
         stack.post_to(&url, &headers, body).await;
         mailer.kill();
     }

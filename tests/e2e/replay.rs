@@ -23,7 +23,10 @@ async fn within_15_minutes_the_stored_response_returns_byte_for_byte() {
         .collect();
     assert_eq!(stack.send(&again).await.text, first.text);
     stack.clock.advance(TimeDelta::minutes(2));
-    assert_eq!(stack.send(&people(1..4)).await.reasons(), vec!["duplicate_recent"; 3]);
+    assert_eq!(
+        stack.send(&people(1..4)).await.reasons(),
+        vec!["duplicate_recent"; 3]
+    );
     assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 3);
     stack.assert_consistent().await;
 }
@@ -35,7 +38,10 @@ async fn the_stored_response_comes_first_whatever_became_of_the_campaign() {
     assert_eq!(first.reasons(), ["mailed"; 3]);
     let refused = |answer: pillarbox_tests::ApiResponse| (answer.status.as_u16(), answer.error().1);
     for (became, code) in [
-        ("UPDATE campaigns SET status = 'paused'", "campaign_not_active"),
+        (
+            "UPDATE campaigns SET status = 'paused'",
+            "campaign_not_active",
+        ),
         (
             "UPDATE campaigns SET status = 'active'; UPDATE designs SET ai_draft = true",
             "design_cannot_render",
@@ -44,10 +50,18 @@ async fn the_stored_response_comes_first_whatever_became_of_the_campaign() {
     ] {
         stack.sql.batch_execute(became).await.unwrap();
         assert_eq!(stack.send(&people(1..4)).await.text, first.text, "{became}");
-        assert_eq!(refused(stack.send(&people(7..9)).await), (409, code.to_owned()), "{became}");
+        assert_eq!(
+            refused(stack.send(&people(7..9)).await),
+            (409, code.to_owned()),
+            "{became}"
+        );
     }
     stack.clock.advance(TimeDelta::minutes(16));
-    assert_eq!(refused(stack.send(&people(1..4)).await).0, 409, "the 15 minutes are over");
+    assert_eq!(
+        refused(stack.send(&people(1..4)).await).0,
+        409,
+        "the 15 minutes are over"
+    );
     assert_eq!(stack.count("SELECT count(*) FROM sends").await, 1);
 }
 
@@ -72,8 +86,10 @@ async fn a_request_that_begins_as_its_equal_ends_gets_its_response() {
     let (answer, ()) = tokio::join!(stack.send(&recipients), async {
         let waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
             AND wait_event_type = 'Lock' AND query LIKE '%sends%'";
-        eventually("the second has looked and is about to begin", async || stack.count(waits).await > 0)
-            .await;
+        eventually("the second has looked and is about to begin", async || {
+            stack.count(waits).await > 0
+        })
+        .await;
         end.batch_execute(
             "UPDATE sends SET state = 'finished', response = ended.response, mailed = ended.mailed,
                  finished_at = ended.finished_at FROM ended WHERE sends.send_id = ended.send_id",
@@ -91,7 +107,10 @@ async fn a_request_that_begins_as_its_equal_ends_gets_its_response() {
 async fn a_response_that_mailed_nobody_is_not_replayed() {
     let stack = TestStack::start().await;
     stack.campaign(json!({"budget": "$0.10"})).await;
-    assert_eq!(stack.send(&people(1..3)).await.reasons(), vec!["budget_exceeded"; 2]);
+    assert_eq!(
+        stack.send(&people(1..3)).await.reasons(),
+        vec!["budget_exceeded"; 2]
+    );
     stack.campaign(json!({"budget": "$10.00"})).await;
     assert_eq!(stack.send(&people(1..3)).await.reasons(), vec!["mailed"; 2]);
 }
@@ -99,10 +118,21 @@ async fn a_response_that_mailed_nobody_is_not_replayed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn another_order_or_another_campaign_is_another_request() {
     let stack = TestStack::start().await;
-    stack.campaign(json!({"id": "PA-SECOND", "name": "Second"})).await;
-    assert_eq!(stack.send(&people([1, 2])).await.reasons(), ["mailed", "mailed"]);
-    assert_eq!(stack.send(&people([2, 1])).await.reasons(), ["duplicate_recent", "duplicate_recent"]);
-    assert_eq!(stack.send_to("PA-SECOND", &people([1, 2])).await.reasons(), ["mailed", "mailed"]);
+    stack
+        .campaign(json!({"id": "PA-SECOND", "name": "Second"}))
+        .await;
+    assert_eq!(
+        stack.send(&people([1, 2])).await.reasons(),
+        ["mailed", "mailed"]
+    );
+    assert_eq!(
+        stack.send(&people([2, 1])).await.reasons(),
+        ["duplicate_recent", "duplicate_recent"]
+    );
+    assert_eq!(
+        stack.send_to("PA-SECOND", &people([1, 2])).await.reasons(),
+        ["mailed", "mailed"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -110,8 +140,13 @@ async fn an_address_is_mailed_once_in_30_days_per_campaign() {
     let stack = TestStack::start().await;
     assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
     stack.clock.advance(TimeDelta::days(29));
-    assert_eq!(stack.send(&[person(1)]).await.reasons(), ["duplicate_recent"]);
-    stack.clock.advance(TimeDelta::days(1) + TimeDelta::minutes(1));
+    assert_eq!(
+        stack.send(&[person(1)]).await.reasons(),
+        ["duplicate_recent"]
+    );
+    stack
+        .clock
+        .advance(TimeDelta::days(1) + TimeDelta::minutes(1));
     assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
 }
 
@@ -121,17 +156,30 @@ async fn resend_protection_holds_when_on_and_longer() {
     stack.campaign(json!({"resend_protection_days": 90})).await;
     assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
     stack.clock.advance(TimeDelta::days(89));
-    assert_eq!(stack.send(&[person(1)]).await.reasons(), ["duplicate_recent"]);
+    assert_eq!(
+        stack.send(&[person(1)]).await.reasons(),
+        ["duplicate_recent"]
+    );
     // A shorter protection than the duplicate window changes nothing.
     stack.campaign(json!({"resend_protection_days": 5})).await;
-    assert_eq!(stack.send(&people(1..3)).await.reasons(), ["mailed", "mailed"]);
+    assert_eq!(
+        stack.send(&people(1..3)).await.reasons(),
+        ["mailed", "mailed"]
+    );
     stack.clock.advance(TimeDelta::days(20));
-    assert_eq!(stack.send(&people(1..3)).await.reasons(), ["duplicate_recent", "duplicate_recent"]);
+    assert_eq!(
+        stack.send(&people(1..3)).await.reasons(),
+        ["duplicate_recent", "duplicate_recent"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn equal_requests_at_the_same_time_get_one_answer_and_one_card_each() {
-    let stack = TestStack::with(StackOptions { mailers: 2, ..StackOptions::default() }).await;
+    let stack = TestStack::with(StackOptions {
+        mailers: 2,
+        ..StackOptions::default()
+    })
+    .await;
     stack.campaign(json!({})).await;
     let recipients = people(1..41);
     let (a, b, c, d) = tokio::join!(
@@ -148,20 +196,41 @@ async fn equal_requests_at_the_same_time_get_one_answer_and_one_card_each() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn overlapping_requests_at_the_same_time_mail_each_address_once() {
-    let stack = TestStack::with(StackOptions { mailers: 2, ..StackOptions::default() }).await;
+    let stack = TestStack::with(StackOptions {
+        mailers: 2,
+        ..StackOptions::default()
+    })
+    .await;
     stack.campaign(json!({})).await;
-    stack.campaign(json!({"id": "PA-SECOND", "name": "Second"})).await;
-    let batches: Vec<_> = (0..8).map(|shift| people(shift * 5..shift * 5 + 30)).collect();
+    stack
+        .campaign(json!({"id": "PA-SECOND", "name": "Second"}))
+        .await;
+    let batches: Vec<_> = (0..8)
+        .map(|shift| people(shift * 5..shift * 5 + 30))
+        .collect();
     let sends = batches.iter().enumerate().map(|(at, batch)| {
-        let campaign = if at % 2 == 0 { pillarbox_tests::CAMPAIGN } else { "PA-SECOND" };
+        let campaign = if at % 2 == 0 {
+            pillarbox_tests::CAMPAIGN
+        } else {
+            "PA-SECOND"
+        };
         stack.send_to(campaign, batch)
     });
     let answers = futures_util::future::join_all(sends).await;
     let mailed: usize = answers
         .iter()
-        .map(|answer| answer.reasons().iter().filter(|reason| *reason == "mailed").count())
+        .map(|answer| {
+            answer
+                .reasons()
+                .iter()
+                .filter(|reason| *reason == "mailed")
+                .count()
+        })
         .sum();
-    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, i64::try_from(mailed).unwrap());
+    assert_eq!(
+        stack.count("SELECT count(*) FROM pieces").await,
+        i64::try_from(mailed).unwrap()
+    );
     let twice = "SELECT count(*) FROM (SELECT 1 FROM pieces GROUP BY campaign_id, address_id HAVING count(*) > 1) twice";
     assert_eq!(stack.count(twice).await, 0);
     stack.assert_consistent().await;

@@ -6,7 +6,9 @@ use serde_json::json;
 #[tokio::test(flavor = "multi_thread")]
 async fn a_result_has_the_documented_fields_in_the_order_sent() {
     let stack = TestStack::start().await;
-    stack.campaign(json!({"steps": [{"design": "Card", "postage": "first_class"}]})).await;
+    stack
+        .campaign(json!({"steps": [{"design": "Card", "postage": "first_class"}]}))
+        .await;
     let mut unit = person(2);
     unit["address_1"] = "2 main street apt 4".into();
     unit["reference"] = json!(null);
@@ -30,7 +32,10 @@ async fn a_result_has_the_documented_fields_in_the_order_sent() {
     assert_eq!(results[2]["address"], "3 Main St, Austin, TX 78701");
     let line: String = stack
         .sql
-        .query_one("SELECT line_1 FROM pieces JOIN recipients USING (entry_id) WHERE reference = 'r3'", &[])
+        .query_one(
+            "SELECT line_1 FROM pieces JOIN recipients USING (entry_id) WHERE reference = 'r3'",
+            &[],
+        )
         .await
         .unwrap()
         .get(0);
@@ -38,7 +43,13 @@ async fn a_result_has_the_documented_fields_in_the_order_sent() {
     assert_eq!(results[3]["status"], "not_mailed");
     assert_eq!(results[3]["reason"], "invalid_address");
     assert!(results[3].get("mail_by_date").is_none());
-    assert!(results.as_array().unwrap().iter().all(|result| !result["detail"].as_str().unwrap().is_empty()));
+    assert!(
+        results
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|result| !result["detail"].as_str().unwrap().is_empty())
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -65,9 +76,15 @@ async fn results_truncated_past_4_mb_and_replayed_so() {
     assert!(answer.text.len() <= 4_194_304);
     let json = answer.json();
     assert_eq!(json["results_truncated"], true);
-    assert_eq!(json["summary"], json!({"received": 5000, "mailed": 4999, "notMailed": 1}));
+    assert_eq!(
+        json["summary"],
+        json!({"received": 5000, "mailed": 4999, "notMailed": 1})
+    );
     let results = json["results"].as_array().unwrap();
-    assert_eq!((results.len(), &results[0]["reason"]), (1, &json!("invalid_address")));
+    assert_eq!(
+        (results.len(), &results[0]["reason"]),
+        (1, &json!("invalid_address"))
+    );
     assert_eq!(stack.send(&recipients).await.text, answer.text);
     assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 4999);
     stack.assert_consistent().await;

@@ -2,7 +2,8 @@
 //! other tests show, since every process in them is such a user; that they are not more, these do.
 
 use pillarbox_tests::{
-    INTEGRATION_KEY, PrivateServers, SpawnedProcess, StackOptions, TestStack, eventually, settings_for,
+    INTEGRATION_KEY, PrivateServers, SpawnedProcess, StackOptions, TestStack, eventually,
+    settings_for,
 };
 use serde_json::json;
 use service::Config;
@@ -126,14 +127,20 @@ const SCHEMA: [&str; 9] = [
 
 /// A stack whose tables have no rows but a team's, and whose database was migrated once more.
 async fn stack() -> TestStack {
-    let stack = TestStack::with(StackOptions { mailers: 0, ..StackOptions::default() }).await;
+    let stack = TestStack::with(StackOptions {
+        mailers: 0,
+        ..StackOptions::default()
+    })
+    .await;
     // What belongs to a database itself is not copied with it.
     migrate(&stack).await;
     stack
 }
 
 async fn migrate(stack: &TestStack) {
-    let migrated = store::migrate(&stack.settings["PILLARBOX__DATABASE__URL"]).await.unwrap();
+    let migrated = store::migrate(&stack.settings["PILLARBOX__DATABASE__URL"])
+        .await
+        .unwrap();
     assert!(migrated.granted && migrated.applied == 0, "{migrated:?}");
 }
 
@@ -142,7 +149,11 @@ async fn connection(stack: &TestStack, process: &str) -> Client {
     let url = &settings_for(process, &stack.settings)["PILLARBOX__DATABASE__URL"];
     let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
     tokio::spawn(connection);
-    let user: String = client.query_one("SELECT current_user::text", &[]).await.unwrap().get(0);
+    let user: String = client
+        .query_one("SELECT current_user::text", &[])
+        .await
+        .unwrap()
+        .get(0);
     assert_eq!(user, process);
     client
 }
@@ -151,7 +162,11 @@ async fn assert_refused(client: &Client, process: &str, sql: &str) {
     match client.batch_execute(sql).await {
         Ok(()) => panic!("{process} may {sql}"),
         Err(error) => {
-            assert_eq!(error.code(), Some(&SqlState::INSUFFICIENT_PRIVILEGE), "{process}, {sql}: {error}");
+            assert_eq!(
+                error.code(),
+                Some(&SqlState::INSUFFICIENT_PRIVILEGE),
+                "{process}, {sql}: {error}"
+            );
         }
     }
 }
@@ -175,7 +190,10 @@ async fn only_the_operator_changes_the_schema() {
         for sql in SCHEMA {
             assert_refused(&client, process, sql).await;
         }
-        let drops_months = client.batch_execute("SELECT scan_partitions_drop('2020-01-01')").await.is_ok();
+        let drops_months = client
+            .batch_execute("SELECT scan_partitions_drop('2020-01-01')")
+            .await
+            .is_ok();
         assert_eq!(drops_months, process == "dispatcher", "{process}");
     }
 }
@@ -190,7 +208,12 @@ async fn a_new_table_is_denied_until_it_has_its_lines() {
         .unwrap();
     migrate(&stack).await;
     for process in PROCESSES {
-        assert_refused(&connection(&stack, process).await, process, "SELECT secret FROM later").await;
+        assert_refused(
+            &connection(&stack, process).await,
+            process,
+            "SELECT secret FROM later",
+        )
+        .await;
     }
 }
 
@@ -256,7 +279,10 @@ async fn without_the_groups_the_tables_are_made_and_the_operator_is_told() {
     assert!(!store::migrate(&url).await.unwrap().granted);
     // The next start of the private server makes them again.
     tokio::task::block_in_place(|| servers.postgres().act("restart"));
-    assert!(store::migrate(&url).await.unwrap().granted, "the owner may grant without being a superuser");
+    assert!(
+        store::migrate(&url).await.unwrap().granted,
+        "the owner may grant without being a superuser"
+    );
 }
 
 /// Where a statement runs only with rows that few tests have.
@@ -264,21 +290,41 @@ async fn without_the_groups_the_tables_are_made_and_the_operator_is_told() {
 async fn what_only_some_teams_data_leads_to_is_granted_too() {
     let stack = stack().await;
     let integration = json!({"name": "CRM", "keys": [{"name": "k", "key": INTEGRATION_KEY}]});
-    stack.apply(json!({"teams": [{"name": "Test", "integrations": [integration]}]})).await;
-    let (team_id, now) = (stack.store.team_by_name("Test").await.unwrap().team_id, stack.now());
+    stack
+        .apply(json!({"teams": [{"name": "Test", "integrations": [integration]}]}))
+        .await;
+    let (team_id, now) = (
+        stack.store.team_by_name("Test").await.unwrap().team_id,
+        stack.now(),
+    );
     // A formula is tried with the contacts of integrations.
     let mailer = store_of(&stack, "mailer");
     let mut after = BookCursor::Entry(uuid::Uuid::nil());
     let mut pages = 0;
-    while let Some(next) = mailer.address_book_page(team_id, after, 10).await.unwrap().next {
+    while let Some(next) = mailer
+        .address_book_page(team_id, after, 10)
+        .await
+        .unwrap()
+        .next
+    {
         (after, pages) = (next, pages + 1);
     }
-    assert_eq!(pages, 1, "that of the integration follows that of the entries");
+    assert_eq!(
+        pages, 1,
+        "that of the integration follows that of the entries"
+    );
     // A proof in the console asks for pictures that no send has asked for.
     let unusable = PictureOutcome::Unusable("it is none".to_owned());
-    let row = PictureRow { link_hash: [7; 32], outcome: unusable, expires_at: None };
+    let row = PictureRow {
+        link_hash: [7; 32],
+        outcome: unusable,
+        expires_at: None,
+    };
     let console = store_of(&stack, "console");
-    console.picture_save(team_id, PictureUse::Recipient, &[row], now).await.unwrap();
+    console
+        .picture_save(team_id, PictureUse::Recipient, &[row], now)
+        .await
+        .unwrap();
 }
 
 /// The store as this process has it.
@@ -290,8 +336,12 @@ fn store_of(stack: &TestStack, process: &str) -> Store {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_processes_of_these_tests_are_users_of_their_own() {
     let stack = stack().await;
-    let listen =
-        ["GATEWAY", "CONSOLE"].map(|name| (format!("PILLARBOX__{name}__LISTEN"), "127.0.0.1:0".to_owned()));
+    let listen = ["GATEWAY", "CONSOLE"].map(|name| {
+        (
+            format!("PILLARBOX__{name}__LISTEN"),
+            "127.0.0.1:0".to_owned(),
+        )
+    });
     let mut settings = stack.settings.clone();
     settings.extend(listen);
     let _processes = PROCESSES.map(|process| SpawnedProcess::start(process, &settings, None));
@@ -306,14 +356,24 @@ fn what_is_deployed_makes_the_same_users() {
     let file = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     let listed = PROCESSES.map(|process| format!("'{process}'")).join(", ");
     assert!(file("postgres/users.sql").contains(&format!("ARRAY[{listed}]")));
-    let (cluster, script) = (file("kubernetes/base/postgres.yaml"), file("postgres/users.sh"));
+    let (cluster, script) = (
+        file("kubernetes/base/postgres.yaml"),
+        file("postgres/users.sh"),
+    );
     for process in PROCESSES {
-        let user = format!("{{name: {process}, ensure: present, login: true, inRoles: [pillarbox_{process}]");
+        let user = format!(
+            "{{name: {process}, ensure: present, login: true, inRoles: [pillarbox_{process}]"
+        );
         assert!(cluster.contains(&user), "{process}");
         assert!(
-            cluster.contains(&format!("{{name: pillarbox_{process}, ensure: present, login: false}}")),
+            cluster.contains(&format!(
+                "{{name: pillarbox_{process}, ensure: present, login: false}}"
+            )),
             "{process}"
         );
-        assert!(script.contains(&format!("ALTER ROLE {process} PASSWORD :'{process}';")), "{process}");
+        assert!(
+            script.contains(&format!("ALTER ROLE {process} PASSWORD :'{process}';")),
+            "{process}"
+        );
     }
 }

@@ -40,21 +40,36 @@ async fn with_a_card() -> TestStack {
 
 async fn page(stack: &TestStack, query: &str) -> Page {
     let url = format!("{}/api/v1/scans{query}", stack.url);
-    let answer = stack.request(Method::GET, &url, &[("x-api-key", KEY)], "").await;
+    let answer = stack
+        .request(Method::GET, &url, &[("x-api-key", KEY)], "")
+        .await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     let json = answer.json();
-    let ids = json["events"].as_array().unwrap().iter().map(|event| event["id"].as_str().unwrap().to_owned());
-    Page { ids: ids.collect(), next_after: json["nextAfter"].as_str().unwrap().to_owned() }
+    let ids = json["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| event["id"].as_str().unwrap().to_owned());
+    Page {
+        ids: ids.collect(),
+        next_after: json["nextAfter"].as_str().unwrap().to_owned(),
+    }
 }
 
 impl<'a> Reader<'a> {
     /// One that begins now.
     async fn now(stack: &'a TestStack) -> Self {
-        Self { stack, after: page(stack, "").await.next_after }
+        Self {
+            stack,
+            after: page(stack, "").await.next_after,
+        }
     }
 
     fn from(stack: &'a TestStack, after: impl ToString) -> Self {
-        Self { stack, after: after.to_string() }
+        Self {
+            stack,
+            after: after.to_string(),
+        }
     }
 
     async fn next(&mut self) -> Vec<String> {
@@ -79,7 +94,9 @@ impl<'a> Reader<'a> {
 /// Another session, as a gateway of its own would have.
 async fn session(stack: &TestStack) -> Client {
     let url = &stack.settings["PILLARBOX__DATABASE__URL"];
-    let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("the database answers");
+    let (client, connection) = tokio_postgres::connect(url, NoTls)
+        .await
+        .expect("the database answers");
     tokio::spawn(connection);
     client
 }
@@ -88,11 +105,15 @@ async fn session(stack: &TestStack) -> Client {
 fn id_at(at: DateTime<Utc>, random: u64) -> Uuid {
     let mut bytes = [0x5a; 10];
     bytes[2..].copy_from_slice(&random.to_be_bytes());
-    uuid::Builder::from_unix_timestamp_millis(at.timestamp_millis().cast_unsigned(), &bytes).into_uuid()
+    uuid::Builder::from_unix_timestamp_millis(at.timestamp_millis().cast_unsigned(), &bytes)
+        .into_uuid()
 }
 
 async fn record(client: &Client, ids: &[Uuid]) {
-    client.execute(RECORD, &[&ids]).await.expect("scans are recorded");
+    client
+        .execute(RECORD, &[&ids])
+        .await
+        .expect("scans are recorded");
 }
 
 fn event(id: Uuid) -> String {
@@ -104,7 +125,10 @@ async fn a_scan_that_commits_behind_a_later_one_is_told_behind_it() {
     let stack = with_a_card().await;
     let mut reader = Reader::now(&stack).await;
     let begin = reader.after.clone();
-    let (earlier, later) = (id_at(Utc::now(), 1), id_at(Utc::now() + TimeDelta::seconds(1), 2));
+    let (earlier, later) = (
+        id_at(Utc::now(), 1),
+        id_at(Utc::now() + TimeDelta::seconds(1), 2),
+    );
     let (slow, quick) = (session(&stack).await, session(&stack).await);
     slow.batch_execute("BEGIN").await.unwrap();
     record(&slow, &[earlier]).await;
@@ -147,7 +171,10 @@ async fn readers_beside_many_writers_whose_clocks_differ_get_each_scan_once_and_
                 // Commits in another order than inserts.
                 tokio::time::sleep(Duration::from_millis(random.random_range(0..20))).await;
                 let is_undone = random.random_range(0..10) == 0;
-                client.batch_execute(if is_undone { "ROLLBACK" } else { "COMMIT" }).await.unwrap();
+                client
+                    .batch_execute(if is_undone { "ROLLBACK" } else { "COMMIT" })
+                    .await
+                    .unwrap();
                 if !is_undone {
                     written.extend(ids.into_iter().map(event));
                 }
@@ -170,9 +197,17 @@ async fn readers_beside_many_writers_whose_clocks_differ_get_each_scan_once_and_
         written.extend(writer.await.unwrap());
     }
     assert_eq!(one.len(), written.len(), "none twice");
-    assert_eq!(one.iter().cloned().collect::<HashSet<_>>(), written, "none left out");
+    assert_eq!(
+        one.iter().cloned().collect::<HashSet<_>>(),
+        written,
+        "none left out"
+    );
     assert_eq!((&one, &one), (&two, &three), "in one order");
-    assert_eq!(Reader::from(&stack, &begin).rest().await, one, "whoever reads it later, too");
+    assert_eq!(
+        Reader::from(&stack, &begin).rest().await,
+        one,
+        "whoever reads it later, too"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -181,7 +216,9 @@ async fn a_transaction_that_stays_open_holds_up_nobody() {
     let mut reader = Reader::now(&stack).await;
     let (idle, other) = (session(&stack).await, session(&stack).await);
     let (held, scan) = (Uuid::now_v7(), Uuid::now_v7());
-    idle.batch_execute("BEGIN; CREATE TABLE unrelated ()").await.unwrap();
+    idle.batch_execute("BEGIN; CREATE TABLE unrelated ()")
+        .await
+        .unwrap();
     record(&idle, &[held]).await;
     record(&other, &[scan]).await;
     assert_eq!(reader.next().await, [event(scan)]);
@@ -193,22 +230,43 @@ async fn a_transaction_that_stays_open_holds_up_nobody() {
 async fn ids_that_were_cursors_go_on_working_over_what_was_recorded_before_there_was_a_feed() {
     let stack = with_a_card().await;
     let begin = Utc::now() - TimeDelta::hours(2);
-    let old: Vec<Uuid> = (0..250).map(|number| id_at(begin + TimeDelta::seconds(number), 7)).collect();
+    let old: Vec<Uuid> = (0..250)
+        .map(|number| id_at(begin + TimeDelta::seconds(number), 7))
+        .collect();
     record(&stack.sql, &old).await;
     // As the migration leaves it.
-    stack.sql.batch_execute("DELETE FROM feed_batches").await.unwrap();
+    stack
+        .sql
+        .batch_execute("DELETE FROM feed_batches")
+        .await
+        .unwrap();
     let mut reader = Reader::from(&stack, old[9]);
     let seen = reader.rest().await;
-    assert_eq!(seen, old[10..].iter().copied().map(event).collect::<Vec<_>>());
+    assert_eq!(
+        seen,
+        old[10..].iter().copied().map(event).collect::<Vec<_>>()
+    );
     // From there on the order is that of the feed.
     let new = [Uuid::now_v7(), id_at(begin, 1)];
     for id in new {
         record(&stack.sql, &[id]).await;
         assert_eq!(reader.rest().await, [event(id)]);
     }
-    let again: HashSet<String> = Reader::from(&stack, old[200]).rest().await.into_iter().collect();
-    let wanted = old[201..].iter().chain(&new).copied().map(event).collect::<HashSet<_>>();
-    assert_eq!(again, wanted, "also for one who comes when the feed has begun");
+    let again: HashSet<String> = Reader::from(&stack, old[200])
+        .rest()
+        .await
+        .into_iter()
+        .collect();
+    let wanted = old[201..]
+        .iter()
+        .chain(&new)
+        .copied()
+        .map(event)
+        .collect::<HashSet<_>>();
+    assert_eq!(
+        again, wanted,
+        "also for one who comes when the feed has begun"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -235,10 +293,17 @@ async fn a_cursor_from_before_a_restore_misses_nothing_that_came_after_it() {
         record(&stack.sql, &[*id]).await;
     }
     let seen: HashSet<String> = reader.rest().await.into_iter().collect();
-    assert!(after.iter().all(|id| seen.contains(&event(*id))), "{seen:?}");
+    assert!(
+        after.iter().all(|id| seen.contains(&event(*id))),
+        "{seen:?}"
+    );
     let next = Uuid::now_v7();
     record(&stack.sql, &[next]).await;
-    assert_eq!(reader.rest().await, [event(next)], "and from there on each comes once");
+    assert_eq!(
+        reader.rest().await,
+        [event(next)],
+        "and from there on each comes once"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -249,8 +314,16 @@ async fn what_is_forgotten_of_a_feed_stops_no_reader() {
         record(&stack.sql, &[Uuid::now_v7()]).await;
     }
     assert_eq!(reader.rest().await.len(), 2);
-    stack.store.feed_purge(Utc::now() + TimeDelta::days(1), 100).await.unwrap();
-    assert_eq!(stack.count("SELECT count(*) FROM feed_batches").await, 1, "the newest stays");
+    stack
+        .store
+        .feed_purge(Utc::now() + TimeDelta::days(1), 100)
+        .await
+        .unwrap();
+    assert_eq!(
+        stack.count("SELECT count(*) FROM feed_batches").await,
+        1,
+        "the newest stays"
+    );
     // Those who come now, and those who were there.
     let mut newcomer = Reader::now(&stack).await;
     let next = Uuid::now_v7();
@@ -259,7 +332,10 @@ async fn what_is_forgotten_of_a_feed_stops_no_reader() {
     assert_eq!(reader.rest().await, [event(next)]);
     let last = Uuid::now_v7();
     record(&stack.sql, &[last]).await;
-    assert_eq!((newcomer.rest().await, reader.rest().await), (vec![event(last)], vec![event(last)]));
+    assert_eq!(
+        (newcomer.rest().await, reader.rest().await),
+        (vec![event(last)], vec![event(last)])
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -268,7 +344,11 @@ async fn who_waits_at_the_end_of_a_feed_that_was_forgotten_gets_what_a_clock_beh
     let mut reader = Reader::now(&stack).await;
     record(&stack.sql, &[id_at(Utc::now(), 1)]).await;
     assert_eq!(reader.rest().await.len(), 1);
-    stack.store.feed_purge(Utc::now() + TimeDelta::days(1), 100).await.unwrap();
+    stack
+        .store
+        .feed_purge(Utc::now() + TimeDelta::days(1), 100)
+        .await
+        .unwrap();
     let behind = id_at(Utc::now() - TimeDelta::days(1), 2);
     record(&stack.sql, &[behind]).await;
     assert_eq!(reader.rest().await, [event(behind)]);
@@ -279,10 +359,18 @@ async fn feeds_that_nobody_reads_are_placed_by_the_dispatcher() {
     let (stack, _sink) = with_qr_codes(StackOptions::default()).await;
     stack.send(&people(1..2)).await;
     stack.scan(&cards(&stack).await[0]).await;
-    assert_eq!(stack.count("SELECT count(*) FROM feed_batches WHERE position IS NULL").await, 1);
+    assert_eq!(
+        stack
+            .count("SELECT count(*) FROM feed_batches WHERE position IS NULL")
+            .await,
+        1
+    );
     let _dispatcher = pillarbox_tests::SpawnedProcess::start("dispatcher", &stack.settings, None);
     eventually("it has a position", async || {
-        stack.count("SELECT count(*) FROM feed_batches WHERE position = 1").await == 1
+        stack
+            .count("SELECT count(*) FROM feed_batches WHERE position = 1")
+            .await
+            == 1
     })
     .await;
 }

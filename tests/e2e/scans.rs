@@ -7,7 +7,11 @@ use serde_json::{Value, json};
 
 /// A stack whose cards have QR codes, with one endpoint for all campaigns, and one card.
 async fn with_card(person: Value) -> (TestStack, WebhookSink, String) {
-    let (stack, sink) = with_qr_codes(StackOptions { dispatchers: 1, ..StackOptions::default() }).await;
+    let (stack, sink) = with_qr_codes(StackOptions {
+        dispatchers: 1,
+        ..StackOptions::default()
+    })
+    .await;
     assert_eq!(stack.send(&[person]).await.reasons(), ["mailed"]);
     let code = cards(&stack).await.remove(0);
     (stack, sink, code)
@@ -36,7 +40,11 @@ async fn a_scan_is_redirected_to_the_links_with_fields_filled_in_and_never_cache
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_unit_is_told_on_the_line_that_it_was_sent_on() {
-    let (stack, sink) = with_qr_codes(StackOptions { dispatchers: 1, ..StackOptions::default() }).await;
+    let (stack, sink) = with_qr_codes(StackOptions {
+        dispatchers: 1,
+        ..StackOptions::default()
+    })
+    .await;
     let at = |number: usize, address_1: &str, address_2: &str| {
         let mut person = person(number);
         (person["address_1"], person["address_2"]) = (address_1.into(), address_2.into());
@@ -55,19 +63,45 @@ async fn a_unit_is_told_on_the_line_that_it_was_sent_on() {
         json!(["103 Oak St", "Apt 7, c/o Jo"]),
         json!(["104 Oak St", null]),
     ];
-    let lines = |event: &Value| json!([event["recipient"]["address_1"], event["recipient"]["address_2"]]);
+    let lines = |event: &Value| {
+        json!([
+            event["recipient"]["address_1"],
+            event["recipient"]["address_2"]
+        ])
+    };
     let printed = "SELECT code FROM pieces ORDER BY line_1";
-    let codes: Vec<String> =
-        stack.sql.query(printed, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
+    let codes: Vec<String> = stack
+        .sql
+        .query(printed, &[])
+        .await
+        .unwrap()
+        .iter()
+        .map(|row| row.get(0))
+        .collect();
     for (number, (code, expected)) in (1..).zip(codes.iter().zip(&expected)) {
         stack.scan(code).await;
         eventually("the event is delivered", async || sink.count() == number).await;
         assert_eq!(lines(&sink.received()[number - 1].json()), *expected);
     }
-    let url = format!("{}/api/v1/scans?after=00000000-0000-0000-0000-000000000000", stack.url);
-    let feed =
-        stack.request(reqwest::Method::GET, &url, &[("x-api-key", pillarbox_tests::KEY)], "").await.json();
-    let told: Vec<Value> = feed["events"].as_array().unwrap().iter().map(lines).collect();
+    let url = format!(
+        "{}/api/v1/scans?after=00000000-0000-0000-0000-000000000000",
+        stack.url
+    );
+    let feed = stack
+        .request(
+            reqwest::Method::GET,
+            &url,
+            &[("x-api-key", pillarbox_tests::KEY)],
+            "",
+        )
+        .await
+        .json();
+    let told: Vec<Value> = feed["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(lines)
+        .collect();
     assert_eq!(told, expected);
     // What prints is the same whichever line it came on.
     let lines = "SELECT count(*) FROM pieces WHERE line_1 LIKE '10_ Oak St Apt 7'";
@@ -80,13 +114,21 @@ async fn values_are_percent_encoded_in_the_path_and_in_the_query() {
     person["first_name"] = "Ann & Bob?".into();
     person["offer"] = "50% off/today".into();
     let (stack, sink, code) = with_card(person).await;
-    let (query, path) =
-        ("https://example.com/?name=Ann%20%26%20Bob%3F", "https://example.com/offer/50%25%20off%2Ftoday");
+    let (query, path) = (
+        "https://example.com/?name=Ann%20%26%20Bob%3F",
+        "https://example.com/offer/50%25%20off%2Ftoday",
+    );
     assert_eq!(stack.scan(&code).await.headers["location"], query);
-    assert_eq!(stack.scan(&format!("{code}-2")).await.headers["location"], path);
+    assert_eq!(
+        stack.scan(&format!("{code}-2")).await.headers["location"],
+        path
+    );
     eventually("both are delivered", async || sink.count() == 2).await;
-    let mut sent_to: Vec<Value> =
-        sink.received().iter().map(|got| got.json()["destination"].clone()).collect();
+    let mut sent_to: Vec<Value> = sink
+        .received()
+        .iter()
+        .map(|got| got.json()["destination"].clone())
+        .collect();
     sent_to.sort_by_key(ToString::to_string);
     assert_eq!(sent_to, [query, path]);
 }
@@ -94,18 +136,26 @@ async fn values_are_percent_encoded_in_the_path_and_in_the_query() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_fallback_link_is_used_when_a_needed_field_is_empty() {
     let (stack, _, code) = with_card(person(1)).await;
-    assert_eq!(stack.scan(&format!("{code}-2")).await.headers["location"], "https://example.com/back");
+    assert_eq!(
+        stack.scan(&format!("{code}-2")).await.headers["location"],
+        "https://example.com/back"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_field_that_was_stored_before_fills_a_link() {
-    let (stack, _, _) = with_card(json!({"offer": "kept", "first_name": "Pat", "last_name": "Reader1",
-        "address_1": "1 Main St", "city": "Austin", "state": "TX", "zip": "78701"}))
+    let (stack, _, _) = with_card(
+        json!({"offer": "kept", "first_name": "Pat", "last_name": "Reader1",
+        "address_1": "1 Main St", "city": "Austin", "state": "TX", "zip": "78701"}),
+    )
     .await;
     stack
         .campaign(json!({"id": "PA-SECOND", "name": "Second", "steps": [{"design": "Codes", "postage": "standard"}]}))
         .await;
-    assert_eq!(stack.send_to("PA-SECOND", &[person(1)]).await.reasons(), ["mailed"]);
+    assert_eq!(
+        stack.send_to("PA-SECOND", &[person(1)]).await.reasons(),
+        ["mailed"]
+    );
     let sql = "SELECT destinations[2] FROM pieces WHERE campaign_id = 'PA-SECOND'";
     let destination: String = stack.sql.query_one(sql, &[]).await.unwrap().get(0);
     assert_eq!(destination, "https://example.com/offer/kept");
@@ -128,7 +178,14 @@ async fn repeat_scans_are_recorded_and_head_is_no_scan() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unknown_code_gets_a_small_404_page() {
     let (stack, _, code) = with_card(person(1)).await;
-    for wrong in ["0000000000", "x", &code.to_lowercase(), &format!("{code}-1"), "%00", "a%2Fb"] {
+    for wrong in [
+        "0000000000",
+        "x",
+        &code.to_lowercase(),
+        &format!("{code}-1"),
+        "%00",
+        "a%2Fb",
+    ] {
         if wrong == code {
             continue;
         }
@@ -137,7 +194,11 @@ async fn an_unknown_code_gets_a_small_404_page() {
             (answer.status.as_u16(), &answer.headers["cache-control"]),
             (404, &"no-store".parse().unwrap())
         );
-        assert!(answer.text.contains("<h1>") && answer.text.len() < 1_000, "{}", answer.text);
+        assert!(
+            answer.text.contains("<h1>") && answer.text.len() < 1_000,
+            "{}",
+            answer.text
+        );
     }
     let wrong_method = stack.ask(reqwest::Method::POST, &code, &[]).await;
     assert_eq!(
@@ -150,24 +211,47 @@ async fn an_unknown_code_gets_a_small_404_page() {
 #[tokio::test(flavor = "multi_thread")]
 async fn previewers_and_prefetchers_are_marked() {
     let (stack, sink, code) = with_card(person(1)).await;
-    stack.ask(reqwest::Method::GET, &code, &[("user-agent", "Slackbot-LinkExpanding 1.0")]).await;
-    stack.ask(reqwest::Method::GET, &code, &[("sec-purpose", "prefetch")]).await;
+    stack
+        .ask(
+            reqwest::Method::GET,
+            &code,
+            &[("user-agent", "Slackbot-LinkExpanding 1.0")],
+        )
+        .await;
+    stack
+        .ask(reqwest::Method::GET, &code, &[("sec-purpose", "prefetch")])
+        .await;
     stack.scan(&code).await;
     let programs = "SELECT count(*) FROM scans WHERE visitor = 'program'";
     assert_eq!((scans(&stack).await, stack.count(programs).await), (3, 2));
     eventually("all are delivered", async || sink.count() == 3).await;
-    let marked = sink.received().iter().filter(|got| got.json()["automated"] == true).count();
+    let marked = sink
+        .received()
+        .iter()
+        .filter(|got| got.json()["automated"] == true)
+        .count();
     assert_eq!(marked, 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_redirect_works_though_nothing_can_be_written() {
     let (stack, sink, code) = with_card(person(1)).await;
-    stack.sql.batch_execute("ALTER TABLE scans RENAME TO gone").await.unwrap();
+    stack
+        .sql
+        .batch_execute("ALTER TABLE scans RENAME TO gone")
+        .await
+        .unwrap();
     assert_eq!(stack.scan(&code).await.status, 302);
-    stack.sql.batch_execute("ALTER TABLE gone RENAME TO scans").await.unwrap();
+    stack
+        .sql
+        .batch_execute("ALTER TABLE gone RENAME TO scans")
+        .await
+        .unwrap();
     assert_eq!(stack.scan(&code).await.status, 302);
-    eventually("the scan that could be recorded is delivered", async || sink.count() == 1).await;
+    eventually("the scan that could be recorded is delivered", async || {
+        sink.count() == 1
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -179,7 +263,10 @@ async fn the_redirect_works_though_writes_hang() {
     let answers = futures_util::future::join_all((0..20).map(|_| stack.scan(&code))).await;
     assert!(answers.iter().all(|answer| answer.status == 302));
     stack.sql.batch_execute("ROLLBACK").await.unwrap();
-    eventually("the scans are recorded after all", async || scans(&stack).await == 20).await;
+    eventually("the scans are recorded after all", async || {
+        scans(&stack).await == 20
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -189,20 +276,31 @@ async fn the_location_comes_from_a_maxmind_file() {
         ("SCANS__LOCATION_FILES", file.to_owned()),
         ("GATEWAY__TRUSTED_PROXIES", "127.0.0.0/8".to_owned()),
     ];
-    let (stack, sink) =
-        with_qr_codes(StackOptions { dispatchers: 1, settings, ..StackOptions::default() }).await;
+    let (stack, sink) = with_qr_codes(StackOptions {
+        dispatchers: 1,
+        settings,
+        ..StackOptions::default()
+    })
+    .await;
     stack.send(&[person(1)]).await;
     let code = cards(&stack).await.remove(0);
     for source in ["1.2.3.4", "2001:db8:7::1", "9.9.9.9"] {
-        stack.ask(reqwest::Method::GET, &code, &[("x-forwarded-for", source)]).await;
+        stack
+            .ask(reqwest::Method::GET, &code, &[("x-forwarded-for", source)])
+            .await;
     }
     eventually("all are delivered", async || sink.count() == 3).await;
-    let mut locations: Vec<Value> =
-        sink.received().iter().map(|got| got.json()["location"].clone()).collect();
+    let mut locations: Vec<Value> = sink
+        .received()
+        .iter()
+        .map(|got| got.json()["location"].clone())
+        .collect();
     locations.sort_by_key(ToString::to_string);
     let unknown = json!({"city": null, "region": null, "latitude": null, "longitude": null});
-    let austin = json!({"city": "Austin", "region": "Texas", "latitude": 30.2672, "longitude": -97.7431});
-    let reno = json!({"city": "Reno", "region": "Nevada", "latitude": 39.5296, "longitude": -119.8138});
+    let austin =
+        json!({"city": "Austin", "region": "Texas", "latitude": 30.2672, "longitude": -97.7431});
+    let reno =
+        json!({"city": "Reno", "region": "Nevada", "latitude": 39.5296, "longitude": -119.8138});
     assert_eq!(locations, [austin, reno, unknown]);
 }
 
@@ -213,23 +311,39 @@ async fn a_crowd_that_scans_one_card_is_recorded_to_the_last() {
     assert!(answers.iter().all(|answer| answer.status == 302));
     assert_eq!(scans(&stack).await, 300);
     eventually("each scan is delivered", async || sink.count() == 300).await;
-    let ids: std::collections::HashSet<String> = sink.received().iter().map(|got| got.id()).collect();
+    let ids: std::collections::HashSet<String> =
+        sink.received().iter().map(|got| got.id()).collect();
     assert_eq!(ids.len(), 300);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_scan_that_the_database_refuses_takes_no_other_with_it() {
-    let (stack, sink) = with_qr_codes(StackOptions { dispatchers: 1, ..StackOptions::default() }).await;
+    let (stack, sink) = with_qr_codes(StackOptions {
+        dispatchers: 1,
+        ..StackOptions::default()
+    })
+    .await;
     stack.send(&pillarbox_tests::people(1..3)).await;
     let codes = cards(&stack).await;
     let card = "SELECT piece_id FROM pieces WHERE code = $1";
-    let card: uuid::Uuid = stack.sql.query_one(card, &[&codes[0]]).await.unwrap().get(0);
+    let card: uuid::Uuid = stack
+        .sql
+        .query_one(card, &[&codes[0]])
+        .await
+        .unwrap()
+        .get(0);
     let refused = format!("ALTER TABLE scans ADD CHECK (piece_id <> '{card}')");
     stack.sql.batch_execute(&refused).await.unwrap();
     let all = (0..100).map(|number| stack.scan(&codes[usize::from(number % 10 != 0)]));
     let answers = futures_util::future::join_all(all).await;
-    assert!(answers.iter().all(|answer| answer.status == 302), "the phones are redirected all the same");
-    eventually("all others are recorded", async || scans(&stack).await == 90).await;
+    assert!(
+        answers.iter().all(|answer| answer.status == 302),
+        "the phones are redirected all the same"
+    );
+    eventually("all others are recorded", async || {
+        scans(&stack).await == 90
+    })
+    .await;
     eventually("and delivered", async || sink.count() == 90).await;
 }
 

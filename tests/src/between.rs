@@ -41,7 +41,10 @@ pub struct ProxiedRequest {
 impl ProxiedRequest {
     /// Its `Idempotency-Key`.
     pub fn key(&self) -> &str {
-        self.headers.get("idempotency-key").and_then(|key| key.to_str().ok()).unwrap_or_default()
+        self.headers
+            .get("idempotency-key")
+            .and_then(|key| key.to_str().ok())
+            .unwrap_or_default()
     }
 }
 
@@ -96,11 +99,17 @@ impl FaultyProxy {
 
 async fn take(State(state): State<Arc<FaultyProxyState>>, request: Request<Body>) -> Response {
     let (parts, body) = request.into_parts();
-    let body = axum::body::to_bytes(body, BODY_BYTES).await.expect("a body");
+    let body = axum::body::to_bytes(body, BODY_BYTES)
+        .await
+        .expect("a body");
     let mut fate = ProxyBehavior::Pass;
     if parts.method == "POST" {
         let path = parts.uri.path().to_owned();
-        let passed = ProxiedRequest { path, headers: parts.headers.clone(), body: body.clone() };
+        let passed = ProxiedRequest {
+            path,
+            headers: parts.headers.clone(),
+            body: body.clone(),
+        };
         state.passed.lock().expect("no panic").push(passed);
         let next = state.fates.lock().expect("no panic").pop_front();
         fate = next.unwrap_or_else(|| *state.always.lock().expect("no panic"));
@@ -110,11 +119,17 @@ async fn take(State(state): State<Arc<FaultyProxyState>>, request: Request<Body>
         ProxyBehavior::LoseAnswer => {
             state.forward(parts, body).await;
             // A body that ends with an error: the connection breaks before the answer is whole.
-            let broken = futures_util::stream::once(async { Err::<Bytes, _>(std::io::Error::other("lost")) });
+            let broken = futures_util::stream::once(async {
+                Err::<Bytes, _>(std::io::Error::other("lost"))
+            });
             Response::new(Body::from_stream(broken))
         }
-        ProxyBehavior::Answer(status) => StatusCode::from_u16(status).expect("a status").into_response(),
-        ProxyBehavior::Limit => (StatusCode::TOO_MANY_REQUESTS, [("retry-after", "1")]).into_response(),
+        ProxyBehavior::Answer(status) => StatusCode::from_u16(status)
+            .expect("a status")
+            .into_response(),
+        ProxyBehavior::Limit => {
+            (StatusCode::TOO_MANY_REQUESTS, [("retry-after", "1")]).into_response()
+        }
     }
 }
 
@@ -123,8 +138,15 @@ impl FaultyProxyState {
         let mut headers = parts.headers;
         headers.remove("host");
         let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
-        let request = self.client.request(parts.method, format!("{}{path}", self.target)).headers(headers);
-        let answer = request.body(body).send().await.expect("the gateway answers");
+        let request = self
+            .client
+            .request(parts.method, format!("{}{path}", self.target))
+            .headers(headers);
+        let answer = request
+            .body(body)
+            .send()
+            .await
+            .expect("the gateway answers");
         let mut response = Response::builder().status(answer.status());
         for (name, value) in answer.headers() {
             if name != "content-length" && name != "transfer-encoding" {

@@ -48,9 +48,15 @@ impl ExternalProgram {
             .stderr(Stdio::null())
             .spawn()
             .unwrap_or_else(|error| {
-                panic!("{} cannot be started ({error}): ./dev test installs it", command[0])
+                panic!(
+                    "{} cannot be started ({error}): ./dev test installs it",
+                    command[0]
+                )
             });
-        let mut borrowed = Self { child, _folder: folder };
+        let mut borrowed = Self {
+            child,
+            _folder: folder,
+        };
         borrowed.await_port(command[0], port);
         borrowed
     }
@@ -59,7 +65,10 @@ impl ExternalProgram {
         let begun = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             let ended = self.child.try_wait().expect("a child");
-            assert!(ended.is_none() && begun.elapsed() < PATIENCE, "{name} does not listen: {ended:?}");
+            assert!(
+                ended.is_none() && begun.elapsed() < PATIENCE,
+                "{name} does not listen: {ended:?}"
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -92,8 +101,12 @@ impl LoadBalancer {
             ("GATEWAY_2_ADMIN", second.admin.to_string()),
         ]);
         let command = ["/usr/sbin/haproxy", "-db", "-f", "{folder}/haproxy.cfg"];
-        let program = ExternalProgram::start(&command, &[("haproxy.cfg", HAPROXY)], &environment, port);
-        Self { url: format!("http://127.0.0.1:{port}"), _program: program }
+        let program =
+            ExternalProgram::start(&command, &[("haproxy.cfg", HAPROXY)], &environment, port);
+        Self {
+            url: format!("http://127.0.0.1:{port}"),
+            _program: program,
+        }
     }
 
     /// Before the nodes of a cluster, for whatever they speak: a connection goes to one that accepts it.
@@ -111,9 +124,19 @@ impl LoadBalancer {
              listen nodes\n    bind 127.0.0.1:{port}\n    balance leastconn\n{servers}"
         );
         let command = ["/usr/sbin/haproxy", "-db", "-f", "{folder}/haproxy.cfg"];
-        let program =
-            ExternalProgram::start(&command, &[("haproxy.cfg", &configuration)], &HashMap::new(), port);
-        (port, Self { url: format!("http://127.0.0.1:{port}"), _program: program })
+        let program = ExternalProgram::start(
+            &command,
+            &[("haproxy.cfg", &configuration)],
+            &HashMap::new(),
+            port,
+        );
+        (
+            port,
+            Self {
+                url: format!("http://127.0.0.1:{port}"),
+                _program: program,
+            },
+        )
     }
 }
 
@@ -142,8 +165,13 @@ impl PgBouncer {
             ("reserve_pool_size", "0".to_owned()),
         ]
         .iter()
-        .fold(PGBOUNCER.to_owned(), |text, (name, value)| with_setting(&text, name, value))
-        .replace("host=postgres-rw port=5432", &format!("host={} port={}", target.host, target.port));
+        .fold(PGBOUNCER.to_owned(), |text, (name, value)| {
+            with_setting(&text, name, value)
+        })
+        .replace(
+            "host=postgres-rw port=5432",
+            &format!("host={} port={}", target.host, target.port),
+        );
         let users: String = std::iter::once(target.user.as_str())
             .chain(store::PROCESSES)
             .map(|user| format!("\"{user}\" \"\"\n"))
@@ -156,8 +184,17 @@ impl PgBouncer {
         command.push("{folder}/pgbouncer.ini");
         let files = [("pgbouncer.ini", ini.as_str()), ("userlist.txt", &users)];
         let program = ExternalProgram::start(&command, &files, &HashMap::new(), port);
-        let url = |name: &str| format!("postgres://{}@127.0.0.1:{port}/{name}?sslmode=disable", target.user);
-        Self { url: url(&target.name), console: url("pgbouncer"), _program: program }
+        let url = |name: &str| {
+            format!(
+                "postgres://{}@127.0.0.1:{port}/{name}?sslmode=disable",
+                target.user
+            )
+        };
+        Self {
+            url: url(&target.name),
+            console: url("pgbouncer"),
+            _program: program,
+        }
     }
 }
 
@@ -170,7 +207,9 @@ struct DatabaseAddress {
 
 fn url_parts(url: &str) -> DatabaseAddress {
     let config: tokio_postgres::Config = url.parse().expect("a database URL");
-    let tokio_postgres::config::Host::Tcp(host) = &config.get_hosts()[0] else { panic!("a host") };
+    let tokio_postgres::config::Host::Tcp(host) = &config.get_hosts()[0] else {
+        panic!("a host")
+    };
     DatabaseAddress {
         user: config.get_user().expect("a user").to_owned(),
         host: host.clone(),
@@ -185,9 +224,18 @@ fn is_root() -> bool {
 
 /// An ini file with another value for a setting that it has.
 fn with_setting(text: &str, name: &str, value: &str) -> String {
-    let is_it = |line: &str| line.split_once('=').is_some_and(|(key, _)| key.trim() == name);
+    let is_it = |line: &str| {
+        line.split_once('=')
+            .is_some_and(|(key, _)| key.trim() == name)
+    };
     assert!(text.lines().any(is_it), "the deployed file sets {name}");
     text.lines()
-        .map(|line| if is_it(line) { format!("{name} = {value}\n") } else { format!("{line}\n") })
+        .map(|line| {
+            if is_it(line) {
+                format!("{name} = {value}\n")
+            } else {
+                format!("{line}\n")
+            }
+        })
         .collect()
 }

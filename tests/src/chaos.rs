@@ -48,8 +48,11 @@ pub struct ChaosFleet {
 impl PrivateServers {
     /// Starts both, the database migrated.
     pub async fn start() -> Self {
-        Self::of(PrivateServer::start(ServerKind::Postgres), Some(PrivateServer::start(ServerKind::Rabbitmq)))
-            .await
+        Self::of(
+            PrivateServer::start(ServerKind::Postgres),
+            Some(PrivateServer::start(ServerKind::Rabbitmq)),
+        )
+        .await
     }
 
     /// The same with the database's folder here.
@@ -67,8 +70,14 @@ impl PrivateServers {
 
     async fn of(postgres: PrivateServer, broker: Option<PrivateServer>) -> Self {
         let database_url = format!("{}?sslmode=disable", postgres.url);
-        store::migrate(&database_url).await.expect("the database is migrated");
-        Self { postgres, broker, database_url }
+        store::migrate(&database_url)
+            .await
+            .expect("the database is migrated");
+        Self {
+            postgres,
+            broker,
+            database_url,
+        }
     }
 
     /// The database.
@@ -83,13 +92,20 @@ impl PrivateServers {
 
     /// What names them in settings.
     pub fn settings(&self) -> [(&'static str, String); 2] {
-        [("DATABASE__URL", self.database_url.clone()), ("BROKER__URL", self.broker().url.clone())]
+        [
+            ("DATABASE__URL", self.database_url.clone()),
+            ("BROKER__URL", self.broker().url.clone()),
+        ]
     }
 }
 
 impl ChaosFleet {
     /// Starts the processes with the settings of a stack on these servers.
-    pub fn start(servers: PrivateServers, worker: &'static str, settings: &HashMap<String, String>) -> Self {
+    pub fn start(
+        servers: PrivateServers,
+        worker: &'static str,
+        settings: &HashMap<String, String>,
+    ) -> Self {
         let mut world = Self {
             servers,
             worker,
@@ -122,7 +138,12 @@ impl ChaosFleet {
     }
 
     /// Strikes in an order that the seed gives, with pauses of 0.3 s up to `longest_pause`.
-    pub async fn suffer(&mut self, strikes: &mut [ChaosFault], longest_pause: Duration, random: &mut StdRng) {
+    pub async fn suffer(
+        &mut self,
+        strikes: &mut [ChaosFault],
+        longest_pause: Duration,
+        random: &mut StdRng,
+    ) {
         strikes.shuffle(random);
         for strike in strikes {
             // Not a wait for a state: the moment of the strike is what is random.

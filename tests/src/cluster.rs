@@ -41,17 +41,29 @@ struct ClusterNode {
 
 /// Runs a command; true when it ended well.
 fn run(words: &[&str]) -> bool {
-    let run = Command::new(words[0]).args(&words[1..]).stdin(Stdio::null()).output();
+    let run = Command::new(words[0])
+        .args(&words[1..])
+        .stdin(Stdio::null())
+        .output();
     run.is_ok_and(|output| output.status.success())
 }
 
 impl ClusterNetwork {
     /// A bridge and a namespace for each node; `None` where none can be made.
     fn make(name: &str, subnet: &str) -> Option<Self> {
-        let network = Self { name: name.to_owned() };
+        let network = Self {
+            name: name.to_owned(),
+        };
         let bridge = [
             &["ip", "link", "add", name, "type", "bridge"][..],
-            &["ip", "address", "add", &format!("{subnet}.1/24"), "dev", name],
+            &[
+                "ip",
+                "address",
+                "add",
+                &format!("{subnet}.1/24"),
+                "dev",
+                name,
+            ],
             &["ip", "link", "set", name, "up"],
         ];
         let mut is_made = bridge.iter().all(|words| run(words));
@@ -62,7 +74,9 @@ impl ClusterNetwork {
             let inside = ["ip", "-n", space.as_str()];
             is_made = is_made
                 && run(&["ip", "netns", "add", &space])
-                && run(&["ip", "link", "add", &outer, "type", "veth", "peer", "name", &inner])
+                && run(&[
+                    "ip", "link", "add", &outer, "type", "veth", "peer", "name", &inner,
+                ])
                 && run(&["ip", "link", "set", &inner, "netns", &space])
                 && run(&["ip", "link", "set", &outer, "master", name])
                 && run(&["ip", "link", "set", &outer, "up"])
@@ -90,22 +104,37 @@ impl RabbitmqCluster {
         // Names of devices have 15 characters at the most.
         let (name, subnet) = (format!("pb{number}"), format!("10.213.{}", number % 250));
         let network = ClusterNetwork::make(&name, &subnet)?;
-        let addresses: Vec<String> = (0..NODES).map(|node| format!("{subnet}.{}", 11 + node)).collect();
-        let nodes: Vec<ClusterNode> =
-            (0..NODES).map(|node| ClusterNode::start(format!("{name}-{node}"), &addresses, node)).collect();
-        let targets: Vec<String> = addresses.iter().map(|address| format!("{address}:5672")).collect();
+        let addresses: Vec<String> = (0..NODES)
+            .map(|node| format!("{subnet}.{}", 11 + node))
+            .collect();
+        let nodes: Vec<ClusterNode> = (0..NODES)
+            .map(|node| ClusterNode::start(format!("{name}-{node}"), &addresses, node))
+            .collect();
+        let targets: Vec<String> = addresses
+            .iter()
+            .map(|address| format!("{address}:5672"))
+            .collect();
         for node in &nodes {
             node.until_up();
         }
         let (balancer_port, balancer) = LoadBalancer::before_nodes(&targets);
-        let cluster = Self { name, nodes, balancer_port, _balancer: balancer, _network: network };
+        let cluster = Self {
+            name,
+            nodes,
+            balancer_port,
+            _balancer: balancer,
+            _network: network,
+        };
         cluster.until_whole();
         Some(cluster)
     }
 
     /// How clients reach whichever node there is.
     pub fn url(&self) -> String {
-        format!("amqp://pillarbox:pillarbox@127.0.0.1:{}/%2f", self.balancer_port)
+        format!(
+            "amqp://pillarbox:pillarbox@127.0.0.1:{}/%2f",
+            self.balancer_port
+        )
     }
 
     fn until_whole(&self) {
@@ -115,7 +144,10 @@ impl RabbitmqCluster {
             if String::from_utf8_lossy(&running.stdout).trim() == NODES.to_string() {
                 return;
             }
-            assert!(begun.elapsed() < PATIENCE, "the cluster is not whole: {running:?}");
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "the cluster is not whole: {running:?}"
+            );
             std::thread::sleep(Duration::from_millis(500));
         }
     }
@@ -130,11 +162,16 @@ impl RabbitmqCluster {
             for node in &self.nodes {
                 let output = node.control(&["list_queues", "name", "leader"]);
                 let text = String::from_utf8_lossy(&output.stdout).into_owned();
-                let leader = text
-                    .lines()
-                    .find_map(|line| line.strip_prefix(queue)?.split_whitespace().next().map(str::to_owned));
+                let leader = text.lines().find_map(|line| {
+                    line.strip_prefix(queue)?
+                        .split_whitespace()
+                        .next()
+                        .map(str::to_owned)
+                });
                 let number = leader.and_then(|leader| {
-                    self.nodes.iter().position(|node| leader == format!("rabbit@{}", node.address))
+                    self.nodes
+                        .iter()
+                        .position(|node| leader == format!("rabbit@{}", node.address))
                 });
                 if let Some(number) = number {
                     return number;
@@ -154,19 +191,37 @@ impl RabbitmqCluster {
     pub fn revive(&mut self, node: usize) {
         let node = &mut self.nodes[node];
         let _ = node.server.wait();
-        node.server = spawn(&node.namespace, node.folder.path(), &node.address, SERVER, &[]);
+        node.server = spawn(
+            &node.namespace,
+            node.folder.path(),
+            &node.address,
+            SERVER,
+            &[],
+        );
         node.until_up();
         self.until_whole();
     }
 
     /// Takes a node off the network.
     pub fn cut_off(&self, node: usize) {
-        assert!(run(&["ip", "link", "set", &format!("{}o{node}", self.name), "down"]), "the link is down");
+        assert!(
+            run(&[
+                "ip",
+                "link",
+                "set",
+                &format!("{}o{node}", self.name),
+                "down"
+            ]),
+            "the link is down"
+        );
     }
 
     /// Puts a node back on the network.
     pub fn join(&self, node: usize) {
-        assert!(run(&["ip", "link", "set", &format!("{}o{node}", self.name), "up"]), "the link is up");
+        assert!(
+            run(&["ip", "link", "set", &format!("{}o{node}", self.name), "up"]),
+            "the link is up"
+        );
     }
 }
 
@@ -178,37 +233,59 @@ impl ClusterNode {
     fn start(namespace: String, addresses: &[String], number: usize) -> Self {
         let address = addresses[number].clone();
         let folder = tempfile::tempdir().expect("a folder");
-        let own =
-            |line: &&str| !line.starts_with("cluster_formation.") && !line.starts_with("disk_free_limit");
-        let mut configuration: String =
-            CONFIGURATION.lines().filter(own).map(|line| format!("{line}\n")).collect();
+        let own = |line: &&str| {
+            !line.starts_with("cluster_formation.") && !line.starts_with("disk_free_limit")
+        };
+        let mut configuration: String = CONFIGURATION
+            .lines()
+            .filter(own)
+            .map(|line| format!("{line}\n"))
+            .collect();
         configuration.push_str(
             "listeners.tcp.1 = 0.0.0.0:5672\ndefault_user = pillarbox\ndefault_pass = pillarbox\nloopback_users = none\n\
              cluster_formation.peer_discovery_backend = classic_config\n",
         );
         for (index, peer) in addresses.iter().enumerate() {
-            configuration
-                .push_str(&format!("cluster_formation.classic_config.nodes.{} = rabbit@{peer}\n", index + 1));
+            configuration.push_str(&format!(
+                "cluster_formation.classic_config.nodes.{} = rabbit@{peer}\n",
+                index + 1
+            ));
         }
-        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("a file");
+        let write = |name: &str, text: &str| {
+            std::fs::write(folder.path().join(name), text).expect("a file")
+        };
         write("rabbitmq.conf", &configuration);
         write("rabbitmq-env.conf", "");
         write("enabled_plugins", "[].");
         write(".erlang.cookie", "PILLARBOXDRILL");
         let secret = std::os::unix::fs::PermissionsExt::from_mode(0o400);
-        std::fs::set_permissions(folder.path().join(".erlang.cookie"), secret).expect("the file is ours");
+        std::fs::set_permissions(folder.path().join(".erlang.cookie"), secret)
+            .expect("the file is ours");
         let port_mapper = spawn(&namespace, folder.path(), &address, "epmd", &[]);
         let server = spawn(&namespace, folder.path(), &address, SERVER, &[]);
-        Self { namespace, address, folder, port_mapper, server }
+        Self {
+            namespace,
+            address,
+            folder,
+            port_mapper,
+            server,
+        }
     }
 
     fn until_up(&self) {
-        let target = format!("{}:5672", self.address).parse().expect("an address");
+        let target = format!("{}:5672", self.address)
+            .parse()
+            .expect("an address");
         let begun = Instant::now();
         while TcpStream::connect_timeout(&target, Duration::from_secs(1)).is_err() {
             let log = self.folder.path().join("output.log");
             let log = || std::fs::read_to_string(&log).unwrap_or_default();
-            assert!(begun.elapsed() < PATIENCE, "{} does not come up: {}", self.address, log());
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "{} does not come up: {}",
+                self.address,
+                log()
+            );
             std::thread::sleep(Duration::from_millis(200));
         }
     }
@@ -216,7 +293,10 @@ impl ClusterNode {
     /// Runs the node's own client.
     fn control(&self, words: &[&str]) -> Output {
         let mut command = command(&self.namespace, self.folder.path(), &self.address, CONTROL);
-        command.args(["--quiet", "--longnames", "--timeout", "15"]).args(words).stdin(Stdio::null());
+        command
+            .args(["--quiet", "--longnames", "--timeout", "15"])
+            .args(words)
+            .stdin(Stdio::null());
         command.output().expect("the client runs")
     }
 }
@@ -226,7 +306,10 @@ fn command(namespace: &str, folder: &Path, address: &str, program: &str) -> Comm
     let mut command = Command::new("ip");
     command.args(["netns", "exec", namespace, program]);
     command.env_clear().envs([
-        ("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".to_owned()),
+        (
+            "PATH",
+            "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".to_owned(),
+        ),
         ("LANG", "C.UTF-8".to_owned()),
         ("HOME", folder.display().to_string()),
         ("ERL_CRASH_DUMP", place("erl_crash.dump")),
@@ -242,7 +325,10 @@ fn command(namespace: &str, folder: &Path, address: &str, program: &str) -> Comm
         ("RABBITMQ_LOGS", "-".to_owned()),
         ("RABBITMQ_SCHEDULER_BUSY_WAIT_THRESHOLD", "none".to_owned()),
         // A node that is gone is noticed within seconds, and not within a minute: the drill is short.
-        ("RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS", "-kernel net_ticktime 4".to_owned()),
+        (
+            "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS",
+            "-kernel net_ticktime 4".to_owned(),
+        ),
         // The script becomes the node: our child is the node.
         ("RUNNING_UNDER_SYSTEMD", "true".to_owned()),
     ]);
@@ -250,11 +336,20 @@ fn command(namespace: &str, folder: &Path, address: &str, program: &str) -> Comm
 }
 
 fn spawn(namespace: &str, folder: &Path, address: &str, program: &str, words: &[&str]) -> Child {
-    let log =
-        std::fs::File::options().create(true).append(true).open(folder.join("output.log")).expect("a log");
+    let log = std::fs::File::options()
+        .create(true)
+        .append(true)
+        .open(folder.join("output.log"))
+        .expect("a log");
     let mut command = command(namespace, folder, address, program);
-    command.args(words).stdin(Stdio::null()).stderr(log.try_clone().expect("a log")).stdout(log);
-    command.spawn().unwrap_or_else(|error| panic!("{program} cannot be started: {error}"))
+    command
+        .args(words)
+        .stdin(Stdio::null())
+        .stderr(log.try_clone().expect("a log"))
+        .stdout(log);
+    command
+        .spawn()
+        .unwrap_or_else(|error| panic!("{program} cannot be started: {error}"))
 }
 
 impl Drop for ClusterNode {

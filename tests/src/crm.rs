@@ -47,7 +47,12 @@ impl CrmClient {
 
     /// As [`CrmClient::with`], with so many syncers and without waiting for them.
     pub async fn with_syncers(settings: Vec<(&'static str, String)>, syncers: usize) -> Self {
-        let options = StackOptions { settings, mailers: 0, syncers, ..StackOptions::default() };
+        let options = StackOptions {
+            settings,
+            mailers: 0,
+            syncers,
+            ..StackOptions::default()
+        };
         let crm = Self::on(TestStack::with(options).await, INTEGRATION_KEY);
         crm.integration(json!({})).await;
         crm
@@ -55,12 +60,19 @@ impl CrmClient {
 
     /// The client that holds this key of an integration on this stack.
     pub fn on(stack: TestStack, key: &str) -> Self {
-        Self { stack, key: key.to_owned(), keys: AtomicU32::new(0) }
+        Self {
+            stack,
+            key: key.to_owned(),
+            keys: AtomicU32::new(0),
+        }
     }
 
     /// Waits until a syncer answers.
     pub async fn until_ready(&self) {
-        eventually("the gateway finds a syncer", async || self.validate(&[]).await.status == 200).await;
+        eventually("the gateway finds a syncer", async || {
+            self.validate(&[]).await.status == 200
+        })
+        .await;
     }
 
     /// Gives the integration these settings; see the file format of `pillarbox apply`.
@@ -73,7 +85,9 @@ impl CrmClient {
             panic!("settings are an object");
         };
         all.extend(settings);
-        self.stack.apply(team(json!({"integrations": [integration]}))).await
+        self.stack
+            .apply(team(json!({"integrations": [integration]})))
+            .await
     }
 
     /// A request with these headers instead of the usual ones.
@@ -91,7 +105,10 @@ impl CrmClient {
     /// A request with the integration's key and this `Idempotency-Key`.
     pub async fn call(&self, method: Method, path: &str, key: &str, body: &Value) -> ApiResponse {
         let authorization = format!("Bearer {}", self.key);
-        let headers = [("authorization", authorization.as_str()), ("idempotency-key", key)];
+        let headers = [
+            ("authorization", authorization.as_str()),
+            ("idempotency-key", key),
+        ];
         self.raw(method, path, &headers, body.to_string()).await
     }
 
@@ -103,27 +120,47 @@ impl CrmClient {
     /// GET.
     pub async fn get(&self, path: &str) -> ApiResponse {
         let authorization = format!("Bearer {}", self.key);
-        self.raw(Method::GET, path, &[("authorization", &authorization)], String::new()).await
+        self.raw(
+            Method::GET,
+            path,
+            &[("authorization", &authorization)],
+            String::new(),
+        )
+        .await
     }
 
     /// Declares fields.
     pub async fn declare(&self, fields: Value) -> ApiResponse {
-        self.call(Method::POST, "/schema", "", &json!({ "fields": fields })).await
+        self.call(Method::POST, "/schema", "", &json!({ "fields": fields }))
+            .await
     }
 
     /// Begins a sync.
     pub async fn begin(&self, mode: &str) -> ApiResponse {
-        self.call(Method::POST, "/sync", &self.key(), &json!({ "mode": mode })).await
+        self.call(Method::POST, "/sync", &self.key(), &json!({ "mode": mode }))
+            .await
     }
 
     /// Pushes records.
     pub async fn push(&self, records: &[Value]) -> ApiResponse {
-        self.call(Method::POST, "/records", &self.key(), &json!({ "records": records })).await
+        self.call(
+            Method::POST,
+            "/records",
+            &self.key(),
+            &json!({ "records": records }),
+        )
+        .await
     }
 
     /// Pushes records, dry.
     pub async fn validate(&self, records: &[Value]) -> ApiResponse {
-        self.call(Method::POST, "/records?validate=1", "", &json!({ "records": records })).await
+        self.call(
+            Method::POST,
+            "/records?validate=1",
+            "",
+            &json!({ "records": records }),
+        )
+        .await
     }
 
     /// Completes the open sync.
@@ -150,14 +187,21 @@ impl CrmClient {
 
     /// External ids of the contacts that stand.
     pub async fn ids(&self) -> Vec<String> {
-        self.contacts().await.into_iter().map(|(id, _)| id).collect()
+        self.contacts()
+            .await
+            .into_iter()
+            .map(|(id, _)| id)
+            .collect()
     }
 }
 
 impl ApiResponse {
     /// Status and `code` of an error of the push API.
     pub fn push_error(&self) -> (u16, String) {
-        let code = self.json()["error"]["code"].as_str().unwrap_or_default().to_owned();
+        let code = self.json()["error"]["code"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
         (self.status.as_u16(), code)
     }
 }

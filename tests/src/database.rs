@@ -30,7 +30,9 @@ fn server_url() -> String {
 
 /// A connection to this URL.
 pub(crate) async fn connect(url: &str) -> Client {
-    let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("the test database answers");
+    let (client, connection) = tokio_postgres::connect(url, NoTls)
+        .await
+        .expect("the test database answers");
     tokio::spawn(connection);
     client
 }
@@ -57,12 +59,23 @@ pub fn settings_for(process: &str, settings: &HashMap<String, String>) -> HashMa
 
 /// Makes the users of the processes on the server of this connection, with the password of the superuser's URL.
 async fn make_users(server: &Client) {
-    server.batch_execute(USERS).await.expect("the users can be made");
+    server
+        .batch_execute(USERS)
+        .await
+        .expect("the users can be made");
     let url = Url::parse(&server_url()).expect("TEST_DATABASE_URL is a URL");
-    let Some(password) = url.password() else { return };
+    let Some(password) = url.password() else {
+        return;
+    };
     for process in PROCESSES {
-        let sql = format!("ALTER ROLE {process} PASSWORD '{}'", password.replace('\'', "''"));
-        server.batch_execute(&sql).await.expect("a password can be set");
+        let sql = format!(
+            "ALTER ROLE {process} PASSWORD '{}'",
+            password.replace('\'', "''")
+        );
+        server
+            .batch_execute(&sql)
+            .await
+            .expect("a password can be set");
     }
 }
 
@@ -70,8 +83,13 @@ async fn template() -> String {
     let name = format!("template_{}", std::process::id());
     let server = connect(&server_url()).await;
     make_users(&server).await;
-    server.batch_execute(&format!("CREATE DATABASE {name}")).await.expect("the template can be made");
-    store::migrate(&url_of(&name)).await.expect("the migrations apply");
+    server
+        .batch_execute(&format!("CREATE DATABASE {name}"))
+        .await
+        .expect("the template can be made");
+    store::migrate(&url_of(&name))
+        .await
+        .expect("the migrations apply");
     name
 }
 
@@ -79,10 +97,17 @@ impl TestDatabase {
     /// Makes a database.
     pub async fn new() -> Self {
         let template = TEMPLATE.get_or_init(template).await;
-        let name = format!("test_{}_{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let name = format!(
+            "test_{}_{}",
+            std::process::id(),
+            NUMBER.fetch_add(1, Ordering::Relaxed)
+        );
         let server = connect(&server_url()).await;
         let sql = format!("CREATE DATABASE {name} TEMPLATE {template}");
-        server.batch_execute(&sql).await.expect("a database can be made");
+        server
+            .batch_execute(&sql)
+            .await
+            .expect("a database can be made");
         Self { url: url_of(&name) }
     }
 }

@@ -33,14 +33,18 @@ impl TestStack {
     pub async fn design(&self, document: Value, campaign: Value) {
         self.save_design(document).await;
         let mut settings = json!({"steps": [{"design": "Designed", "postage": "standard"}]});
-        settings.as_object_mut().expect("an object").extend(campaign.as_object().expect("an object").clone());
+        settings
+            .as_object_mut()
+            .expect("an object")
+            .extend(campaign.as_object().expect("an object").clone());
         self.campaign(settings).await;
     }
 
     /// Saves the design named `Designed`.
     pub async fn save_design(&self, document: Value) {
         let designs = json!([{"name": "Designed", "document": document}]);
-        self.apply(json!({"teams": [{"name": "Test", "designs": designs}]})).await;
+        self.apply(json!({"teams": [{"name": "Test", "designs": designs}]}))
+            .await;
     }
 
     /// What the cards print of their recipients, the oldest first.
@@ -54,15 +58,30 @@ impl TestStack {
     pub async fn until_paid(&self, cards: i64) {
         let sql = "SELECT count(*) FROM pieces JOIN charges USING (team_id, charge_id)
                    WHERE charges.state = 'settled'";
-        eventually("the cards are paid for", async || self.count(sql).await == cards).await;
+        eventually("the cards are paid for", async || {
+            self.count(sql).await == cards
+        })
+        .await;
     }
 
     /// Lets a design's picture be known as fetched, or as unusable for good.
     pub async fn know_design_picture(&self, link: &str, outcome: PictureOutcome) {
-        let team = self.store.team_by_name("Test").await.expect("the team").team_id;
+        let team = self
+            .store
+            .team_by_name("Test")
+            .await
+            .expect("the team")
+            .team_id;
         let link_hash = *blake3::hash(link.as_bytes()).as_bytes();
-        let row = PictureRow { link_hash, outcome, expires_at: None };
-        let saved = self.store.picture_save(team, PictureUse::Design, &[row], self.now()).await;
+        let row = PictureRow {
+            link_hash,
+            outcome,
+            expires_at: None,
+        };
+        let saved = self
+            .store
+            .picture_save(team, PictureUse::Design, &[row], self.now())
+            .await;
         assert_eq!(saved.expect("saved"), 1);
     }
 }

@@ -26,19 +26,30 @@ struct DocumentedResponse {
 }
 
 static PATHS: LazyLock<Vec<DocumentedPath>> = LazyLock::new(|| {
-    let response = |document| DocumentedResponse { document, validator: OnceLock::new() };
+    let response = |document| DocumentedResponse {
+        document,
+        validator: OnceLock::new(),
+    };
     let responses = |operation: &'static Value| {
-        entries(&operation["responses"]).map(|(status, document)| (status, response(document))).collect()
+        entries(&operation["responses"])
+            .map(|(status, document)| (status, response(document)))
+            .collect()
     };
     let path = |(template, methods): (&'static str, &'static Value)| DocumentedPath {
         template,
-        methods: entries(methods).map(|(method, operation)| (method, responses(operation))).collect(),
+        methods: entries(methods)
+            .map(|(method, operation)| (method, responses(operation)))
+            .collect(),
     };
     entries(&api_document()["paths"]).map(path).collect()
 });
 
 fn entries(object: &'static Value) -> impl Iterator<Item = (&'static str, &'static Value)> {
-    object.as_object().into_iter().flatten().map(|(name, value)| (name.as_str(), value))
+    object
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, value)| (name.as_str(), value))
 }
 
 /// What the document does not allow in this answer; `None` when it does, and for paths that it does not have.
@@ -50,15 +61,21 @@ pub(crate) fn fault(method: &Method, url: &str, answer: &ApiResponse) -> Option<
     let Some(responses) = path.methods.get(method.as_str()) else {
         return (status != "405").then(|| format!("{method} is not documented"));
     };
-    let Some(response) = responses.get(status) else { return Some(format!("{status} is not documented")) };
-    response.header_fault(answer).or_else(|| response.body_fault(answer, method == "head"))
+    let Some(response) = responses.get(status) else {
+        return Some(format!("{status} is not documented"));
+    };
+    response
+        .header_fault(answer)
+        .or_else(|| response.body_fault(answer, method == "head"))
 }
 
 impl DocumentedPath {
     fn is_of(&self, path: &str) -> bool {
         let (ours, theirs) = (self.template.split('/'), path.split('/'));
         ours.clone().count() == theirs.clone().count()
-            && ours.zip(theirs).all(|(ours, theirs)| ours == theirs || ours.starts_with('{'))
+            && ours
+                .zip(theirs)
+                .all(|(ours, theirs)| ours == theirs || ours.starts_with('{'))
     }
 }
 
@@ -70,22 +87,31 @@ impl DocumentedResponse {
             };
             let text = value.to_str().unwrap_or_default();
             let value = match &header["schema"]["type"] {
-                kind if kind == "integer" => {
-                    text.parse().map_or_else(|_| Value::from(text), |number: i64| Value::from(number))
-                }
+                kind if kind == "integer" => text
+                    .parse()
+                    .map_or_else(|_| Value::from(text), |number: i64| Value::from(number)),
                 _ => Value::from(text),
             };
             let validator = validator(&header["schema"]);
-            validator.iter_errors(&value).next().map(|error| format!("{name}: {error}"))
+            validator
+                .iter_errors(&value)
+                .next()
+                .map(|error| format!("{name}: {error}"))
         })
     }
 
     fn body_fault(&self, answer: &ApiResponse, is_head: bool) -> Option<String> {
-        let Some((expected, content)) = entries(&self.document["content"]).next().filter(|_| !is_head) else {
+        let Some((expected, content)) = entries(&self.document["content"])
+            .next()
+            .filter(|_| !is_head)
+        else {
             return (!answer.text.is_empty()).then(|| "there is a body".to_owned());
         };
-        let given =
-            answer.headers.get("content-type").and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let given = answer
+            .headers
+            .get("content-type")
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
         if given.split(';').next() != Some(expected) {
             return Some(format!("the content type is {given} and not {expected}"));
         }
@@ -108,10 +134,18 @@ fn code_fault(examples: &Value, body: &Value) -> Option<String> {
     let examples = examples.as_object()?;
     let error = body.get("error").unwrap_or(body);
     let Some(example) = examples.get(error["code"].as_str().unwrap_or_default()) else {
-        return Some(format!("{} is not documented with this status", error["code"]));
+        return Some(format!(
+            "{} is not documented with this status",
+            error["code"]
+        ));
     };
-    let details = example["value"]["error"]["details"].as_object().into_iter().flatten();
-    let missing = details.map(|(name, _)| name).find(|name| error["details"].get(name.as_str()).is_none());
+    let details = example["value"]["error"]["details"]
+        .as_object()
+        .into_iter()
+        .flatten();
+    let missing = details
+        .map(|(name, _)| name)
+        .find(|name| error["details"].get(name.as_str()).is_none());
     missing.map(|name| format!("{} comes without {name}", error["code"]))
 }
 
@@ -119,7 +153,10 @@ fn code_fault(examples: &Value, body: &Value) -> Option<String> {
 fn validator(schema: &Value) -> Validator {
     let mut schema = schema.clone();
     schema["components"] = api_document()["components"].clone();
-    jsonschema::options().should_validate_formats(true).build(&schema).expect("a schema")
+    jsonschema::options()
+        .should_validate_formats(true)
+        .build(&schema)
+        .expect("a schema")
 }
 
 #[cfg(test)]
@@ -132,12 +169,15 @@ mod tests {
 
     const URL: &str = "http://127.0.0.1/api/integrations/push/v1/sync?x=1";
 
-    const HEADERS: [(&str, &str); 2] =
-        [("x-request-id", "0199e2a4-7c1e-7b2a-9d55-0c8f2a3b4c5d"), ("content-type", "application/json")];
+    const HEADERS: [(&str, &str); 2] = [
+        ("x-request-id", "0199e2a4-7c1e-7b2a-9d55-0c8f2a3b4c5d"),
+        ("content-type", "application/json"),
+    ];
 
     fn answer(status: u16, headers: &[(&str, &str)], body: &Value) -> ApiResponse {
-        let header =
-            |(name, value): &(&str, &str)| (name.parse::<HeaderName>().unwrap(), value.parse().unwrap());
+        let header = |(name, value): &(&str, &str)| {
+            (name.parse::<HeaderName>().unwrap(), value.parse().unwrap())
+        };
         ApiResponse {
             status: StatusCode::from_u16(status).unwrap(),
             headers: HeaderMap::from_iter(headers.iter().map(header)),
@@ -146,7 +186,11 @@ mod tests {
     }
 
     fn fault_of(status: u16, headers: &[(&str, &str)], body: &Value) -> Option<String> {
-        fault(&Method::GET, URL, &answer(status, &[&HEADERS, headers].concat(), body))
+        fault(
+            &Method::GET,
+            URL,
+            &answer(status, &[&HEADERS, headers].concat(), body),
+        )
     }
 
     #[test]
@@ -157,25 +201,55 @@ mod tests {
 
         assert!(fault_of(200, &[], &json!({})).unwrap().contains("sync"));
         assert!(fault_of(200, &[], &json!({"sync": {}})).is_some());
-        let cut = ApiResponse { text: "{".to_owned(), ..answer(200, &HEADERS, &json!({})) };
+        let cut = ApiResponse {
+            text: "{".to_owned(),
+            ..answer(200, &HEADERS, &json!({}))
+        };
         assert!(fault(&Method::GET, URL, &cut).unwrap().contains("not JSON"));
         assert!(fault_of(418, &[], &json!({})).unwrap().contains("418"));
-        assert!(fault_of(429, &[], &limited).unwrap().contains("Retry-After"));
-        assert!(fault_of(429, &[("retry-after", "soon")], &limited).unwrap().contains("Retry-After"));
+        assert!(
+            fault_of(429, &[], &limited)
+                .unwrap()
+                .contains("Retry-After")
+        );
+        assert!(
+            fault_of(429, &[("retry-after", "soon")], &limited)
+                .unwrap()
+                .contains("Retry-After")
+        );
         let other = json!({"error": {"code": "no_such_code", "message": "Wait."}});
         assert!(fault_of(429, &[("retry-after", "60")], &other).is_some());
         let of_another_status = json!({"error": {"code": "invalid_key", "message": "No."}});
-        assert!(fault_of(429, &[("retry-after", "60")], &of_another_status).unwrap().contains("invalid_key"));
-        let bare = answer(200, &[("content-type", "application/json")], &json!({"sync": null}));
-        assert!(fault(&Method::GET, URL, &bare).unwrap().contains("X-Request-Id"));
-        assert!(fault(&Method::DELETE, URL, &bare).unwrap().contains("delete"));
+        assert!(
+            fault_of(429, &[("retry-after", "60")], &of_another_status)
+                .unwrap()
+                .contains("invalid_key")
+        );
+        let bare = answer(
+            200,
+            &[("content-type", "application/json")],
+            &json!({"sync": null}),
+        );
+        assert!(
+            fault(&Method::GET, URL, &bare)
+                .unwrap()
+                .contains("X-Request-Id")
+        );
+        assert!(
+            fault(&Method::DELETE, URL, &bare)
+                .unwrap()
+                .contains("delete")
+        );
     }
 
     #[test]
     fn paths_that_are_not_documented_are_nobodys_fault() {
         let nothing = answer(404, &[], &json!({}));
         for path in ["/", "/api/v1/nothing", "/api/v1/requests/1/2", "/docs"] {
-            assert_eq!(fault(&Method::GET, &format!("http://127.0.0.1{path}"), &nothing), None);
+            assert_eq!(
+                fault(&Method::GET, &format!("http://127.0.0.1{path}"), &nothing),
+                None
+            );
         }
     }
 }

@@ -27,13 +27,29 @@ impl FleetProcess {
     pub fn start(name: &'static str, settings: &HashMap<String, String>) -> Self {
         let (port, admin) = (free_port(), free_port());
         let mut settings = settings.clone();
-        settings.insert("PILLARBOX__ADMIN__LISTEN".to_owned(), format!("127.0.0.1:{admin}"));
+        settings.insert(
+            "PILLARBOX__ADMIN__LISTEN".to_owned(),
+            format!("127.0.0.1:{admin}"),
+        );
         for part in ["GATEWAY", "CONSOLE"] {
-            settings.insert(format!("PILLARBOX__{part}__LISTEN"), format!("127.0.0.1:{port}"));
+            settings.insert(
+                format!("PILLARBOX__{part}__LISTEN"),
+                format!("127.0.0.1:{port}"),
+            );
         }
-        settings.insert("PILLARBOX__CONSOLE__URL".to_owned(), format!("http://127.0.0.1:{port}"));
+        settings.insert(
+            "PILLARBOX__CONSOLE__URL".to_owned(),
+            format!("http://127.0.0.1:{port}"),
+        );
         let (process, log) = SpawnedProcess::start_logged(name, &settings);
-        Self { name, port, admin, settings, process, log }
+        Self {
+            name,
+            port,
+            admin,
+            settings,
+            process,
+            log,
+        }
     }
 
     /// Where it listens.
@@ -48,27 +64,47 @@ impl FleetProcess {
 
     /// Waits until it says that it is ready.
     pub async fn until_ready(&self) {
-        eventually(&format!("{} is ready", self.name), async || self.ready().await.0 == 200).await;
+        eventually(&format!("{} is ready", self.name), async || {
+            self.ready().await.0 == 200
+        })
+        .await;
     }
 
     /// What it says of its readiness: the status, 0 when it does not answer, and the body.
     pub async fn ready(&self) -> (u16, Value) {
         match self.ask("readyz").await {
-            Ok(answer) => (answer.status().as_u16(), answer.json().await.unwrap_or_default()),
+            Ok(answer) => (
+                answer.status().as_u16(),
+                answer.json().await.unwrap_or_default(),
+            ),
             Err(_) => (0, Value::Null),
         }
     }
 
     /// One of its metrics, which has no labels.
     pub async fn metric(&self, name: &str) -> f64 {
-        let text = self.ask("metrics").await.expect("an answer").text().await.expect("metrics");
-        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-        line.and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("{name} is not in {text}"))
+        let text = self
+            .ask("metrics")
+            .await
+            .expect("an answer")
+            .text()
+            .await
+            .expect("metrics");
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.and_then(|value| value.parse().ok())
+            .unwrap_or_else(|| panic!("{name} is not in {text}"))
     }
 
     async fn ask(&self, path: &str) -> reqwest::Result<reqwest::Response> {
-        let client = reqwest::Client::builder().timeout(Duration::from_secs(2)).build()?;
-        client.get(format!("http://127.0.0.1:{}/{path}", self.admin)).send().await
+        let client = reqwest::Client::builder()
+            .timeout(Duration::from_secs(2))
+            .build()?;
+        client
+            .get(format!("http://127.0.0.1:{}/{path}", self.admin))
+            .send()
+            .await
     }
 
     /// What it has written to its log since its last start.

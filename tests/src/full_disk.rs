@@ -18,7 +18,10 @@ impl FullDisk {
     pub fn mount() -> Option<Self> {
         let folder = std::env::temp_dir().join(format!("pillarbox-disk-{}", std::process::id()));
         std::fs::create_dir_all(&folder).ok()?;
-        let mount = Command::new("mount").args(["-t", "tmpfs", "-o", SIZE, "tmpfs"]).arg(&folder).output();
+        let mount = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", SIZE, "tmpfs"])
+            .arg(&folder)
+            .output();
         if !mount.is_ok_and(|output| output.status.success()) {
             let _ = std::fs::remove_dir(&folder);
             return None;
@@ -51,7 +54,10 @@ impl FullDisk {
 
 impl Drop for FullDisk {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg("--lazy").arg(&self.folder).status();
+        let _ = Command::new("umount")
+            .arg("--lazy")
+            .arg(&self.folder)
+            .status();
         let _ = std::fs::remove_dir(&self.folder);
     }
 }

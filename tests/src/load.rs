@@ -84,8 +84,16 @@ impl LoadGenerator {
     }
 }
 
-async fn send(url: String, first: usize, failed: LoadRetryPolicy, is_over: Arc<AtomicBool>) -> LoadReport {
-    let client = reqwest::Client::builder().timeout(Duration::from_secs(15)).build().expect("a client");
+async fn send(
+    url: String,
+    first: usize,
+    failed: LoadRetryPolicy,
+    is_over: Arc<AtomicBool>,
+) -> LoadReport {
+    let client = reqwest::Client::builder()
+        .timeout(Duration::from_secs(15))
+        .build()
+        .expect("a client");
     let mut sent = LoadReport::default();
     let (mut house, mut answered) = (first, Instant::now());
     // A repeated request is given up long after the drill.
@@ -116,7 +124,10 @@ async fn send(url: String, first: usize, failed: LoadRetryPolicy, is_over: Arc<A
 async fn post(client: &reqwest::Client, url: &str, house: usize) -> Result<Vec<String>, String> {
     let recipients = people(house..house + BATCH);
     let body = json!({"campaign_id": CAMPAIGN, "recipients": recipients}).to_string();
-    let request = client.post(format!("{url}/api/v1/recipients")).header("x-api-key", KEY).body(body);
+    let request = client
+        .post(format!("{url}/api/v1/recipients"))
+        .header("x-api-key", KEY)
+        .body(body);
     let answer = request.send().await.map_err(|error| format!("{error:?}"))?;
     let status = answer.status();
     let text = answer.text().await.map_err(|error| format!("{error:?}"))?;
@@ -125,24 +136,37 @@ async fn post(client: &reqwest::Client, url: &str, house: usize) -> Result<Vec<S
     }
     let json: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
     let results = json["results"].as_array().cloned().unwrap_or_default();
-    let is_mailed = |result: &Value| result["status"] == "mailed" || result["reason"] == "duplicate_recent";
+    let is_mailed =
+        |result: &Value| result["status"] == "mailed" || result["reason"] == "duplicate_recent";
     if !results.iter().all(is_mailed) {
         return Err(text);
     }
-    Ok((house..house + BATCH).map(|number| format!("{number} MAIN ST")).collect())
+    Ok((house..house + BATCH)
+        .map(|number| format!("{number} MAIN ST"))
+        .collect())
 }
 
 impl LoadTally {
     /// Compares what clients were told with the cards that are there.
     pub async fn of(stack: &TestStack, sent: &LoadReport) -> Self {
-        let rows = stack.sql.query("SELECT upper(line_1), count(*) FROM pieces GROUP BY 1", &[]).await;
-        let cards: HashMap<String, i64> =
-            rows.expect("pieces").iter().map(|row| (row.get(0), row.get(1))).collect();
+        let rows = stack
+            .sql
+            .query("SELECT upper(line_1), count(*) FROM pieces GROUP BY 1", &[])
+            .await;
+        let cards: HashMap<String, i64> = rows
+            .expect("pieces")
+            .iter()
+            .map(|row| (row.get(0), row.get(1)))
+            .collect();
         let doubled: i64 = cards.values().map(|count| count - 1).sum();
         Self {
             recorded: cards.len(),
             answered: sent.answered.len(),
-            lost: sent.answered.iter().filter(|house| !cards.contains_key(*house)).count(),
+            lost: sent
+                .answered
+                .iter()
+                .filter(|house| !cards.contains_key(*house))
+                .count(),
             doubled: usize::try_from(doubled).expect("not negative"),
         }
     }
@@ -150,7 +174,12 @@ impl LoadTally {
     /// Prints what became of the load of a drill, and asserts that nothing was lost or doubled.
     #[expect(clippy::print_stdout, reason = "a drill says what became of its load")]
     pub fn print(&self, drill: &str, sent: &LoadReport) {
-        let Self { recorded, answered, lost, doubled } = self;
+        let Self {
+            recorded,
+            answered,
+            lost,
+            doubled,
+        } = self;
         println!(
             "\ndrill {drill}: recorded {recorded}, answered {answered}, lost {lost}, doubled {doubled}; {} requests failed, \
              {:.1} s without an answer at the most",

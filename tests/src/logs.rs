@@ -24,14 +24,16 @@ impl KeptLog {
 
     /// All of it.
     pub fn text(&self) -> String {
-        std::fs::read_to_string(&self.path).unwrap_or_else(|error| panic!("{}: {error}", self.path.display()))
+        std::fs::read_to_string(&self.path)
+            .unwrap_or_else(|error| panic!("{}: {error}", self.path.display()))
     }
 
     /// The lines that are written to their end.
     pub fn lines(&self) -> Vec<Value> {
         let text = self.text();
         let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
-        let line = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in {line}"));
+        let line =
+            |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in {line}"));
         whole.lines().map(line).collect()
     }
 }
@@ -56,7 +58,10 @@ pub(crate) fn log_file(name: &str) -> Option<File> {
 fn new_file(folder: PathBuf, name: &str) -> (File, PathBuf) {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let path = folder.join(format!("pillarbox-{name}-{}-{number}.log", std::process::id()));
+    let path = folder.join(format!(
+        "pillarbox-{name}-{}-{number}.log",
+        std::process::id()
+    ));
     let file = File::create(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     (file, path)
 }
@@ -65,7 +70,9 @@ fn new_file(folder: PathBuf, name: &str) -> (File, PathBuf) {
 pub(crate) fn keep_logs_of_this_process() {
     static START: Once = Once::new();
     START.call_once(|| {
-        let Some(file) = log_file("tests") else { return };
+        let Some(file) = log_file("tests") else {
+            return;
+        };
         let filter = EnvFilter::new("info,lapin=warn");
         let lines = service::log::lines("tests", LogFormat::Json, filter, file);
         let _ = tracing_subscriber::registry().with(lines).try_init();

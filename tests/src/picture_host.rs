@@ -58,7 +58,10 @@ impl SecurePictureHost {
         });
         let file = tempfile::NamedTempFile::new().expect("a file");
         std::fs::write(file.path(), certificate).expect("a certificate");
-        Self { address, certificate: file }
+        Self {
+            address,
+            certificate: file,
+        }
     }
 
     /// A link to what is at this path, as on a [`PictureHost`].
@@ -101,7 +104,13 @@ impl PictureHost {
 
     /// How often a path was asked for.
     pub fn asked(&self, path: &str) -> usize {
-        self.state.asked.lock().expect("no panic").get(path).copied().unwrap_or(0)
+        self.state
+            .asked
+            .lock()
+            .expect("no panic")
+            .get(path)
+            .copied()
+            .unwrap_or(0)
     }
 
     /// How often anything was asked for.
@@ -112,7 +121,12 @@ impl PictureHost {
 
 async fn answer(State(state): State<Arc<HostState>>, request: Request) -> Response {
     let path = request.uri().path().to_owned();
-    *state.asked.lock().expect("no panic").entry(path.clone()).or_default() += 1;
+    *state
+        .asked
+        .lock()
+        .expect("no panic")
+        .entry(path.clone())
+        .or_default() += 1;
     if state.is_down.load(Ordering::Relaxed) {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     }
@@ -129,7 +143,9 @@ async fn answer(State(state): State<Arc<HostState>>, request: Request) -> Respon
             content.into_response()
         }
         "jpeg" => picture(name, ImageFormat::Jpeg).into_response(),
-        "status" => StatusCode::from_u16(name.parse().expect("a status")).expect("a status").into_response(),
+        "status" => StatusCode::from_u16(name.parse().expect("a status"))
+            .expect("a status")
+            .into_response(),
         "hang" => std::future::pending().await,
         "endless" => {
             let piece = || Some(Ok::<_, std::io::Error>(Bytes::from_static(&[0; 65_536])));
@@ -143,7 +159,9 @@ async fn answer(State(state): State<Arc<HostState>>, request: Request) -> Respon
 
 /// A small picture that differs by name.
 fn picture(name: &str, format: ImageFormat) -> Vec<u8> {
-    let shade = name.bytes().fold(0_u8, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte));
+    let shade = name
+        .bytes()
+        .fold(0_u8, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte));
     let picture = RgbImage::from_fn(8, 8, |x, y| image::Rgb([shade, x as u8 * 30, y as u8 * 30]));
     let mut content = Cursor::new(Vec::new());
     picture.write_to(&mut content, format).expect("a picture");
@@ -162,11 +180,12 @@ fn bomb() -> Vec<u8> {
 /// The checksum of PNG's chunks (ISO 3309).
 fn checksum(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, |sum, byte| {
-        (0..8).fold(
-            sum ^ u32::from(*byte),
-            |sum, _| {
-                if sum & 1 == 1 { (sum >> 1) ^ 0xEDB8_8320 } else { sum >> 1 }
-            },
-        )
+        (0..8).fold(sum ^ u32::from(*byte), |sum, _| {
+            if sum & 1 == 1 {
+                (sum >> 1) ^ 0xEDB8_8320
+            } else {
+                sum >> 1
+            }
+        })
     })
 }

@@ -22,7 +22,8 @@ pub struct PointFile {
 impl PointFile {
     /// A file with this text.
     pub fn new(text: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("pillarbox-points-{}.csv", uuid::Uuid::now_v7()));
+        let path =
+            std::env::temp_dir().join(format!("pillarbox-points-{}.csv", uuid::Uuid::now_v7()));
         std::fs::write(&path, text).expect("a file can be written");
         Self { path }
     }
@@ -30,11 +31,13 @@ impl PointFile {
     /// The houses of these numbers on Main Street, each 11 metres north of the one before, as OpenAddresses writes
     /// them. They are where [`person`] lives.
     pub fn main_street(numbers: impl IntoIterator<Item = usize>) -> Self {
-        let mut text = "LON,LAT,NUMBER,STREET,UNIT,CITY,DISTRICT,REGION,POSTCODE,ID,HASH\n".to_owned();
+        let mut text =
+            "LON,LAT,NUMBER,STREET,UNIT,CITY,DISTRICT,REGION,POSTCODE,ID,HASH\n".to_owned();
         for number in numbers {
             let latitude = MAIN_STREET.0 + STEP_DEGREES * number as f64;
             let longitude = MAIN_STREET.1;
-            let line = format!("{longitude},{latitude},{number},MAIN ST,,AUSTIN,,TX,78701,,{number:x}");
+            let line =
+                format!("{longitude},{latitude},{number},MAIN ST,,AUSTIN,,TX,78701,,{number:x}");
             writeln!(text, "{line}").expect("a text can be written to");
         }
         Self::new(&text)
@@ -52,7 +55,8 @@ impl TestStack {
     pub async fn import_main_street(&self, numbers: impl IntoIterator<Item = usize>) {
         let file = PointFile::main_street(numbers);
         let now = self.clock.now();
-        let imported = pillarbox::addresses::import::import_file(&self.store, &file.path, false, now).await;
+        let imported =
+            pillarbox::addresses::import::import_file(&self.store, &file.path, false, now).await;
         imported.unwrap_or_else(|error| panic!("{error:#}"));
     }
 }

@@ -46,13 +46,18 @@ impl PrivateServer {
     /// Starts a new, empty server.
     pub fn start(kind: ServerKind) -> Self {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let folder = std::env::temp_dir().join(format!("pillarbox-test-{}-{number}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("pillarbox-test-{}-{number}", std::process::id()));
         Self::start_in(kind, folder)
     }
 
     /// The same in this folder.
     pub fn start_in(kind: ServerKind, folder: PathBuf) -> Self {
-        let mut server = Self { kind, folder, url: String::new() };
+        let mut server = Self {
+            kind,
+            folder,
+            url: String::new(),
+        };
         server.url = server.act("start");
         server
     }
@@ -76,15 +81,25 @@ impl PrivateServer {
             .stderr(Stdio::inherit())
             .output()
             .expect("the server's command runs");
-        assert!(output.status.success(), "{action} of {:?} failed", self.kind);
-        String::from_utf8(output.stdout).expect("text").trim().to_owned()
+        assert!(
+            output.status.success(),
+            "{action} of {:?} failed",
+            self.kind
+        );
+        String::from_utf8(output.stdout)
+            .expect("text")
+            .trim()
+            .to_owned()
     }
 }
 
 impl Drop for PrivateServer {
     fn drop(&mut self) {
         // Not through `act`: a panic while unwinding would hide the first one.
-        let _ = Command::new(self.kind.control()).arg("remove").arg(&self.folder).status();
+        let _ = Command::new(self.kind.control())
+            .arg("remove")
+            .arg(&self.folder)
+            .status();
     }
 }
 
@@ -107,7 +122,11 @@ impl SpawnedProcess {
         fail_point: Option<&str>,
     ) -> Self {
         // What the command line writes is its answer to whoever asked, which is no log.
-        let log = if name == COMMAND_LINE { None } else { log_file(name) };
+        let log = if name == COMMAND_LINE {
+            None
+        } else {
+            log_file(name)
+        };
         Self::spawn(name, arguments, settings, fail_point, log)
     }
 
@@ -138,7 +157,11 @@ impl SpawnedProcess {
         if let Some(point) = fail_point {
             command.env("PILLARBOX_FAIL_POINT", point);
         }
-        Self { child: command.spawn().unwrap_or_else(|error| panic!("{name} cannot be started: {error}")) }
+        Self {
+            child: command
+                .spawn()
+                .unwrap_or_else(|error| panic!("{name} cannot be started: {error}")),
+        }
     }
 
     /// Its process id.
@@ -154,7 +177,9 @@ impl SpawnedProcess {
 
     /// Tells it to stop with SIGTERM and waits for its end; true when it ended well.
     pub fn terminate(&mut self) -> bool {
-        let _ = Command::new("kill").arg(self.child.id().to_string()).status();
+        let _ = Command::new("kill")
+            .arg(self.child.id().to_string())
+            .status();
         self.child.wait().is_ok_and(|status| status.success())
     }
 
@@ -191,7 +216,12 @@ pub fn program(name: &str) -> PathBuf {
 fn binaries() -> PathBuf {
     let program = std::env::current_exe().expect("this program has a path");
     let folder = program.parent().expect("a program lies in a folder");
-    if folder.ends_with("deps") { folder.parent().expect("deps lies in a folder") } else { folder }.to_owned()
+    if folder.ends_with("deps") {
+        folder.parent().expect("deps lies in a folder")
+    } else {
+        folder
+    }
+    .to_owned()
 }
 
 impl Drop for SpawnedProcess {
@@ -211,7 +241,8 @@ pub fn free_port() -> u16 {
     (0..1_000)
         .map(|_| {
             FIRST_PORT
-                + u16::try_from((offset + NEXT.fetch_add(1, Ordering::Relaxed)) % 10_000).expect("it fits")
+                + u16::try_from((offset + NEXT.fetch_add(1, Ordering::Relaxed)) % 10_000)
+                    .expect("it fits")
         })
         .find(|port| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok())
         .expect("a free port")

@@ -37,7 +37,10 @@ pub struct ReceivedEvent {
 impl ReceivedEvent {
     /// The `webhook-id`.
     pub fn id(&self) -> String {
-        self.headers["webhook-id"].to_str().expect("text").to_owned()
+        self.headers["webhook-id"]
+            .to_str()
+            .expect("text")
+            .to_owned()
     }
 
     /// The body as JSON.
@@ -71,12 +74,19 @@ impl WebhookSink {
         let state = Arc::<WebhookSinkState>::default();
         let router = Router::new().fallback(take).with_state(state.clone());
         tokio::spawn(async move { axum::serve(listener, router).await.expect("the sink runs") });
-        Self { url: format!("http://{address}/hook"), state }
+        Self {
+            url: format!("http://{address}/hook"),
+            state,
+        }
     }
 
     /// Answers the next requests so, in order.
     pub fn next(&self, reactions: impl IntoIterator<Item = EndpointReaction>) {
-        self.state.script.lock().expect("no panic").extend(reactions);
+        self.state
+            .script
+            .lock()
+            .expect("no panic")
+            .extend(reactions);
     }
 
     /// Answers every request so from now on; `None` for 200.
@@ -109,17 +119,29 @@ async fn take(
     state.most_under_way.fetch_max(under_way, Ordering::Relaxed);
     let scripted = state.script.lock().expect("no panic").pop_front();
     let reaction = scripted.or_else(|| state.always.lock().expect("no panic").clone());
-    state.received.lock().expect("no panic").push(ReceivedEvent { headers, body });
+    state
+        .received
+        .lock()
+        .expect("no panic")
+        .push(ReceivedEvent { headers, body });
     let answer = match reaction.unwrap_or(EndpointReaction::Answer(200, "thank you".to_owned())) {
-        EndpointReaction::Answer(status, body) => {
-            (StatusCode::from_u16(status).expect("a status"), [("x-sink", "answer".to_owned())], body)
-        }
-        EndpointReaction::Redirect(url) => {
-            (StatusCode::TEMPORARY_REDIRECT, [("location", url)], String::new())
-        }
+        EndpointReaction::Answer(status, body) => (
+            StatusCode::from_u16(status).expect("a status"),
+            [("x-sink", "answer".to_owned())],
+            body,
+        ),
+        EndpointReaction::Redirect(url) => (
+            StatusCode::TEMPORARY_REDIRECT,
+            [("location", url)],
+            String::new(),
+        ),
         EndpointReaction::Hang(time) => {
             tokio::time::sleep(time).await;
-            (StatusCode::OK, [("x-sink", "late".to_owned())], String::new())
+            (
+                StatusCode::OK,
+                [("x-sink", "late".to_owned())],
+                String::new(),
+            )
         }
     };
     state.under_way.fetch_sub(1, Ordering::Relaxed);

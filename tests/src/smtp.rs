@@ -63,7 +63,8 @@ impl SmtpServer {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let (acceptor, pem) = certified();
-        let certificate = std::env::temp_dir().join(format!("pillarbox-smtp-{}.pem", uuid::Uuid::now_v7()));
+        let certificate =
+            std::env::temp_dir().join(format!("pillarbox-smtp-{}.pem", uuid::Uuid::now_v7()));
         std::fs::write(&certificate, pem).expect("the certificate is written");
         let state = Arc::<SmtpServerState>::default();
         let serving = state.clone();
@@ -77,7 +78,11 @@ impl SmtpServer {
             SmtpSecurity::StartTls | SmtpSecurity::None => ("smtp", "?tls=required"),
         };
         let url = format!("{scheme}://{USER}:p%40ss%2Fword@{HOST}:{port}{suffix}");
-        Self { url, certificate, state }
+        Self {
+            url,
+            certificate,
+            state,
+        }
     }
 
     /// Refuses so many messages for now, as a server does that is too busy.
@@ -138,17 +143,39 @@ async fn talk(
     if security == SmtpSecurity::Implicit {
         let mut secure = BufStream::new(acceptor.accept(stream).await?);
         say(&mut secure, "220 test").await?;
-        return SmtpSession { state, offers: "AUTH PLAIN LOGIN", is_trusted: false }
-            .run(&mut secure)
-            .await
-            .map(drop);
+        return SmtpSession {
+            state,
+            offers: "AUTH PLAIN LOGIN",
+            is_trusted: false,
+        }
+        .run(&mut secure)
+        .await
+        .map(drop);
     }
     let mut open = BufStream::new(stream);
     say(&mut open, "220 test").await?;
-    let offers = if security == SmtpSecurity::StartTls { "STARTTLS" } else { "SIZE 1000000" };
-    if (SmtpSession { state, offers, is_trusted: false }).run(&mut open).await? == SmtpSessionEnd::StartTls {
+    let offers = if security == SmtpSecurity::StartTls {
+        "STARTTLS"
+    } else {
+        "SIZE 1000000"
+    };
+    if (SmtpSession {
+        state,
+        offers,
+        is_trusted: false,
+    })
+    .run(&mut open)
+    .await?
+        == SmtpSessionEnd::StartTls
+    {
         let mut secure = BufStream::new(acceptor.accept(open.into_inner()).await?);
-        SmtpSession { state, offers: "AUTH PLAIN LOGIN", is_trusted: false }.run(&mut secure).await?;
+        SmtpSession {
+            state,
+            offers: "AUTH PLAIN LOGIN",
+            is_trusted: false,
+        }
+        .run(&mut secure)
+        .await?;
     }
     Ok(())
 }
@@ -185,7 +212,10 @@ impl SmtpSession<'_> {
             if stream.read_line(&mut line).await? == 0 {
                 return Ok(SmtpSessionEnd::Quit);
             }
-            let (verb, rest) = line.trim_end().split_once([' ', ':']).unwrap_or((line.trim_end(), ""));
+            let (verb, rest) = line
+                .trim_end()
+                .split_once([' ', ':'])
+                .unwrap_or((line.trim_end(), ""));
             let answer = match verb.to_ascii_uppercase().as_str() {
                 "EHLO" => format!("250-test\r\n250 {}", self.offers),
                 "STARTTLS" if self.offers == "STARTTLS" => {
@@ -205,7 +235,11 @@ impl SmtpSession<'_> {
                     say(stream, "354 go on").await?;
                     let text = read_data(stream).await?;
                     let recipients = std::mem::take(&mut recipients);
-                    self.state.mailed.lock().expect("no panic").push(ReceivedEmail { recipients, text });
+                    self.state
+                        .mailed
+                        .lock()
+                        .expect("no panic")
+                        .push(ReceivedEmail { recipients, text });
                     "250 taken".to_owned()
                 }
                 "QUIT" => {
@@ -223,17 +257,26 @@ impl SmtpSession<'_> {
         self.state.passwords.fetch_add(1, Ordering::Relaxed);
         let expected = STANDARD.encode(format!("\0{USER}\0{PASSWORD}"));
         self.is_trusted = rest == format!("PLAIN {expected}");
-        if self.is_trusted { "235 welcome" } else { "535 wrong password" }
+        if self.is_trusted {
+            "235 welcome"
+        } else {
+            "535 wrong password"
+        }
     }
 
     fn is_refused(&self) -> bool {
         let one_less = |left: usize| left.checked_sub(1);
-        self.state.refusals.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
+        self.state
+            .refusals
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less)
+            .is_ok()
     }
 }
 
 /// A message up to the line with a single dot.
-async fn read_data<S: AsyncRead + AsyncWrite + Unpin>(stream: &mut BufStream<S>) -> std::io::Result<String> {
+async fn read_data<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: &mut BufStream<S>,
+) -> std::io::Result<String> {
     let mut text = String::new();
     while !text.ends_with("\r\n.\r\n") {
         if stream.read_line(&mut text).await? == 0 {

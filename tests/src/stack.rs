@@ -42,7 +42,13 @@ pub struct StackOptions {
 
 impl Default for StackOptions {
     fn default() -> Self {
-        Self { settings: Vec::new(), verifier: None, mailers: 1, syncers: 0, dispatchers: 0 }
+        Self {
+            settings: Vec::new(),
+            verifier: None,
+            mailers: 1,
+            syncers: 0,
+            dispatchers: 0,
+        }
     }
 }
 
@@ -81,7 +87,10 @@ impl ApiResponse {
 
     /// Status and `code` of an error.
     pub fn error(&self) -> (u16, String) {
-        (self.status.as_u16(), self.json()["code"].as_str().unwrap_or_default().to_owned())
+        (
+            self.status.as_u16(),
+            self.json()["code"].as_str().unwrap_or_default().to_owned(),
+        )
     }
 
     /// For each result: its reference and `mailed` or the reason.
@@ -94,37 +103,74 @@ impl ApiResponse {
         };
         let json = self.json();
         let results = json["results"].as_array().expect("results");
-        results.iter().map(|result| (text(&result["reference"]), outcome(result))).collect()
+        results
+            .iter()
+            .map(|result| (text(&result["reference"]), outcome(result)))
+            .collect()
     }
 
     /// Only the outcomes, in the order sent.
     pub fn reasons(&self) -> Vec<String> {
-        self.outcomes().into_iter().map(|(_, outcome)| outcome).collect()
+        self.outcomes()
+            .into_iter()
+            .map(|(_, outcome)| outcome)
+            .collect()
     }
 }
 
 /// The settings of a stack on this database, in a namespace of its own.
-pub fn settings_of(database: &TestDatabase, overrides: &[(&'static str, String)]) -> HashMap<String, String> {
+pub fn settings_of(
+    database: &TestDatabase,
+    overrides: &[(&'static str, String)],
+) -> HashMap<String, String> {
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let broker = std::env::var("TEST_AMQP_URL").expect("TEST_AMQP_URL is set by ./dev test");
     let usual = [
         ("DATABASE__URL", database.url.clone()),
         ("DATABASE__POOL_SIZE", "6".to_owned()),
         ("BROKER__URL", broker),
-        ("BROKER__NAMESPACE", format!("test-{}-{number}", std::process::id())),
+        (
+            "BROKER__NAMESPACE",
+            format!("test-{}-{number}", std::process::id()),
+        ),
         ("GATEWAY__REQUESTS_PER_MINUTE_PER_KEY", "100000".to_owned()),
-        ("GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE", "100000".to_owned()),
-        ("GATEWAY__PUSH_REQUESTS_PER_MINUTE_PER_SOURCE", "100000".to_owned()),
-        ("GATEWAY__FORMULA_REQUESTS_PER_MINUTE_PER_KEY", "100000".to_owned()),
-        ("GATEWAY__FORMULA_REQUESTS_PER_MINUTE_PER_SOURCE", "100000".to_owned()),
+        (
+            "GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE",
+            "100000".to_owned(),
+        ),
+        (
+            "GATEWAY__PUSH_REQUESTS_PER_MINUTE_PER_SOURCE",
+            "100000".to_owned(),
+        ),
+        (
+            "GATEWAY__FORMULA_REQUESTS_PER_MINUTE_PER_KEY",
+            "100000".to_owned(),
+        ),
+        (
+            "GATEWAY__FORMULA_REQUESTS_PER_MINUTE_PER_SOURCE",
+            "100000".to_owned(),
+        ),
         ("MAILER__JOB_INTERVAL_MS", "50".to_owned()),
-        ("EMAIL__OUTBOX_FOLDER", std::env::temp_dir().join("pillarbox-test-outbox").display().to_string()),
-        ("STORAGE__FOLDER", std::env::temp_dir().join("pillarbox-test-files").display().to_string()),
+        (
+            "EMAIL__OUTBOX_FOLDER",
+            std::env::temp_dir()
+                .join("pillarbox-test-outbox")
+                .display()
+                .to_string(),
+        ),
+        (
+            "STORAGE__FOLDER",
+            std::env::temp_dir()
+                .join("pillarbox-test-files")
+                .display()
+                .to_string(),
+        ),
         ("DISPATCHER__SWEEP_INTERVAL_MS", "50".to_owned()),
         ("OUTBOUND__ALLOWED_NETWORKS", "127.0.0.0/8".to_owned()),
     ];
     let all = usual.into_iter().chain(overrides.iter().cloned());
-    all.map(|(name, value)| (format!("PILLARBOX__{name}"), value)).collect()
+    all.map(|(name, value)| (format!("PILLARBOX__{name}"), value))
+        .collect()
 }
 
 impl TestStack {
@@ -146,7 +192,14 @@ impl TestStack {
     pub async fn on(settings: Vec<(&'static str, String)>) -> Self {
         let named = |(name, value)| (format!("PILLARBOX__{name}"), value);
         let settings = settings.into_iter().map(named).collect();
-        Self::build(StackOptions { mailers: 0, ..StackOptions::default() }, settings).await
+        Self::build(
+            StackOptions {
+                mailers: 0,
+                ..StackOptions::default()
+            },
+            settings,
+        )
+        .await
     }
 
     async fn build(options: StackOptions, settings: HashMap<String, String>) -> Self {
@@ -159,7 +212,8 @@ impl TestStack {
         let mut stack = Self {
             url,
             clock,
-            store: Store::new(&Config::with(settings.clone()).expect("settings").database).expect("a store"),
+            store: Store::new(&Config::with(settings.clone()).expect("settings").database)
+                .expect("a store"),
             sql: connect(&database).await,
             settings,
             client: reqwest::Client::builder()
@@ -179,7 +233,11 @@ impl TestStack {
             stack.add_dispatcher();
         }
         let process = stack.process("gateway");
-        tokio::spawn(async { gateway::serve(process, listener).await.expect("the gateway runs") });
+        tokio::spawn(async {
+            gateway::serve(process, listener)
+                .await
+                .expect("the gateway runs")
+        });
         stack.apply(team(json!({}))).await;
         if options.mailers > 0 {
             stack.until_ready(&stack.url).await;
@@ -216,9 +274,14 @@ impl TestStack {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         // Actions must come from pages of this address.
-        self.settings.insert("PILLARBOX__CONSOLE__URL".to_owned(), url.clone());
+        self.settings
+            .insert("PILLARBOX__CONSOLE__URL".to_owned(), url.clone());
         let process = self.process("console");
-        tokio::spawn(async { console::serve(process, listener).await.expect("the console runs") });
+        tokio::spawn(async {
+            console::serve(process, listener)
+                .await
+                .expect("the console runs")
+        });
         url
     }
 
@@ -227,7 +290,11 @@ impl TestStack {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let process = self.process("gateway");
-        tokio::spawn(async { gateway::serve(process, listener).await.expect("the gateway runs") });
+        tokio::spawn(async {
+            gateway::serve(process, listener)
+                .await
+                .expect("the gateway runs")
+        });
         self.until_ready(&url).await;
         url
     }
@@ -241,7 +308,8 @@ impl TestStack {
     fn process(&mut self, name: &str) -> Process {
         let config = Config::with(settings_for(name, &self.settings)).expect("settings");
         let token = CancellationToken::new();
-        let process = Process::new(name, config, self.clock.clone(), token.clone()).expect("a process");
+        let process =
+            Process::new(name, config, self.clock.clone(), token.clone()).expect("a process");
         self.tokens.push(token);
         self.tokens.push(process.background.clone());
         process
@@ -255,10 +323,14 @@ impl TestStack {
         eventually("the gateway finds a mailer", async || {
             looks.fetch_add(1, Ordering::Relaxed);
             self.clock.advance(TimeDelta::hours(1));
-            self.post_to(url, &[("x-api-key", KEY)], body.clone()).await.status == StatusCode::NOT_FOUND
+            self.post_to(url, &[("x-api-key", KEY)], body.clone())
+                .await
+                .status
+                == StatusCode::NOT_FOUND
         })
         .await;
-        self.clock.advance(-TimeDelta::hours(looks.into_inner().into()));
+        self.clock
+            .advance(-TimeDelta::hours(looks.into_inner().into()));
     }
 
     /// Another session in the database, for what happens beside.
@@ -269,7 +341,8 @@ impl TestStack {
     /// Provisions the team with these settings; see the file format of `pillarbox apply`.
     pub async fn apply(&self, file: Value) -> Value {
         let (now, folder, policy) = (self.clock.now(), std::path::Path::new("."), self.policy());
-        let applied = pillarbox::apply::apply(&self.store, &file.to_string(), folder, &policy, now).await;
+        let applied =
+            pillarbox::apply::apply(&self.store, &file.to_string(), folder, &policy, now).await;
         serde_json::to_value(applied.unwrap_or_else(|error| panic!("{error:#}"))).expect("JSON")
     }
 
@@ -291,16 +364,25 @@ impl TestStack {
 
     /// Posts recipients to a campaign.
     pub async fn send_to(&self, campaign: &str, recipients: &[Value]) -> ApiResponse {
-        self.post(&json!({"campaign_id": campaign, "recipients": recipients})).await
+        self.post(&json!({"campaign_id": campaign, "recipients": recipients}))
+            .await
     }
 
     /// Posts a body with [`KEY`].
     pub async fn post(&self, body: &Value) -> ApiResponse {
-        self.post_with(&[("authorization", &format!("Bearer {KEY}"))], body.to_string()).await
+        self.post_with(
+            &[("authorization", &format!("Bearer {KEY}"))],
+            body.to_string(),
+        )
+        .await
     }
 
     /// Posts a body with these headers.
-    pub async fn post_with(&self, headers: &[(&str, &str)], body: impl Into<reqwest::Body>) -> ApiResponse {
+    pub async fn post_with(
+        &self,
+        headers: &[(&str, &str)],
+        body: impl Into<reqwest::Body>,
+    ) -> ApiResponse {
         self.post_to(&self.url, headers, body).await
     }
 
@@ -311,7 +393,13 @@ impl TestStack {
         headers: &[(&str, &str)],
         body: impl Into<reqwest::Body>,
     ) -> ApiResponse {
-        self.request(Method::POST, &format!("{url}/api/v1/recipients"), headers, body).await
+        self.request(
+            Method::POST,
+            &format!("{url}/api/v1/recipients"),
+            headers,
+            body,
+        )
+        .await
     }
 
     /// Makes any request. The answer must be one that the description of the API allows.
@@ -333,7 +421,11 @@ impl TestStack {
             text: response.text().await.expect("a body"),
         };
         let fault = fault(&method, url, &answer);
-        assert_eq!(fault, None, "{method} {url}: {} {}", answer.status, answer.text);
+        assert_eq!(
+            fault, None,
+            "{method} {url}: {} {}",
+            answer.status, answer.text
+        );
         answer
     }
 
@@ -344,7 +436,11 @@ impl TestStack {
 
     /// Asserts that pieces, charges, budgets and the ledger agree.
     pub async fn assert_consistent(&self) {
-        let found = self.store.check(self.clock.now(), 1, |_| {}).await.expect("the check runs");
+        let found = self
+            .store
+            .check(self.clock.now(), 1, |_| {})
+            .await
+            .expect("the check runs");
         assert_eq!(found, []);
     }
 
@@ -386,7 +482,9 @@ pub(crate) fn team(overrides: Value) -> Value {
 }
 
 fn merge(target: &mut Value, overrides: Value) {
-    let (Some(target), Value::Object(overrides)) = (target.as_object_mut(), overrides) else { return };
+    let (Some(target), Value::Object(overrides)) = (target.as_object_mut(), overrides) else {
+        return;
+    };
     target.extend(overrides);
 }
 
@@ -394,7 +492,10 @@ fn merge(target: &mut Value, overrides: Value) {
 pub async fn eventually(what: &str, holds: impl AsyncFn() -> bool) {
     let begun = std::time::Instant::now();
     while !holds().await {
-        assert!(begun.elapsed() < PATIENCE, "it did not come true that {what}");
+        assert!(
+            begun.elapsed() < PATIENCE,
+            "it did not come true that {what}"
+        );
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

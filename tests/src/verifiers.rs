@@ -51,7 +51,12 @@ impl AddressVerifier for GatedVerifier {
     ) -> BoxFuture<'a, Result<Vec<AddressVerdict>, VerificationError>> {
         Box::pin(async move {
             self.asked.fetch_add(1, Ordering::Relaxed);
-            let opened = self.open.subscribe().wait_for(|is_open| *is_open).await.map(drop);
+            let opened = self
+                .open
+                .subscribe()
+                .wait_for(|is_open| *is_open)
+                .await
+                .map(drop);
             opened.map_err(|_| VerificationError::Unavailable("the gate is gone".to_owned()))?;
             Ok(inputs.iter().map(|input| address::verify(*input)).collect())
         })
@@ -67,6 +72,10 @@ impl AddressVerifier for UnavailableVerifier {
         _: &'a [AddressInput<'a>],
         _: Option<VerificationStrictness>,
     ) -> BoxFuture<'a, Result<Vec<AddressVerdict>, VerificationError>> {
-        Box::pin(async { Err(VerificationError::Unavailable("the provider is down".to_owned())) })
+        Box::pin(async {
+            Err(VerificationError::Unavailable(
+                "the provider is down".to_owned(),
+            ))
+        })
     }
 }

@@ -33,7 +33,9 @@ pub struct ConsoleResponse {
 impl ConsoleResponse {
     /// Where it leads to.
     pub fn location(&self) -> &str {
-        self.headers.get(LOCATION).map_or("", |value| value.to_str().expect("a path"))
+        self.headers
+            .get(LOCATION)
+            .map_or("", |value| value.to_str().expect("a path"))
     }
 }
 
@@ -41,7 +43,8 @@ impl ConsoleResponse {
     /// What its form says that it was made from.
     pub fn seen(&self) -> String {
         let form = self.html.split_once("name=\"seen\" value=\"");
-        let (_, rest) = form.unwrap_or_else(|| panic!("no form made from something in {}", self.html));
+        let (_, rest) =
+            form.unwrap_or_else(|| panic!("no form made from something in {}", self.html));
         rest.split('"').next().unwrap_or_default().to_owned()
     }
 }
@@ -49,9 +52,15 @@ impl ConsoleResponse {
 impl ConsoleClient {
     /// Somebody at the console of this address, not signed in.
     pub fn stranger(url: &str) -> Self {
-        let client =
-            reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().expect("a client");
-        Self { url: url.to_owned(), client, cookie: None }
+        let client = reqwest::Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .expect("a client");
+        Self {
+            url: url.to_owned(),
+            client,
+            cookie: None,
+        }
     }
 
     /// A new person of the team with this role, signed in.
@@ -66,18 +75,26 @@ impl ConsoleClient {
     /// Makes a person of the team with this role and [`PASSWORD`]; the address to sign in with.
     pub async fn join(stack: &TestStack, team_id: TeamId, role: MemberRole) -> String {
         let email = format!("{}@example.com", MemberId::new());
-        let hash = Password::try_from(PASSWORD.to_owned()).expect("a password").hash().expect("a hash");
+        let hash = Password::try_from(PASSWORD.to_owned())
+            .expect("a password")
+            .hash()
+            .expect("a hash");
         let mut connection = stack.store.connection().await.expect("a connection");
         let transaction = connection.begin().await.expect("a transaction");
         let now = stack.clock.now();
-        transaction.user_save(team_id, &email, "Ada Marsh", role, Some(&hash), now).await.expect("a person");
+        transaction
+            .user_save(team_id, &email, "Ada Marsh", role, Some(&hash), now)
+            .await
+            .expect("a person");
         transaction.commit().await.expect("a commit");
         email
     }
 
     /// Signs in and keeps the cookie.
     pub async fn sign_in(&mut self, email: &str, password: &str) -> ConsoleResponse {
-        let page = self.post("/sign-in", &[("email", email), ("password", password)]).await;
+        let page = self
+            .post("/sign-in", &[("email", email), ("password", password)])
+            .await;
         self.keep_cookie(&page);
         page
     }
@@ -109,10 +126,16 @@ impl ConsoleClient {
 
     /// Looks at the page that an answer leads to, with the cookie that came with the answer beside the session's.
     pub async fn follow(&self, answer: &ConsoleResponse) -> ConsoleResponse {
-        let given = answer.headers.get(SET_COOKIE).map_or("", |value| value.to_str().expect("text"));
+        let given = answer
+            .headers
+            .get(SET_COOKIE)
+            .map_or("", |value| value.to_str().expect("text"));
         let given = given.split(';').next().unwrap_or_default();
         let cookie = format!("{given}; {}", self.cookie.as_deref().unwrap_or_default());
-        let request = self.client.get(format!("{}{}", self.url, answer.location())).header(COOKIE, cookie);
+        let request = self
+            .client
+            .get(format!("{}{}", self.url, answer.location()))
+            .header(COOKIE, cookie);
         Self::sent(request).await
     }
 
@@ -124,7 +147,8 @@ impl ConsoleClient {
     /// Sends the form of a page as it stands there now: with what it was made from.
     pub async fn save(&self, page: &str, action: &str, fields: &[(&str, &str)]) -> ConsoleResponse {
         let seen = self.get(page).await.seen();
-        self.post(action, &[&[("seen", seen.as_str())], fields].concat()).await
+        self.post(action, &[&[("seen", seen.as_str())], fields].concat())
+            .await
     }
 
     /// Sends a form that may bring files.
@@ -132,14 +156,17 @@ impl ConsoleClient {
         const BOUNDARY: &str = "a-line-between-the-fields";
         let mut body = String::new();
         for (name, value) in fields {
-            let head = format!("--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n");
+            let head =
+                format!("--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n");
             body.push_str(&head);
             body.push_str(value);
             body.push_str("\r\n");
         }
         body.push_str(&format!("--{BOUNDARY}--\r\n"));
         let content_type = format!("multipart/form-data; boundary={BOUNDARY}");
-        let request = self.prepared(Method::POST, path).header(CONTENT_TYPE, content_type);
+        let request = self
+            .prepared(Method::POST, path)
+            .header(CONTENT_TYPE, content_type);
         Self::sent(request.header(ORIGIN, &self.url).body(body)).await
     }
 

@@ -24,7 +24,10 @@ pub async fn with_qr_codes_on(
     let mut stack = TestStack::on(settings).await;
     provide(&stack, &[json!({"url": sink.url})]).await;
     stack.add_mailer(None);
-    eventually("the cards are mailed", async || stack.send(recipients).await.status == 200).await;
+    eventually("the cards are mailed", async || {
+        stack.send(recipients).await.status == 200
+    })
+    .await;
     let codes = cards(&stack).await;
     (stack, codes)
 }
@@ -41,27 +44,41 @@ pub(crate) async fn provide(stack: &TestStack, endpoints: &[Value]) {
         "back": {"elements": [code("back", "https://example.com/offer/{{offer}}")]},
     }});
     stack
-        .apply(json!({"teams": [{"name": "Test", "designs": [design], "endpoints": endpoints,
+        .apply(
+            json!({"teams": [{"name": "Test", "designs": [design], "endpoints": endpoints,
         "users": [{"email": "owner@example.com", "name": "Owner", "role": "owner"},
-            {"email": "member@example.com", "name": "Member", "role": "member"}]}]}))
+            {"email": "member@example.com", "name": "Member", "role": "member"}]}]}),
+        )
         .await;
-    stack.campaign(json!({"steps": [{"design": "Codes", "postage": "standard"}]})).await;
+    stack
+        .campaign(json!({"steps": [{"design": "Codes", "postage": "standard"}]}))
+        .await;
 }
 
 /// The codes of all cards, the oldest first.
 pub async fn cards(stack: &TestStack) -> Vec<String> {
-    let rows = stack.sql.query("SELECT code FROM pieces ORDER BY piece_id", &[]).await.expect("pieces");
+    let rows = stack
+        .sql
+        .query("SELECT code FROM pieces ORDER BY piece_id", &[])
+        .await
+        .expect("pieces");
     rows.iter().map(|row| row.get(0)).collect()
 }
 
 impl TestStack {
     /// Scans a card as a phone does.
     pub async fn scan(&self, code: &str) -> ApiResponse {
-        self.ask(Method::GET, code, &[("user-agent", "Mozilla/5.0 (iPhone) Safari/604.1")]).await
+        self.ask(
+            Method::GET,
+            code,
+            &[("user-agent", "Mozilla/5.0 (iPhone) Safari/604.1")],
+        )
+        .await
     }
 
     /// Asks for a card's link with these headers.
     pub async fn ask(&self, method: Method, code: &str, headers: &[(&str, &str)]) -> ApiResponse {
-        self.request(method, &format!("{}/q/{code}", self.url), headers, "").await
+        self.request(method, &format!("{}/q/{code}", self.url), headers, "")
+            .await
     }
 }

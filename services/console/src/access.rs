@@ -42,13 +42,20 @@ impl<S: Sync> FromRequestParts<S> for CurrentMember {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, PageError> {
         // Only a route that anyone may use lacks one; asking for a person there is our mistake, and refused.
-        parts.extensions.get::<Self>().cloned().ok_or(PageError::NotAllowed)
+        parts
+            .extensions
+            .get::<Self>()
+            .cloned()
+            .ok_or(PageError::NotAllowed)
     }
 }
 
 /// Puts a route behind its guard.
 pub(crate) fn guarded(route: ConsoleRoute, console: &ConsoleState) -> MethodRouter<ConsoleState> {
-    let guard = AccessCheck { console: console.clone(), access: route.access };
+    let guard = AccessCheck {
+        console: console.clone(),
+        access: route.access,
+    };
     route.handler.layer(from_fn_with_state(guard, check))
 }
 
@@ -93,10 +100,16 @@ pub(crate) async fn signed_in(
     headers: &HeaderMap,
 ) -> Result<Option<CurrentMember>, PageError> {
     let settings = &console.process.config.console;
-    let Some(token) = token(settings, headers) else { return Ok(None) };
+    let Some(token) = token(settings, headers) else {
+        return Ok(None);
+    };
     let now = console.process.clock.now();
     let age = session_age(settings, now);
-    let person = console.process.store.session_use(&token.hash(), age, now).await?;
+    let person = console
+        .process
+        .store
+        .session_use(&token.hash(), age, now)
+        .await?;
     Ok(person.map(CurrentMember))
 }
 
@@ -112,17 +125,24 @@ fn session_age(settings: &config::ConsoleSettings, now: DateTime<Utc>) -> Sessio
 fn sign_in_first(request: &Request) -> Response {
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     if request.method() == Method::GET {
-        let back = request.uri().path_and_query().map_or("/", |path| path.as_str());
+        let back = request
+            .uri()
+            .path_and_query()
+            .map_or("/", |path| path.as_str());
         query.append_pair("back", back);
     } else {
-        query.append_pair("back", &page_of_form(request.headers())).append_pair("lost", "yes");
+        query
+            .append_pair("back", &page_of_form(request.headers()))
+            .append_pair("lost", "yes");
     }
     Redirect::to(&format!("/sign-in?{}", query.finish())).into_response()
 }
 
 /// The path of the page whose form was sent, as the browser says it.
 fn page_of_form(headers: &HeaderMap) -> String {
-    let referrer = headers.get(REFERER).and_then(|referrer| referrer.to_str().ok());
+    let referrer = headers
+        .get(REFERER)
+        .and_then(|referrer| referrer.to_str().ok());
     let Some(url) = referrer.and_then(|referrer| url::Url::parse(referrer).ok()) else {
         return "/".to_owned();
     };
@@ -135,36 +155,60 @@ fn page_of_form(headers: &HeaderMap) -> String {
 /// The address without its notice, when it has one and no page of ours led there: a link of somebody else's could
 /// tell people that something was done.
 fn without_notice(request: &Request) -> Option<String> {
-    let query = request.uri().query().filter(|_| request.method() == Method::GET)?;
+    let query = request
+        .uri()
+        .query()
+        .filter(|_| request.method() == Method::GET)?;
     let pairs = || url::form_urlencoded::parse(query.as_bytes());
     let is_said = pairs().any(|(name, _)| name == "notice") && is_from_elsewhere(request.headers());
     is_said.then(|| {
         let others = pairs().filter(|(name, _)| name != "notice");
-        let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(others).finish();
+        let query = url::form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(others)
+            .finish();
         let path = request.uri().path();
-        if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
+        if query.is_empty() {
+            path.to_owned()
+        } else {
+            format!("{path}?{query}")
+        }
     })
 }
 
 const fn session_cookie_name(settings: &config::ConsoleSettings) -> &'static str {
-    if settings.secure_cookies { SECURE_SESSION_COOKIE } else { SESSION_COOKIE }
+    if settings.secure_cookies {
+        SECURE_SESSION_COOKIE
+    } else {
+        SESSION_COOKIE
+    }
 }
 
 /// The session's token, if there is one.
-pub(crate) fn token(settings: &config::ConsoleSettings, headers: &HeaderMap) -> Option<SecretToken> {
+pub(crate) fn token(
+    settings: &config::ConsoleSettings,
+    headers: &HeaderMap,
+) -> Option<SecretToken> {
     token_in(headers, session_cookie_name(settings))
 }
 
 /// The token in the cookie of this name, if there is one.
 pub(crate) fn token_in(headers: &HeaderMap, name: &str) -> Option<SecretToken> {
-    let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut sessions =
-        cookies.flat_map(Cookie::split_parse).filter_map(Result::ok).filter(|cookie| cookie.name() == name);
+    let cookies = headers
+        .get_all(COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
+    let mut sessions = cookies
+        .flat_map(Cookie::split_parse)
+        .filter_map(Result::ok)
+        .filter(|cookie| cookie.name() == name);
     sessions.find_map(|cookie| SecretToken::presented(cookie.value()))
 }
 
 /// The header that makes a browser keep the token; `None` makes it forget.
-pub(crate) fn session_cookie(settings: &config::ConsoleSettings, token: Option<&SecretToken>) -> String {
+pub(crate) fn session_cookie(
+    settings: &config::ConsoleSettings,
+    token: Option<&SecretToken>,
+) -> String {
     let value = token.map_or("", SecretToken::reveal).to_owned();
     let mut cookie = Cookie::build((session_cookie_name(settings), value))
         .path("/")
@@ -185,7 +229,8 @@ mod tests {
     #[test]
     fn members_look_managers_manage_and_owners_own() {
         let allowed = |access| {
-            [MemberRole::Member, MemberRole::Admin, MemberRole::Owner].map(|role| allows(access, role))
+            [MemberRole::Member, MemberRole::Admin, MemberRole::Owner]
+                .map(|role| allows(access, role))
         };
         assert_eq!(allowed(RouteAccess::Member), [true, true, true]);
         assert_eq!(allowed(RouteAccess::Manager), [false, true, true]);
@@ -199,7 +244,11 @@ mod tests {
         let value = format!("a=b; {SESSION_COOKIE}={}; c", token.reveal());
         headers.insert(COOKIE, value.parse().unwrap());
         assert_eq!(token_in(&headers, SESSION_COOKIE), Some(token));
-        assert_eq!(token_in(&headers, SECURE_SESSION_COOKIE), None, "it may have been planted");
+        assert_eq!(
+            token_in(&headers, SECURE_SESSION_COOKIE),
+            None,
+            "it may have been planted"
+        );
         headers.insert(COOKIE, format!("{SESSION_COOKIE}=short").parse().unwrap());
         assert_eq!(token_in(&headers, SESSION_COOKIE), None);
     }

@@ -45,17 +45,27 @@ impl PageFrame {
 
     /// With what has just been done.
     pub(crate) fn with_notice(self, notice: Option<ActionNotice>) -> Self {
-        Self { notice: notice.map(|notice| notice.sentence().into()), ..self }
+        Self {
+            notice: notice.map(|notice| notice.sentence().into()),
+            ..self
+        }
     }
 
     /// With what has just been done, in a sentence that is no fixed one.
     pub(crate) fn with_sentence(self, sentence: String) -> Self {
-        Self { notice: Some(sentence.into()), ..self }
+        Self {
+            notice: Some(sentence.into()),
+            ..self
+        }
     }
 
     /// `aria-current` for the part that the page belongs to, in templates.
     pub(crate) fn current(&self, part: &str) -> &'static str {
-        if self.part == part { "aria-current=\"page\"" } else { "" }
+        if self.part == part {
+            "aria-current=\"page\""
+        } else {
+            ""
+        }
     }
 }
 
@@ -240,7 +250,9 @@ impl ActionNotice {
             Self::DesignSaved => "The design is saved. Campaigns print it from their next send.",
             Self::DesignRestored => "The design is as it was, in a new version.",
             Self::ColumnSaved => "The column is saved.",
-            Self::ColumnLocked => "The column is locked: it keeps its type whatever integrations declare.",
+            Self::ColumnLocked => {
+                "The column is locked: it keeps its type whatever integrations declare."
+            }
             Self::ColumnUnlocked => {
                 "The column is unlocked: it takes the type that an integration declares, unless campaigns or formulas use it."
             }
@@ -254,11 +266,15 @@ impl ActionNotice {
             Self::IntegrationRemoved => {
                 "The integration is removed. Its keys open nothing, and its contacts have left your address book."
             }
-            Self::GuardSet => "The removal guard is set. A full sync that would remove more asks first.",
+            Self::GuardSet => {
+                "The removal guard is set. A full sync that would remove more asks first."
+            }
             Self::GuardCleared => {
                 "The removal guard is off. A full sync removes whatever it did not receive."
             }
-            Self::RemovalUndone => "The removal is taken back. Contacts that the sync removed stand again.",
+            Self::RemovalUndone => {
+                "The removal is taken back. Contacts that the sync removed stand again."
+            }
             Self::FieldsMapped => {
                 "The mapping is saved. It holds for contacts that were received before, too."
             }
@@ -286,7 +302,9 @@ impl ActionNotice {
             Self::PeopleMasked => "Formulas only keys see people masked from now on.",
             Self::NothingChanged => "Nothing changed: it was so already.",
             Self::PersonRemoved => "The person is removed from the team and signed out.",
-            Self::PasswordChanged => "Your password is changed. You are signed out everywhere else.",
+            Self::PasswordChanged => {
+                "Your password is changed. You are signed out everywhere else."
+            }
         }
     }
 }
@@ -299,7 +317,9 @@ pub(crate) struct NoticeQuery {
     pub(crate) notice: Option<ActionNotice>,
 }
 
-fn known<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<ActionNotice>, D::Error> {
+fn known<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<ActionNotice>, D::Error> {
     use serde::Deserialize;
     use serde::de::IntoDeserializer;
     use serde::de::value::StrDeserializer;

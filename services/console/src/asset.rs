@@ -38,7 +38,9 @@ const ASSETS: [StaticAsset; 3] = [
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     use std::hash::{DefaultHasher, Hash, Hasher};
     let mut hasher = DefaultHasher::new();
-    ASSETS.iter().for_each(|asset| asset.content.hash(&mut hasher));
+    ASSETS
+        .iter()
+        .for_each(|asset| asset.content.hash(&mut hasher));
     format!("{:016x}", hasher.finish())
 });
 
@@ -52,7 +54,9 @@ pub(crate) async fn get(Path(name): Path<String>) -> Response {
     let Some(asset) = ASSETS.iter().find(|asset| asset.name == name) else {
         return PageError::NotFound.into_response();
     };
-    let headers =
-        [(CONTENT_TYPE, asset.content_type), (CACHE_CONTROL, "public, max-age=31536000, immutable")];
+    let headers = [
+        (CONTENT_TYPE, asset.content_type),
+        (CACHE_CONTROL, "public, max-age=31536000, immutable"),
+    ];
     (headers, asset.content).into_response()
 }

@@ -51,10 +51,17 @@ where
     C: Send + 'static,
     F: Future<Output = store::Result<CsvChunk<C>>> + Send + 'static,
 {
-    let CsvDownload { file_name, headings, action, subject } = download;
+    let CsvDownload {
+        file_name,
+        headings,
+        action,
+        subject,
+    } = download;
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    transaction.activity_add(&person.0, action, subject, console.process.clock.now()).await?;
+    transaction
+        .activity_add(&person.0, action, subject, console.process.clock.now())
+        .await?;
     transaction.commit().await?;
     Ok(file(file_name, headings, start, read))
 }
@@ -69,10 +76,15 @@ where
     C: Send + 'static,
     F: Future<Output = store::Result<CsvChunk<C>>> + Send + 'static,
 {
-    let headings = headings.iter().map(|heading| (*heading).to_owned()).collect();
+    let headings = headings
+        .iter()
+        .map(|heading| (*heading).to_owned())
+        .collect();
     let state = (vec![headings], Some(start), read);
     let pages = try_unfold(state, async |(mut cells, cursor, read)| {
-        let Some(cursor) = cursor else { return Ok(None) };
+        let Some(cursor) = cursor else {
+            return Ok(None);
+        };
         let lines = read(cursor).await.inspect_err(|error| {
             tracing::error!(error = error as &dyn Error, "a download breaks off");
         })?;
@@ -81,7 +93,10 @@ where
     });
     let headers = [
         (CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
-        (CONTENT_DISPOSITION, format!("attachment; filename=\"{file_name}\"")),
+        (
+            CONTENT_DISPOSITION,
+            format!("attachment; filename=\"{file_name}\""),
+        ),
     ];
     (headers, Body::from_stream(pages)).into_response()
 }
@@ -102,11 +117,19 @@ mod tests {
     async fn a_file_has_its_headings_once_and_all_pages_in_order() {
         let read = async |page: u32| {
             let cells = vec![vec![page.to_string(), "a \"b\", c".to_owned()]];
-            Ok(CsvChunk { cells, next: (page < 3).then_some(page + 1) })
+            Ok(CsvChunk {
+                cells,
+                next: (page < 3).then_some(page + 1),
+            })
         };
         let response = file("list.csv", &["Page", "Text"], 1, read);
-        assert_eq!(response.headers()[CONTENT_DISPOSITION], "attachment; filename=\"list.csv\"");
-        let body = axum::body::to_bytes(response.into_body(), 1_000).await.unwrap();
+        assert_eq!(
+            response.headers()[CONTENT_DISPOSITION],
+            "attachment; filename=\"list.csv\""
+        );
+        let body = axum::body::to_bytes(response.into_body(), 1_000)
+            .await
+            .unwrap();
         let quoted = "\"a \"\"b\"\", c\"";
         let expected = format!("Page,Text\n1,{quoted}\n2,{quoted}\n3,{quoted}\n");
         assert_eq!(body, expected);
@@ -116,15 +139,25 @@ mod tests {
     async fn a_download_that_fails_breaks_off() {
         let read = async |_: ()| Err(store::StoreError::unavailable("gone"));
         let response = file("list.csv", &["Text"], (), read);
-        assert!(axum::body::to_bytes(response.into_body(), 1_000).await.is_err());
+        assert!(
+            axum::body::to_bytes(response.into_body(), 1_000)
+                .await
+                .is_err()
+        );
     }
 
     #[tokio::test]
     async fn no_cell_is_a_formula() {
-        let read =
-            async |()| Ok(CsvChunk { cells: vec![vec!["＝1+1".to_owned(), "\n=1".to_owned()]], next: None });
+        let read = async |()| {
+            Ok(CsvChunk {
+                cells: vec![vec!["＝1+1".to_owned(), "\n=1".to_owned()]],
+                next: None,
+            })
+        };
         let response = file("list.csv", &["One", "Other"], (), read);
-        let body = axum::body::to_bytes(response.into_body(), 1_000).await.unwrap();
+        let body = axum::body::to_bytes(response.into_body(), 1_000)
+            .await
+            .unwrap();
         assert_eq!(body, "One,Other\n'＝1+1,\"'\n=1\"\n");
     }
 }

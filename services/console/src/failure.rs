@@ -116,7 +116,9 @@ impl From<FormRejection> for PageError {
         if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
             return Self::TooLarge(None);
         }
-        Self::Invalid("The form could not be read. Go back, reload the page and send it again.".to_owned())
+        Self::Invalid(
+            "The form could not be read. Go back, reload the page and send it again.".to_owned(),
+        )
     }
 }
 
@@ -125,7 +127,9 @@ impl From<RawFormRejection> for PageError {
         if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
             return Self::TooLarge(None);
         }
-        Self::Invalid("The form could not be read. Go back, reload the page and send it again.".to_owned())
+        Self::Invalid(
+            "The form could not be read. Go back, reload the page and send it again.".to_owned(),
+        )
     }
 }
 
@@ -154,7 +158,10 @@ impl IntoResponse for PageError {
             tracing::error!(error = error as &dyn Error, "the database failed");
         }
         if let Self::Internal(error) = &self {
-            tracing::error!(error = error.as_ref() as &dyn Error, "a page cannot be made");
+            tracing::error!(
+                error = error.as_ref() as &dyn Error,
+                "a page cannot be made"
+            );
         }
         let heading = match &self {
             Self::NotFound => "Not found",
@@ -163,7 +170,13 @@ impl IntoResponse for PageError {
             Self::Late | Self::TooLarge(_) | Self::Invalid(_) => "That did not work",
             Self::Store(_) | Self::Internal(_) => "Out of order",
         };
-        let answer = (self.status(), page(&ErrorPage { heading, sentence: self.to_string() }));
+        let answer = (
+            self.status(),
+            page(&ErrorPage {
+                heading,
+                sentence: self.to_string(),
+            }),
+        );
         match self {
             Self::Busy => ([(RETRY_AFTER, BUSY_SECONDS)], answer).into_response(),
             _ => answer.into_response(),
@@ -196,7 +209,14 @@ pub(crate) fn worded(response: Response) -> Response {
         }
         _ => "The request could not be read. Go back, reload the page and try again.",
     };
-    let mut answer = (status, page(&ErrorPage { heading, sentence: sentence.to_owned() })).into_response();
+    let mut answer = (
+        status,
+        page(&ErrorPage {
+            heading,
+            sentence: sentence.to_owned(),
+        }),
+    )
+        .into_response();
     if let Some(allow) = response.headers().get(ALLOW) {
         answer.headers_mut().insert(ALLOW, allow.clone());
     }

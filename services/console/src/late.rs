@@ -62,7 +62,13 @@ impl FormBodyLimits {
         let total_bytes = settings.body_memory_bytes;
         Self {
             time: Duration::from_millis(settings.body_timeout_ms),
-            memory: MemoryBudget::new("bodies", MemoryLimits { total_bytes, largest_bytes: LARGEST_BYTES }),
+            memory: MemoryBudget::new(
+                "bodies",
+                MemoryLimits {
+                    total_bytes,
+                    largest_bytes: LARGEST_BYTES,
+                },
+            ),
             share_bytes: (total_bytes / SOURCE_PART).max(LARGEST_BYTES),
             trusted_proxies: settings.trusted_proxies.clone().into(),
         }
@@ -70,16 +76,24 @@ impl FormBodyLimits {
 
     fn place_for(&self, request: &Request) -> MemoryReservation {
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-        let source =
-            peer.map(|ConnectInfo(peer)| source_address(peer.ip(), request.headers(), &self.trusted_proxies));
+        let source = peer.map(|ConnectInfo(peer)| {
+            source_address(peer.ip(), request.headers(), &self.trusted_proxies)
+        });
         let name = source.map_or_else(Vec::new, |source| subject("form", source));
-        self.memory.open_for_sender(vec![MemoryAccount { name, share_bytes: self.share_bytes }])
+        self.memory.open_for_sender(vec![MemoryAccount {
+            name,
+            share_bytes: self.share_bytes,
+        }])
     }
 }
 
 /// Answers a request whose body is not there when its time is over, counted from the end of its headers, or for which there is no
 /// memory. Reading the body fails then, so that no handler takes a part for the whole.
-pub(crate) async fn refuse(State(forms): State<FormBodyLimits>, request: Request, next: Next) -> Response {
+pub(crate) async fn refuse(
+    State(forms): State<FormBodyLimits>,
+    request: Request,
+    next: Next,
+) -> Response {
     if request.body().is_end_stream() {
         return next.run(request).await;
     }
@@ -113,15 +127,26 @@ impl Drop for Arriving {
 impl Arriving {
     /// The next piece; `None` at the end.
     async fn next(&mut self, until: Instant) -> io::Result<Option<Bytes>> {
-        let late = |_| self.fault.note(BodyErrorFlag::LATE, "the body did not arrive in time");
-        let no_memory = || self.fault.note(BodyErrorFlag::NO_MEMORY, "there was no memory for the body");
+        let late = |_| {
+            self.fault
+                .note(BodyErrorFlag::LATE, "the body did not arrive in time")
+        };
+        let no_memory = || {
+            self.fault
+                .note(BodyErrorFlag::NO_MEMORY, "there was no memory for the body")
+        };
         let next = tokio::select! {
             next = timeout_at(until, self.pieces.next()) => next.map_err(late)?,
             () = self.place.evicted() => return Err(no_memory()),
         };
-        let Some(piece) = next.transpose().map_err(io::Error::other)? else { return Ok(None) };
+        let Some(piece) = next.transpose().map_err(io::Error::other)? else {
+            return Ok(None);
+        };
         let patience = until.saturating_duration_since(Instant::now());
-        self.place.grow(piece.len(), patience).await.map_err(|_| no_memory())?;
+        self.place
+            .grow(piece.len(), patience)
+            .await
+            .map_err(|_| no_memory())?;
         self.place.moved(piece.len());
         Ok(Some(piece))
     }
@@ -134,7 +159,11 @@ fn request_with_bounded_body(
     fault: &Arc<BodyErrorFlag>,
 ) -> Request {
     let (parts, body) = request.into_parts();
-    let arriving = Arriving { pieces: body.into_data_stream(), place: place.clone(), fault: fault.clone() };
+    let arriving = Arriving {
+        pieces: body.into_data_stream(),
+        place: place.clone(),
+        fault: fault.clone(),
+    };
     let bounded = stream::try_unfold(arriving, move |mut arriving| async move {
         Ok::<_, io::Error>(arriving.next(until).await?.map(|piece| (piece, arriving)))
     });
@@ -149,9 +178,18 @@ mod tests {
 
     #[tokio::test]
     async fn a_form_of_no_declared_length_is_safe_once_it_has_come() {
-        let memory = MemoryBudget::new("test", MemoryLimits { total_bytes: 1_000, largest_bytes: 100 });
+        let memory = MemoryBudget::new(
+            "test",
+            MemoryLimits {
+                total_bytes: 1_000,
+                largest_bytes: 100,
+            },
+        );
         let open = || {
-            let account = MemoryAccount { name: b"source".to_vec(), share_bytes: 100 };
+            let account = MemoryAccount {
+                name: b"source".to_vec(),
+                share_bytes: 100,
+            };
             Arc::new(memory.open_for_sender(vec![account]))
         };
         let (place, fault) = (open(), Arc::default());
@@ -159,10 +197,16 @@ mod tests {
         let request = Request::new(Body::from_stream(pieces));
         let until = Instant::now() + Duration::from_secs(60);
         let request = request_with_bounded_body(request, until, &place, &fault);
-        let whole = axum::body::to_bytes(request.into_body(), usize::MAX).await.unwrap();
+        let whole = axum::body::to_bytes(request.into_body(), usize::MAX)
+            .await
+            .unwrap();
         assert_eq!(whole.len(), 100);
         // Longer than somebody who sends nothing keeps its place.
         let next = open().grow(1, Duration::from_secs(3)).await;
-        assert_eq!(next, Err(MemoryDeniedError::TimedOut), "the form is still held");
+        assert_eq!(
+            next,
+            Err(MemoryDeniedError::TimedOut),
+            "the form is still held"
+        );
     }
 }

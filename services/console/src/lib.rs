@@ -66,7 +66,9 @@ pub(crate) struct ConsoleState {
 /// When the address cannot be listened on.
 pub async fn run(process: Process) -> anyhow::Result<()> {
     let listen = process.config.console.listen.clone();
-    let listener = TcpListener::bind(&listen).await.with_context(|| format!("cannot listen on {listen}"))?;
+    let listener = TcpListener::bind(&listen)
+        .await
+        .with_context(|| format!("cannot listen on {listen}"))?;
     serve(process, listener).await
 }
 
@@ -86,13 +88,24 @@ pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()
         grace: process.grace(),
     };
     let (shutdown, is_working) = (process.shutdown.clone(), process.is_working.clone());
-    let (passwords, proofs) = (Arc::new(PasswordChecker::new()?), Arc::new(ProofRenderer::new(&process)?));
+    let (passwords, proofs) = (
+        Arc::new(PasswordChecker::new()?),
+        Arc::new(ProofRenderer::new(&process)?),
+    );
     let notes = TaskTracker::new();
-    let router = router(ConsoleState { passwords, proofs, notes: notes.clone(), process });
+    let router = router(ConsoleState {
+        passwords,
+        proofs,
+        notes: notes.clone(),
+        process,
+    });
     is_working.store(true, Ordering::Relaxed);
     service::http::serve(listener, measured(router), limits, shutdown).await;
     notes.close();
-    if tokio::time::timeout(LAST_NOTES_TIMEOUT, notes.wait()).await.is_err() {
+    if tokio::time::timeout(LAST_NOTES_TIMEOUT, notes.wait())
+        .await
+        .is_err()
+    {
         tracing::warn!("stopping with failed sign-ins that are not in the log of their team");
     }
     is_working.store(false, Ordering::Relaxed);
@@ -105,7 +118,9 @@ fn router(console: ConsoleState) -> Router {
     let unread = ConsoleResponseMemory::new(&config.console);
     let router = route::all()
         .into_iter()
-        .fold(Router::new(), |router, route| router.route(route.path, access::guarded(route, &console)));
+        .fold(Router::new(), |router, route| {
+            router.route(route.path, access::guarded(route, &console))
+        });
     let router = router
         .route("/assets/{name}", axum::routing::get(asset::get))
         .fallback(failure::not_found)

@@ -25,7 +25,9 @@ pub(crate) async fn refuse(request: Request, next: Next) -> Response {
         return failure.into_response();
     }
     let was_found = Arc::new(AtomicBool::new(false));
-    let response = next.run(request_with_scanned_body(request, &was_found)).await;
+    let response = next
+        .run(request_with_scanned_body(request, &was_found))
+        .await;
     // What succeeded did so without the rest of its form.
     let has_failed = response.status().is_client_error() || response.status().is_server_error();
     if has_failed && was_found.load(Ordering::Relaxed) {
@@ -49,7 +51,10 @@ fn of_address(uri: &Uri) -> Option<PageError> {
 
 fn request_with_scanned_body(request: Request, was_found: &Arc<AtomicBool>) -> Request {
     let (parts, body) = request.into_parts();
-    let mut scanner = NulScanner { is_encoded: !is_multipart(&parts.headers), matched: 0 };
+    let mut scanner = NulScanner {
+        is_encoded: !is_multipart(&parts.headers),
+        matched: 0,
+    };
     let was_found = was_found.clone();
     let scanned = body.into_data_stream().map(move |piece| {
         let piece: Bytes = piece.map_err(io::Error::other)?;
@@ -63,8 +68,14 @@ fn request_with_scanned_body(request: Request, was_found: &Arc<AtomicBool>) -> R
 }
 
 fn is_multipart(headers: &HeaderMap) -> bool {
-    let name = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    name.is_some_and(|name| name.trim_start().to_ascii_lowercase().starts_with("multipart/"))
+    let name = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
+    name.is_some_and(|name| {
+        name.trim_start()
+            .to_ascii_lowercase()
+            .starts_with("multipart/")
+    })
 }
 
 /// Looks for the character in bytes that arrive piece by piece.
@@ -97,15 +108,28 @@ mod tests {
     #[test]
     fn the_character_is_found_wherever_pieces_end() {
         let found = |is_encoded: bool, pieces: &[&str]| {
-            let mut scanner = NulScanner { is_encoded, matched: 0 };
+            let mut scanner = NulScanner {
+                is_encoded,
+                matched: 0,
+            };
             pieces.iter().any(|piece| scanner.finds(piece.as_bytes()))
         };
-        for pieces in
-            [&["a=%00"][..], &["a=%", "00"], &["a=%0", "0&b"], &["a=%%00"], &["a=%0%00"], &["a", "\0"]]
-        {
+        for pieces in [
+            &["a=%00"][..],
+            &["a=%", "00"],
+            &["a=%0", "0&b"],
+            &["a=%%00"],
+            &["a=%0%00"],
+            &["a", "\0"],
+        ] {
             assert!(found(true, pieces), "{pieces:?}");
         }
-        for pieces in [&["a=%20%0A0"][..], &["a=%0", "A", "00"], &["%", "25", "00"], &["00", "%"]] {
+        for pieces in [
+            &["a=%20%0A0"][..],
+            &["a=%0", "A", "00"],
+            &["%", "25", "00"],
+            &["00", "%"],
+        ] {
             assert!(!found(true, pieces), "{pieces:?}");
         }
         assert!(!found(false, &["a file may have %00 in it"]));
@@ -116,7 +140,10 @@ mod tests {
     fn an_address_is_refused_in_its_path_and_its_query() {
         let of = |address: &str| of_address(&address.parse().unwrap());
         assert!(matches!(of("/password/%00"), Some(PageError::NotFound)));
-        assert!(matches!(of("/campaigns?after=%00"), Some(PageError::Invalid(_))));
+        assert!(matches!(
+            of("/campaigns?after=%00"),
+            Some(PageError::Invalid(_))
+        ));
         assert!(of("/campaigns?after=%2500").is_none());
     }
 }

@@ -56,7 +56,9 @@ impl OneTimeSecret {
         let sealed = seal(&token, &serde_json::to_string(self)?)
             .map_err(|_| StoreError::Corrupt("a secret cannot be encrypted".to_owned()))?;
         let expires_at = now + TimeDelta::minutes(MINUTES);
-        transaction.shown_once_put(person.0.user_id, &token.hash(), &sealed, expires_at).await?;
+        transaction
+            .shown_once_put(person.0.user_id, &token.hash(), &sealed, expires_at)
+            .await?;
         Ok(SecretCookie(token))
     }
 
@@ -70,22 +72,37 @@ impl OneTimeSecret {
         headers: &HeaderMap,
     ) -> Result<Option<Self>, PageError> {
         let name = cookie_name(&console.process.config.console);
-        let Some(token) = token_in(headers, name) else { return Ok(None) };
+        let Some(token) = token_in(headers, name) else {
+            return Ok(None);
+        };
         let (store, now) = (&console.process.store, console.process.clock.now());
-        let sealed = store.shown_once_take(person.0.user_id, &token.hash(), now).await?;
-        let Some(text) = sealed.and_then(|sealed| unseal(&token, sealed)) else { return Ok(None) };
+        let sealed = store
+            .shown_once_take(person.0.user_id, &token.hash(), now)
+            .await?;
+        let Some(text) = sealed.and_then(|sealed| unseal(&token, sealed)) else {
+            return Ok(None);
+        };
         let secret = serde_json::from_str(&text).context("a secret that was kept cannot be read");
         secret.map(Some).map_err(PageError::Internal)
     }
 }
 
 const fn cookie_name(settings: &config::ConsoleSettings) -> &'static str {
-    if settings.secure_cookies { SECURE_COOKIE } else { COOKIE }
+    if settings.secure_cookies {
+        SECURE_COOKIE
+    } else {
+        COOKIE
+    }
 }
 
 impl SecretCookie {
     /// Lets an answer that leads to the page at this path bring the browser what opens the secret.
-    pub(crate) fn with(self, answer: Response, path: &str, settings: &config::ConsoleSettings) -> Response {
+    pub(crate) fn with(
+        self,
+        answer: Response,
+        path: &str,
+        settings: &config::ConsoleSettings,
+    ) -> Response {
         let cookie = Cookie::build((cookie_name(settings), self.0.reveal().to_owned()))
             .path(path.to_owned())
             .max_age(cookie::time::Duration::minutes(MINUTES))

@@ -29,17 +29,25 @@ impl PasswordChecker {
     /// # Errors
     /// When the system has no randomness.
     pub(crate) fn new() -> anyhow::Result<Self> {
-        let unknown =
-            Password::try_from(SecretToken::random().reveal().to_owned()).map_err(anyhow::Error::msg)?;
+        let unknown = Password::try_from(SecretToken::random().reveal().to_owned())
+            .map_err(anyhow::Error::msg)?;
         let nobody = unknown.hash().ok().context("a password cannot be hashed")?;
-        Ok(Self { slots: Arc::new(Semaphore::new(CHECKS)), longest_wait: LONGEST_WAIT, nobody })
+        Ok(Self {
+            slots: Arc::new(Semaphore::new(CHECKS)),
+            longest_wait: LONGEST_WAIT,
+            nobody,
+        })
     }
 
     /// Whether the hash, in PHC form, is of this text. Without a hash it takes as long, and is false.
     ///
     /// # Errors
     /// [`PageError::Busy`] when no place gets free in time.
-    pub(crate) async fn matches(&self, text: String, hash: Option<String>) -> Result<bool, PageError> {
+    pub(crate) async fn matches(
+        &self,
+        text: String,
+        hash: Option<String>,
+    ) -> Result<bool, PageError> {
         let slot = self.slot().await?;
         let (hash, is_somebody) = match hash {
             Some(hash) => (hash, true),
@@ -54,7 +62,8 @@ impl PasswordChecker {
 
     /// A place to check or hash a password in.
     async fn slot(&self) -> Result<OwnedSemaphorePermit, PageError> {
-        let slot = tokio::time::timeout(self.longest_wait, self.slots.clone().acquire_owned()).await;
+        let slot =
+            tokio::time::timeout(self.longest_wait, self.slots.clone().acquire_owned()).await;
         // The semaphore is never closed.
         slot.ok().and_then(Result::ok).ok_or(PageError::Busy)
     }
@@ -72,7 +81,11 @@ impl PasswordChecker {
             let _slot = slot;
             password.hash().ok()
         });
-        let hash = hashing.await.ok().flatten().context("a password cannot be hashed");
+        let hash = hashing
+            .await
+            .ok()
+            .flatten()
+            .context("a password cannot be hashed");
         hash.map_err(PageError::Internal)
     }
 }
@@ -84,17 +97,48 @@ mod tests {
     #[tokio::test]
     async fn only_the_password_of_somebody_matches() {
         let passwords = PasswordChecker::new().unwrap();
-        let hash = Password::try_from("correct horse".to_owned()).unwrap().hash().unwrap();
-        assert!(passwords.matches("correct horse".to_owned(), Some(hash.clone())).await.unwrap());
-        assert!(!passwords.matches("correct house".to_owned(), Some(hash.clone())).await.unwrap());
-        assert!(!passwords.matches("short".to_owned(), Some(hash)).await.unwrap());
-        assert!(!passwords.matches("correct horse".to_owned(), None).await.unwrap());
+        let hash = Password::try_from("correct horse".to_owned())
+            .unwrap()
+            .hash()
+            .unwrap();
+        assert!(
+            passwords
+                .matches("correct horse".to_owned(), Some(hash.clone()))
+                .await
+                .unwrap()
+        );
+        assert!(
+            !passwords
+                .matches("correct house".to_owned(), Some(hash.clone()))
+                .await
+                .unwrap()
+        );
+        assert!(
+            !passwords
+                .matches("short".to_owned(), Some(hash))
+                .await
+                .unwrap()
+        );
+        assert!(
+            !passwords
+                .matches("correct horse".to_owned(), None)
+                .await
+                .unwrap()
+        );
     }
 
     #[tokio::test]
     async fn nobody_waits_longer_than_the_bound_for_a_place() {
-        let passwords = PasswordChecker { longest_wait: Duration::ZERO, ..PasswordChecker::new().unwrap() };
-        let _taken = passwords.slots.clone().acquire_many_owned(CHECKS as u32).await.unwrap();
+        let passwords = PasswordChecker {
+            longest_wait: Duration::ZERO,
+            ..PasswordChecker::new().unwrap()
+        };
+        let _taken = passwords
+            .slots
+            .clone()
+            .acquire_many_owned(CHECKS as u32)
+            .await
+            .unwrap();
         let refused = passwords.matches("correct horse".to_owned(), None).await;
         assert!(matches!(refused, Err(PageError::Busy)));
     }

@@ -103,9 +103,15 @@ impl ProofRenderer {
     ) -> Result<Response, PageError> {
         refuse_long(&wanted)?;
         let tag = tag(&wanted);
-        let is_known = headers.get_all(IF_NONE_MATCH).iter().any(|known| known.as_bytes() == tag.as_bytes());
+        let is_known = headers
+            .get_all(IF_NONE_MATCH)
+            .iter()
+            .any(|known| known.as_bytes() == tag.as_bytes());
         if is_known {
-            return Ok((StatusCode::NOT_MODIFIED, [(ETAG, tag), (CACHE_CONTROL, CHECKED.to_owned())])
+            return Ok((
+                StatusCode::NOT_MODIFIED,
+                [(ETAG, tag), (CACHE_CONTROL, CHECKED.to_owned())],
+            )
                 .into_response());
         }
         if let Some(png) = self.known(&tag) {
@@ -132,14 +138,22 @@ impl ProofRenderer {
         if PrintableDesign::parse(&wanted.document).is_err() {
             return Ok(Vec::new());
         }
-        self.with_proof(wanted, now, |proof| proof.findings(&[]).sentences()).await
+        self.with_proof(wanted, now, |proof| proof.findings(&[]).sentences())
+            .await
     }
 
-    async fn draw(&self, wanted: ProofRequest, now: DateTime<Utc>) -> Result<RenderedProof, PageError> {
+    async fn draw(
+        &self,
+        wanted: ProofRequest,
+        now: DateTime<Utc>,
+    ) -> Result<RenderedProof, PageError> {
         let (side, paper) = (wanted.side, self.paper.clone());
         let drawing = self.with_proof(wanted, now, move |proof| {
             let is_final = !proof.has_stand_ins();
-            Ok(RenderedProof { png: png(proof, &paper, side, now)?, is_final })
+            Ok(RenderedProof {
+                png: png(proof, &paper, side, now)?,
+                is_final,
+            })
         });
         drawing.await?
     }
@@ -152,18 +166,31 @@ impl ProofRenderer {
         now: DateTime<Utc>,
         work: impl FnOnce(Proof) -> T + Send + 'static,
     ) -> Result<T, PageError> {
-        let ProofRequest { team_id, design, document, fields, .. } = wanted;
-        let document = PrintableDesign::parse(&document)
-            .map_err(|problem| PageError::Invalid(format!("The design cannot print: {problem}.")))?;
+        let ProofRequest {
+            team_id,
+            design,
+            document,
+            fields,
+            ..
+        } = wanted;
+        let document = PrintableDesign::parse(&document).map_err(|problem| {
+            PageError::Invalid(format!("The design cannot print: {problem}."))
+        })?;
         let mut values = artwork::sample_values(&document);
         values.extend(fields);
         let failed = |error: LoadPicturesError| PageError::Internal(error.into());
         let mut pictures = LoadedPictures::default();
-        let found = pictures.find(&self.fetcher, team_id, &document, &values).await.map_err(failed)?;
+        let found = pictures
+            .find(&self.fetcher, team_id, &document, &values)
+            .await
+            .map_err(failed)?;
         // Never closed.
         let turn = self.drawing.clone().acquire_owned().await;
         pictures.load(&self.storage, found).await.map_err(failed)?;
-        turn::during(turn, move || work(Proof::of_sample(document, design, values, pictures, now))).await
+        turn::during(turn, move || {
+            work(Proof::of_sample(document, design, values, pictures, now))
+        })
+        .await
     }
 
     fn known(&self, tag: &str) -> Option<Bytes> {
@@ -186,11 +213,18 @@ impl ProofRenderer {
 }
 
 fn refuse_long(wanted: &ProofRequest) -> Result<(), PageError> {
-    let bytes: usize = wanted.fields.iter().map(|(name, value)| name.len() + value.len()).sum();
+    let bytes: usize = wanted
+        .fields
+        .iter()
+        .map(|(name, value)| name.len() + value.len())
+        .sum();
     if bytes <= VALUES_BYTES {
         return Ok(());
     }
-    Err(PageError::Invalid(format!("The values are longer than {} KB.", VALUES_BYTES / 1024)))
+    Err(PageError::Invalid(format!(
+        "The values are longer than {} KB.",
+        VALUES_BYTES / 1024
+    )))
 }
 
 const PNG: &str = "image/png";
@@ -223,7 +257,12 @@ fn tag(wanted: &ProofRequest) -> String {
     format!("\"{}\"", &digest[..32])
 }
 
-fn png(proof: Proof, paper: &PaperSettings, side: Side, now: DateTime<Utc>) -> Result<Bytes, PageError> {
+fn png(
+    proof: Proof,
+    paper: &PaperSettings,
+    side: Side,
+    now: DateTime<Utc>,
+) -> Result<Bytes, PageError> {
     let product = proof.product();
     let page = match side {
         Side::Front => 1,
@@ -233,7 +272,9 @@ fn png(proof: Proof, paper: &PaperSettings, side: Side, now: DateTime<Utc>) -> R
         .pdf(paper, now)
         .map_err(|problem| PageError::Invalid(format!("The card cannot print: {problem}.")))?;
     let pages = print::proof(pdf, product, [page], RESOLUTION, ProofCrop::Trim);
-    let page = pages.map_err(|error| PageError::Internal(error.into()))?.pop();
+    let page = pages
+        .map_err(|error| PageError::Internal(error.into()))?
+        .pop();
     Ok(page.unwrap_or_default().into())
 }
 
@@ -242,9 +283,18 @@ mod tests {
     use super::*;
 
     fn wanted(version: i32, side: Side, fields: &[(&str, &str)]) -> ProofRequest {
-        let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let fields = fields
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
         let (team_id, design_id) = (TeamId(uuid::Uuid::nil()), DesignId(uuid::Uuid::nil()));
-        ProofRequest { team_id, design: (design_id, version), document: Value::Null, fields, side }
+        ProofRequest {
+            team_id,
+            design: (design_id, version),
+            document: Value::Null,
+            fields,
+            side,
+        }
     }
 
     #[test]

@@ -60,7 +60,12 @@ where
     H: Handler<T, ConsoleState>,
     T: 'static,
 {
-    ConsoleRoute { path, method: Method::GET, access, handler: get(handler) }
+    ConsoleRoute {
+        path,
+        method: Method::GET,
+        access,
+        handler: get(handler),
+    }
 }
 
 /// An action: what a form does.
@@ -73,13 +78,26 @@ where
 }
 
 /// An action whose form may bring a file; all of it has so many bytes at the most.
-pub(crate) fn upload<H, T>(path: &'static str, access: RouteAccess, bytes: usize, handler: H) -> ConsoleRoute
+pub(crate) fn upload<H, T>(
+    path: &'static str,
+    access: RouteAccess,
+    bytes: usize,
+    handler: H,
+) -> ConsoleRoute
 where
     H: Handler<T, ConsoleState>,
     T: 'static,
 {
-    let refused =
-        map_response(move |response: Response| std::future::ready(failure::bounded(response, bytes)));
-    let handler = post(handler).layer(DefaultBodyLimit::max(bytes)).layer(refused);
-    ConsoleRoute { path, method: Method::POST, access, handler }
+    let refused = map_response(move |response: Response| {
+        std::future::ready(failure::bounded(response, bytes))
+    });
+    let handler = post(handler)
+        .layer(DefaultBodyLimit::max(bytes))
+        .layer(refused);
+    ConsoleRoute {
+        path,
+        method: Method::POST,
+        access,
+        handler,
+    }
 }

@@ -30,10 +30,12 @@ pub(crate) fn layered(router: Router, settings: &config::ConsoleSettings) -> Rou
     // Where cookies need TLS, pages do.
     let is_tls_only = settings.secure_cookies;
     router
-        .layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| {
-            tracing::error!("a page panicked");
-            StatusCode::INTERNAL_SERVER_ERROR.into_response()
-        }))
+        .layer(CatchPanicLayer::custom(
+            |_: Box<dyn std::any::Any + Send>| {
+                tracing::error!("a page panicked");
+                StatusCode::INTERNAL_SERVER_ERROR.into_response()
+            },
+        ))
         .layer(from_fn_with_state(settings.url.clone(), origin::check))
         .layer(from_fn_with_state(is_tls_only, with_headers))
 }
@@ -42,7 +44,9 @@ async fn with_headers(State(is_tls_only): State<bool>, request: Request, next: N
     let mut response = failure::worded(next.run(request).await);
     add(response.headers_mut());
     if is_tls_only {
-        response.headers_mut().insert(STRICT_TRANSPORT_SECURITY, TRANSPORT_POLICY);
+        response
+            .headers_mut()
+            .insert(STRICT_TRANSPORT_SECURITY, TRANSPORT_POLICY);
     }
     response
 }
@@ -53,12 +57,17 @@ fn add(headers: &mut HeaderMap) {
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (X_FRAME_OPTIONS, "DENY"),
         (REFERRER_POLICY, "same-origin"),
-        (PERMISSIONS_POLICY, "camera=(), microphone=(), geolocation=()"),
+        (
+            PERMISSIONS_POLICY,
+            "camera=(), microphone=(), geolocation=()",
+        ),
         (OPENER_POLICY, "same-origin"),
     ];
     for (name, value) in fixed {
         headers.insert(name, HeaderValue::from_static(value));
     }
     // Pages hold people's data; what may be kept says so itself.
-    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers
+        .entry(CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
 }

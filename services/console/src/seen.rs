@@ -38,7 +38,10 @@ mod tests {
     fn a_fingerprint_changes_with_what_is_stored() {
         assert_eq!(fingerprint(&Some(5)), fingerprint(&Some(5)));
         assert_ne!(fingerprint(&Some(5)), fingerprint(&None::<i16>));
-        assert_ne!(fingerprint(&json!({"all": []})), fingerprint(&json!({"any": []})));
+        assert_ne!(
+            fingerprint(&json!({"all": []})),
+            fingerprint(&json!({"any": []}))
+        );
     }
 
     #[test]

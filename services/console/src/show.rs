@@ -1,7 +1,9 @@
 //! How values are shown to people.
 
 use audience::ColumnType;
-use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, SecondsFormat, TimeZone as _, Utc};
+use chrono::{
+    DateTime, Datelike as _, NaiveDate, NaiveDateTime, SecondsFormat, TimeZone as _, Utc,
+};
 use chrono_tz::Tz;
 use contract::money::DollarAmount;
 
@@ -22,12 +24,17 @@ impl TeamTimeZone {
 
     /// A moment for other programs, with the zone's offset: `2026-11-21T15:04:05-05:00`.
     pub(crate) fn stamp(self, moment: &DateTime<Utc>) -> String {
-        moment.with_timezone(&self.0).to_rfc3339_opts(SecondsFormat::Secs, false)
+        moment
+            .with_timezone(&self.0)
+            .to_rfc3339_opts(SecondsFormat::Secs, false)
     }
 
     /// A moment, such as `Nov 21, 2026, 3:04 PM EST`.
     pub(crate) fn time(self, moment: &DateTime<Utc>) -> String {
-        moment.with_timezone(&self.0).format("%b %-d, %Y, %-I:%M %p %Z").to_string()
+        moment
+            .with_timezone(&self.0)
+            .format("%b %-d, %Y, %-I:%M %p %Z")
+            .to_string()
     }
 }
 
@@ -36,7 +43,9 @@ impl TeamTimeZone {
     /// skips, or one of a year that the database does not hold. Of the two that an hour which comes twice has, the earlier one.
     pub(crate) fn moment(self, typed: &str) -> Option<DateTime<Utc>> {
         let forms = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"];
-        let local = forms.iter().find_map(|form| NaiveDateTime::parse_from_str(typed.trim(), form).ok())?;
+        let local = forms
+            .iter()
+            .find_map(|form| NaiveDateTime::parse_from_str(typed.trim(), form).ok())?;
         let moment = self.0.from_local_datetime(&local).earliest()?.to_utc();
         is_storable(&moment).then_some(moment)
     }
@@ -55,8 +64,12 @@ pub(crate) fn dollars(cents: i64) -> String {
 /// A number with its thousands apart: `1,234,567`.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    let groups: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .filter_map(|group| std::str::from_utf8(group).ok())
+        .collect();
     groups.join(",")
 }
 
@@ -105,15 +118,33 @@ mod tests {
     #[test]
     fn times_are_the_team_s() {
         let noon = "2026-07-04T16:00:00Z".parse().unwrap();
-        assert_eq!(TeamTimeZone::new("America/New_York").time(&noon), "Jul 4, 2026, 12:00 PM EDT");
-        assert_eq!(TeamTimeZone::new("America/New_York").stamp(&noon), "2026-07-04T12:00:00-04:00");
+        assert_eq!(
+            TeamTimeZone::new("America/New_York").time(&noon),
+            "Jul 4, 2026, 12:00 PM EDT"
+        );
+        assert_eq!(
+            TeamTimeZone::new("America/New_York").stamp(&noon),
+            "2026-07-04T12:00:00-04:00"
+        );
         let zone = TeamTimeZone::new("America/New_York");
         assert_eq!(zone.moment("2026-07-04T12:00"), Some(noon));
         assert_eq!(zone.moment("2026-03-08T02:30"), None, "the clock skips it");
-        assert_eq!(zone.moment("2026-11-01T01:30:00"), "2026-11-01T05:30:00Z".parse().ok(), "it comes twice");
-        for typed in ["yesterday", "-99999-01-01T00:00", "+99999-01-01T00:00", "0001-01-01T00:00"] {
+        assert_eq!(
+            zone.moment("2026-11-01T01:30:00"),
+            "2026-11-01T05:30:00Z".parse().ok(),
+            "it comes twice"
+        );
+        for typed in [
+            "yesterday",
+            "-99999-01-01T00:00",
+            "+99999-01-01T00:00",
+            "0001-01-01T00:00",
+        ] {
             assert_eq!(zone.moment(typed), None, "{typed}");
         }
-        assert_eq!(TeamTimeZone::new("nowhere").time(&noon), "Jul 4, 2026, 4:00 PM UTC");
+        assert_eq!(
+            TeamTimeZone::new("nowhere").time(&noon),
+            "Jul 4, 2026, 4:00 PM UTC"
+        );
     }
 }

@@ -7,7 +7,10 @@ use crate::failure::PageError;
 ///
 /// # Errors
 /// [`PageError::Internal`] when the work panics.
-pub(crate) async fn during<P, T>(turn: P, work: impl FnOnce() -> T + Send + 'static) -> Result<T, PageError>
+pub(crate) async fn during<P, T>(
+    turn: P,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, PageError>
 where
     P: Send + 'static,
     T: Send + 'static,
@@ -16,7 +19,9 @@ where
         let _turn = turn;
         work()
     });
-    working.await.map_err(|error| PageError::Internal(error.into()))
+    working
+        .await
+        .map_err(|error| PageError::Internal(error.into()))
 }
 
 #[cfg(test)]

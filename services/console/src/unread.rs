@@ -30,7 +30,13 @@ impl ConsoleResponseMemory {
     pub(crate) fn new(settings: &config::ConsoleSettings) -> Self {
         let total_bytes = settings.answer_memory_bytes;
         Self {
-            memory: MemoryBudget::new("answers", MemoryLimits { total_bytes, largest_bytes: LARGEST_BYTES }),
+            memory: MemoryBudget::new(
+                "answers",
+                MemoryLimits {
+                    total_bytes,
+                    largest_bytes: LARGEST_BYTES,
+                },
+            ),
             share_bytes: (total_bytes / SOURCE_PART).max(LARGEST_BYTES),
             trusted_proxies: settings.trusted_proxies.clone().into(),
         }
@@ -38,7 +44,10 @@ impl ConsoleResponseMemory {
 
     fn account(&self, peer: SocketAddr, headers: &HeaderMap) -> MemoryAccount {
         let source = source_address(peer.ip(), headers, &self.trusted_proxies);
-        MemoryAccount { name: subject("answer", source), share_bytes: self.share_bytes }
+        MemoryAccount {
+            name: subject("answer", source),
+            share_bytes: self.share_bytes,
+        }
     }
 }
 
@@ -49,6 +58,8 @@ pub(crate) async fn hold(
     request: Request,
     next: Next,
 ) -> Response {
-    let place = unread.memory.open_for_answer(vec![unread.account(peer, request.headers())]);
+    let place = unread
+        .memory
+        .open_for_answer(vec![unread.account(peer, request.headers())]);
     place.hold(next.run(request).await).await
 }

@@ -29,7 +29,8 @@ impl MultipartForm {
     pub(crate) fn text(&self, name: &str) -> Result<&str, PageError> {
         let text = std::str::from_utf8(self.bytes(name)).map_err(|_| {
             PageError::Invalid(
-                "The file is not text in UTF-8. Save it in that encoding and send it again.".to_owned(),
+                "The file is not text in UTF-8. Save it in that encoding and send it again."
+                    .to_owned(),
             )
         })?;
         Ok(text.trim_start_matches('\u{feff}'))
@@ -40,10 +41,14 @@ impl<S: Send + Sync> FromRequest<S> for MultipartForm {
     type Rejection = PageError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, PageError> {
-        let mut form = Multipart::from_request(request, state).await.map_err(|_| unreadable())?;
+        let mut form = Multipart::from_request(request, state)
+            .await
+            .map_err(|_| unreadable())?;
         let mut fields = HashMap::new();
         while let Some(field) = form.next_field().await.map_err(|error| failed(&error))? {
-            let Some(name) = field.name().map(str::to_owned) else { continue };
+            let Some(name) = field.name().map(str::to_owned) else {
+                continue;
+            };
             let bytes = field.bytes().await.map_err(|error| failed(&error))?;
             fields.insert(name, bytes);
             if fields.len() > FIELDS {
@@ -62,7 +67,9 @@ fn failed(error: &axum::extract::multipart::MultipartError) -> PageError {
 }
 
 fn unreadable() -> PageError {
-    PageError::Invalid("The form could not be read. Go back, reload the page and send it again.".to_owned())
+    PageError::Invalid(
+        "The form could not be read. Go back, reload the page and send it again.".to_owned(),
+    )
 }
 
 #[cfg(test)]
@@ -78,16 +85,26 @@ mod tests {
     fn read(body: &[u8]) -> Result<MultipartForm, PageError> {
         let request = Request::post("/").header(CONTENT_TYPE, "multipart/form-data; boundary=b");
         let request = request.body(Body::from(body.to_vec())).unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
         runtime.block_on(MultipartForm::from_request(request, &()))
     }
 
     #[test]
     fn a_form_with_a_file_is_read_whole() {
-        let Ok(upload) = read(FORM.as_bytes()) else { panic!("it is a form") };
-        assert_eq!((upload.bytes("name"), upload.text("file").ok()), (&b"Spring"[..], Some("{}")));
+        let Ok(upload) = read(FORM.as_bytes()) else {
+            panic!("it is a form")
+        };
+        assert_eq!(
+            (upload.bytes("name"), upload.text("file").ok()),
+            (&b"Spring"[..], Some("{}"))
+        );
         assert_eq!(upload.bytes("none"), b"");
-        assert!(read(&FORM.as_bytes()[..FORM.len() - 20]).is_err(), "it was cut off");
+        assert!(
+            read(&FORM.as_bytes()[..FORM.len() - 20]).is_err(),
+            "it was cut off"
+        );
     }
 
     #[test]
@@ -102,9 +119,13 @@ mod tests {
             "boundary",
         ];
         fuzz::Target::new([FORM]).words(words).run(|body| {
-            let Ok(upload) = read(body) else { return Ok(()) };
+            let Ok(upload) = read(body) else {
+                return Ok(());
+            };
             proptest::prop_assert!(upload.fields.len() <= FIELDS);
-            proptest::prop_assert!(upload.fields.values().map(Bytes::len).sum::<usize>() <= body.len());
+            proptest::prop_assert!(
+                upload.fields.values().map(Bytes::len).sum::<usize>() <= body.len()
+            );
             for name in upload.fields.keys() {
                 let _ = upload.text(name);
             }

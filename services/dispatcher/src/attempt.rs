@@ -19,7 +19,8 @@ use crate::DispatcherState;
 use crate::lanes::AttemptEnding;
 use crate::signature::sign;
 
-const AGENT: HeaderValue = HeaderValue::from_static(concat!("Pillarbox/", env!("CARGO_PKG_VERSION")));
+const AGENT: HeaderValue =
+    HeaderValue::from_static(concat!("Pillarbox/", env!("CARGO_PKG_VERSION")));
 
 /// Characters of an error that are kept.
 const ERROR_CHARS: usize = 300;
@@ -42,7 +43,9 @@ pub(crate) async fn make(
     let clock = &dispatcher.process.clock;
     let (attempted_at, begun) = (clock.now(), Instant::now());
     let span = span(&delivery);
-    let answer = post(dispatcher, &delivery, attempted_at.timestamp()).instrument(span.clone()).await;
+    let answer = post(dispatcher, &delivery, attempted_at.timestamp())
+        .instrument(span.clone())
+        .await;
     let elapsed = begun.elapsed();
     let error = failure(&answer);
     note(&span, &answer);
@@ -50,8 +53,13 @@ pub(crate) async fn make(
     metrics::histogram!("pillarbox_webhook_attempt_duration_seconds").record(elapsed.as_secs_f64());
     metrics::counter!("pillarbox_webhook_attempts_total", "result" => result(&answer)).increment(1);
     let chance = rand::rng().random_range(0.0..=1.0);
-    let after =
-        dispatcher.schedule.after(delivery.kind, delivery.attempts, error.is_none(), clock.now(), chance);
+    let after = dispatcher.schedule.after(
+        delivery.kind,
+        delivery.attempts,
+        error.is_none(),
+        clock.now(),
+        chance,
+    );
     let ending = ending(&answer);
     let answer = answer.ok();
     let made = DeliveryAttempt {
@@ -59,7 +67,9 @@ pub(crate) async fn make(
         attempted_at,
         duration_ms: i32::try_from(elapsed.as_millis()).unwrap_or(i32::MAX),
         // Statuses have three digits.
-        status: answer.as_ref().and_then(|answer| i16::try_from(answer.status).ok()),
+        status: answer
+            .as_ref()
+            .and_then(|answer| i16::try_from(answer.status).ok()),
         answer: answer.map(|answer| text_of(&answer.body)),
         error,
         after,
@@ -70,7 +80,11 @@ pub(crate) async fn make(
 
 /// The span of an attempt below that of the scan, however much later; none where the scan has none.
 fn span(delivery: &LeasedDelivery) -> Span {
-    let Some(scan) = delivery.traceparent.as_deref().and_then(TraceContext::parse) else {
+    let Some(scan) = delivery
+        .traceparent
+        .as_deref()
+        .and_then(TraceContext::parse)
+    else {
         return Span::none();
     };
     let span = tracing::debug_span!(
@@ -109,7 +123,10 @@ async fn post(
     let target = TargetUrl::parse(&delivery.url)?;
     let headers = headers(delivery, timestamp);
     let body = Bytes::from(delivery.body.clone());
-    Ok(dispatcher.client.post(&target, headers, body, ANSWER_BYTES, timeout).await?)
+    Ok(dispatcher
+        .client
+        .post(&target, headers, body, ANSWER_BYTES, timeout)
+        .await?)
 }
 
 /// The headers of the contract, and a signature only for an endpoint that has asked for it.
@@ -118,7 +135,10 @@ fn headers(delivery: &LeasedDelivery, timestamp: i64) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(USER_AGENT, AGENT);
-    headers.insert(HeaderName::from_static(TIMESTAMP_HEADER), HeaderValue::from(timestamp));
+    headers.insert(
+        HeaderName::from_static(TIMESTAMP_HEADER),
+        HeaderValue::from(timestamp),
+    );
     let signature = sign(&delivery.secrets, &id, timestamp, &delivery.body);
     for (name, value) in [(ID_HEADER, Some(id)), (SIGNATURE_HEADER, signature)] {
         // Ids and base64 can stand in a header.
@@ -133,9 +153,10 @@ fn headers(delivery: &LeasedDelivery, timestamp: i64) -> HeaderMap {
 fn failure(answer: &Result<OutboundResponse, AttemptError>) -> Option<String> {
     match answer {
         Ok(answer) if (200..300).contains(&answer.status) => None,
-        Ok(answer) if (300..400).contains(&answer.status) => {
-            Some(format!("answered with {}; redirects are not followed", answer.status))
-        }
+        Ok(answer) if (300..400).contains(&answer.status) => Some(format!(
+            "answered with {}; redirects are not followed",
+            answer.status
+        )),
         Ok(answer) => Some(format!("answered with {}", answer.status)),
         Err(error) => Some(error.to_string().chars().take(ERROR_CHARS).collect()),
     }
@@ -168,7 +189,10 @@ mod tests {
     use super::*;
 
     fn failure_of(status: u16) -> Option<String> {
-        failure(&Ok(OutboundResponse { status, body: Vec::new() }))
+        failure(&Ok(OutboundResponse {
+            status,
+            body: Vec::new(),
+        }))
     }
 
     #[test]
@@ -176,12 +200,22 @@ mod tests {
         for status in [200, 201, 202, 204, 299] {
             assert_eq!(failure_of(status), None, "{status}");
         }
-        for status in [100, 199, 300, 301, 302, 304, 307, 400, 404, 410, 429, 500, 503, 999] {
+        for status in [
+            100, 199, 300, 301, 302, 304, 307, 400, 404, 410, 429, 500, 503, 999,
+        ] {
             assert!(failure_of(status).is_some(), "{status}");
         }
-        let timeout = Err(AttemptError::Request(OutboundError::Timeout(Duration::from_secs(10))));
-        assert_eq!((ending(&timeout), result(&timeout)), (AttemptEnding::TimedOut, "timed_out"));
-        assert_eq!(failure(&timeout).as_deref(), Some("no answer within 10 seconds"));
+        let timeout = Err(AttemptError::Request(OutboundError::Timeout(
+            Duration::from_secs(10),
+        )));
+        assert_eq!(
+            (ending(&timeout), result(&timeout)),
+            (AttemptEnding::TimedOut, "timed_out")
+        );
+        assert_eq!(
+            failure(&timeout).as_deref(),
+            Some("no answer within 10 seconds")
+        );
     }
 
     #[test]

@@ -46,8 +46,15 @@ async fn claim(
     let process = &dispatcher.process;
     let now = process.clock.now();
     let leased_until = now + TimeDelta::milliseconds(process.config.dispatcher.lease_ms);
-    let asked = RequestedSlots { dispatcher, wanted, claimed: HashMap::new() };
-    let claimed = process.store.delivery_claim(wanted, dispatcher.lease_id, now, leased_until).await;
+    let asked = RequestedSlots {
+        dispatcher,
+        wanted,
+        claimed: HashMap::new(),
+    };
+    let claimed = process
+        .store
+        .delivery_claim(wanted, dispatcher.lease_id, now, leased_until)
+        .await;
     let claimed = match claimed {
         Ok(claimed) => claimed,
         Err(error) => {
@@ -67,7 +74,9 @@ async fn claim(
             let attempting = AssertUnwindSafe(attempt::make(&dispatcher, delivery)).catch_unwind();
             let Ok((attempt, ending)) = attempting.await else {
                 metrics::counter!("pillarbox_webhook_attempt_panics_total").increment(1);
-                return tracing::error!("an attempt panicked; it is made again when its lease is over");
+                return tracing::error!(
+                    "an attempt panicked; it is made again when its lease is over"
+                );
             };
             place.end_as(ending);
             fail_point::pass("delivery.attempted");
@@ -86,7 +95,11 @@ struct AttemptSlot {
 
 impl AttemptSlot {
     fn of(dispatcher: Arc<DispatcherState>, lane: DeliveryLane) -> Self {
-        Self { dispatcher, lane, ending: AttemptEnding::Answered }
+        Self {
+            dispatcher,
+            lane,
+            ending: AttemptEnding::Answered,
+        }
     }
 
     fn end_as(&mut self, ending: AttemptEnding) {

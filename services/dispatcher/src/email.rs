@@ -40,7 +40,12 @@ impl EmailSender {
         } else {
             refuse_password_in_the_clear(&settings.smtp_url)?;
             let transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(&settings.smtp_url);
-            EmailTransport::Smtp(transport.context("email.smtp_url")?.timeout(Some(SEND_TIMEOUT)).build())
+            EmailTransport::Smtp(
+                transport
+                    .context("email.smtp_url")?
+                    .timeout(Some(SEND_TIMEOUT))
+                    .build(),
+            )
         };
         Ok(Self { from, way })
     }
@@ -51,13 +56,19 @@ impl EmailSender {
             .subject(&email.subject)
             .header(ContentType::TEXT_PLAIN);
         for recipient in &email.recipients {
-            message = message.to(recipient.parse().with_context(|| format!("the address {recipient}"))?);
+            message = message.to(recipient
+                .parse()
+                .with_context(|| format!("the address {recipient}"))?);
         }
         // The same id whenever it is tried again, so that a copy can be told from another e-mail.
         let message_id = format!("<{}@pillarbox>", email.email_id);
-        let message = message.message_id(Some(message_id)).body(email.body.clone())?;
+        let message = message
+            .message_id(Some(message_id))
+            .body(email.body.clone())?;
         match &self.way {
-            EmailTransport::Smtp(transport) => transport.send(message).await.map(drop).context("SMTP"),
+            EmailTransport::Smtp(transport) => {
+                transport.send(message).await.map(drop).context("SMTP")
+            }
             EmailTransport::Folder(folder) => write(folder, email, &message.formatted()).await,
         }
     }
@@ -67,7 +78,9 @@ impl EmailSender {
 fn refuse_password_in_the_clear(smtp_url: &str) -> anyhow::Result<()> {
     let url = Url::parse(smtp_url).context("email.smtp_url")?;
     let asks_for_tls = url.scheme() == "smtps"
-        || url.query_pairs().any(|(name, value)| name == "tls" && value == "required");
+        || url
+            .query_pairs()
+            .any(|(name, value)| name == "tls" && value == "required");
     ensure!(
         asks_for_tls || url.password().is_none(),
         "email.smtp_url has a password, so it must be smtps://... or end with ?tls=required"
@@ -77,11 +90,17 @@ fn refuse_password_in_the_clear(smtp_url: &str) -> anyhow::Result<()> {
 
 /// Writes an e-mail as a file that mail programs open. Whoever reads the folder sees whole files only.
 async fn write(folder: &Path, email: &LeasedEmail, bytes: &[u8]) -> anyhow::Result<()> {
-    tokio::fs::create_dir_all(folder).await.with_context(|| format!("the folder {}", folder.display()))?;
+    tokio::fs::create_dir_all(folder)
+        .await
+        .with_context(|| format!("the folder {}", folder.display()))?;
     let path = folder.join(format!("{}.eml", email.email_id));
     let unfinished = path.with_extension("part");
-    tokio::fs::write(&unfinished, bytes).await.with_context(|| format!("{}", unfinished.display()))?;
-    tokio::fs::rename(&unfinished, &path).await.with_context(|| format!("{}", path.display()))
+    tokio::fs::write(&unfinished, bytes)
+        .await
+        .with_context(|| format!("{}", unfinished.display()))?;
+    tokio::fs::rename(&unfinished, &path)
+        .await
+        .with_context(|| format!("{}", path.display()))
 }
 
 /// Sends what is due until the process is to stop.
@@ -108,7 +127,12 @@ async fn send_due(process: &Process, mail: &EmailSender) -> Result<(), StoreErro
             break;
         }
         let now = process.clock.now();
-        let Some(email) = store.email_take(now, now + LEASE, settings.attempts).await? else { break };
+        let Some(email) = store
+            .email_take(now, now + LEASE, settings.attempts)
+            .await?
+        else {
+            break;
+        };
         let (team_id, email_id) = (email.team_id, email.email_id);
         if email.recipients.is_empty() {
             tracing::warn!(%team_id, subject = email.subject, "the team has no owner or admin to write to");
@@ -122,7 +146,9 @@ async fn send_due(process: &Process, mail: &EmailSender) -> Result<(), StoreErro
         match sent {
             Ok(()) => {
                 tracing::info!(%team_id, %email_id, subject = email.subject, "sent an e-mail");
-                store.email_finish(team_id, email_id, process.clock.now()).await?;
+                store
+                    .email_finish(team_id, email_id, process.clock.now())
+                    .await?;
             }
             Err(error) => {
                 let attempts = email.attempts;

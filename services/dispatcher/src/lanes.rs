@@ -108,9 +108,15 @@ impl DeliveryLanes {
             if claims.len() >= LANES_PER_CLAIM {
                 break;
             }
-            let Some(lane) = self.ready.pop_front() else { break };
+            let Some(lane) = self.ready.pop_front() else {
+                break;
+            };
             let is_braked = self.is_braked(lane);
-            let room = if is_braked { self.braked_room(lane, braked) } else { self.room(lane) };
+            let room = if is_braked {
+                self.braked_room(lane, braked)
+            } else {
+                self.room(lane)
+            };
             match room {
                 0 => self.ready.push_back(lane),
                 room => {
@@ -143,26 +149,40 @@ impl DeliveryLanes {
     fn room(&self, lane: DeliveryLane) -> usize {
         let free = self.limits.attempts - self.attempts;
         let (free, most) = if lane.is_retry {
-            let retries_free = (self.limits.attempts / 2).max(1).saturating_sub(self.retries);
-            (free.min(retries_free), (self.limits.attempts_per_lane / 4).max(1))
+            let retries_free = (self.limits.attempts / 2)
+                .max(1)
+                .saturating_sub(self.retries);
+            (
+                free.min(retries_free),
+                (self.limits.attempts_per_lane / 4).max(1),
+            )
         } else {
             (free, self.limits.attempts_per_lane)
         };
         let under_way = self.lanes.get(&lane).map_or(0, |state| state.attempts);
         let share = ((free + under_way) / SHARE).clamp(1, most);
         let room = share.saturating_sub(under_way).min(free);
-        if under_way > 0 && room < (share / CLAIM_PART).max(1) { 0 } else { room }
+        if under_way > 0 && room < (share / CLAIM_PART).max(1) {
+            0
+        } else {
+            room
+        }
     }
 
     /// How many a braked lane may claim now, while braked lanes hold so many attempts together.
     fn braked_room(&self, lane: DeliveryLane, braked: usize) -> usize {
-        let is_idle = self.lanes.get(&lane).is_none_or(|state| state.attempts == 0);
+        let is_idle = self
+            .lanes
+            .get(&lane)
+            .is_none_or(|state| state.attempts == 0);
         let may_claim = is_idle && braked < (self.limits.attempts / BRAKED_PART).max(1);
         if may_claim { self.room(lane).min(1) } else { 0 }
     }
 
     fn is_braked(&self, lane: DeliveryLane) -> bool {
-        self.timeouts.get(&lane.endpoint_id).is_some_and(|timeouts| *timeouts >= BRAKED_AFTER)
+        self.timeouts
+            .get(&lane.endpoint_id)
+            .is_some_and(|timeouts| *timeouts >= BRAKED_AFTER)
     }
 
     /// Attempts under way at braked endpoints, those from before the brake too.
@@ -221,14 +241,23 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: AttemptLimits = AttemptLimits { attempts: 768, attempts_per_lane: 32 };
+    const LIMITS: AttemptLimits = AttemptLimits {
+        attempts: 768,
+        attempts_per_lane: 32,
+    };
 
     fn lane(number: u128) -> DeliveryLane {
-        DeliveryLane { endpoint_id: EndpointId(Uuid::from_u128(number)), is_retry: false }
+        DeliveryLane {
+            endpoint_id: EndpointId(Uuid::from_u128(number)),
+            is_retry: false,
+        }
     }
 
     fn retries(number: u128) -> DeliveryLane {
-        DeliveryLane { is_retry: true, ..lane(number) }
+        DeliveryLane {
+            is_retry: true,
+            ..lane(number)
+        }
     }
 
     /// The lane claims all that it may, and gets it.
@@ -244,18 +273,28 @@ mod tests {
     #[test]
     fn a_lane_has_its_limit_and_claims_again_when_a_part_is_free() {
         let mut lanes = DeliveryLanes::new(LIMITS);
-        assert_eq!(fill(&mut lanes, lane(1)), LIMITS.attempts_per_lane, "it is alone");
+        assert_eq!(
+            fill(&mut lanes, lane(1)),
+            LIMITS.attempts_per_lane,
+            "it is alone"
+        );
         assert_eq!(lanes.begin_claim(), [], "it is full");
         let mut ended = 0;
         let claims = loop {
-            assert!(lanes.end_attempt(lane(1), AttemptEnding::Answered), "the lane waits");
+            assert!(
+                lanes.end_attempt(lane(1), AttemptEnding::Answered),
+                "the lane waits"
+            );
             ended += 1;
             let claims = lanes.begin_claim();
             if !claims.is_empty() {
                 break claims;
             }
         };
-        assert_eq!((claims[0].1, ended), (LIMITS.attempts_per_lane / CLAIM_PART, claims[0].1));
+        assert_eq!(
+            (claims[0].1, ended),
+            (LIMITS.attempts_per_lane / CLAIM_PART, claims[0].1)
+        );
     }
 
     #[test]
@@ -301,7 +340,11 @@ mod tests {
         }
         assert_eq!(taken, LIMITS.attempts / BRAKED_PART);
         let expected = (LIMITS.attempts - taken) / SHARE;
-        assert_eq!(fill(&mut lanes, lane(9_999)), expected, "the next has its share of the rest");
+        assert_eq!(
+            fill(&mut lanes, lane(9_999)),
+            expected,
+            "the next has its share of the rest"
+        );
     }
 
     #[test]
@@ -324,7 +367,10 @@ mod tests {
         lanes.end_claim(lane(1), claims[0].1, 0);
         assert_eq!(lanes.begin_claim().len(), 1);
         lanes.end_claim(lane(1), claims[0].1, 0);
-        assert!(lanes.lanes.is_empty() && lanes.begin_claim().is_empty(), "nothing is left behind");
+        assert!(
+            lanes.lanes.is_empty() && lanes.begin_claim().is_empty(),
+            "nothing is left behind"
+        );
     }
 
     #[test]

@@ -94,12 +94,18 @@ async fn finish(
     recorder: tokio::task::JoinHandle<()>,
 ) {
     dispatcher.attempts.close();
-    if tokio::time::timeout(dispatcher.process.grace(), dispatcher.attempts.wait()).await.is_err() {
+    if tokio::time::timeout(dispatcher.process.grace(), dispatcher.attempts.wait())
+        .await
+        .is_err()
+    {
         tracing::warn!("stopping with attempts unfinished; they are made again");
     }
     dispatcher.tally.log();
     drop(made);
-    if tokio::time::timeout(LAST_RECORD_TIMEOUT, recorder).await.is_err() {
+    if tokio::time::timeout(LAST_RECORD_TIMEOUT, recorder)
+        .await
+        .is_err()
+    {
         tracing::warn!("stopping with attempts unrecorded; they are made again");
     }
 }
@@ -107,11 +113,23 @@ async fn finish(
 /// Hears which endpoints have new deliveries.
 async fn listen(dispatcher: &DispatcherState) {
     let hear = |ids: Vec<Uuid>| {
-        let lanes = ids.into_iter().map(|id| DeliveryLane { endpoint_id: EndpointId(id), is_retry: false });
+        let lanes = ids.into_iter().map(|id| DeliveryLane {
+            endpoint_id: EndpointId(id),
+            is_retry: false,
+        });
         dispatcher.hear(lanes);
     };
-    let Process { broker, shutdown, .. } = &dispatcher.process;
-    queue::listen(broker, DELIVERIES_QUEUE, DELIVERIES_WAITING_V1, shutdown.clone(), hear).await;
+    let Process {
+        broker, shutdown, ..
+    } = &dispatcher.process;
+    queue::listen(
+        broker,
+        DELIVERIES_QUEUE,
+        DELIVERIES_WAITING_V1,
+        shutdown.clone(),
+        hear,
+    )
+    .await;
 }
 
 impl DispatcherState {

@@ -5,7 +5,8 @@ use contract::id::{CampaignId, DeliveryId, EndpointId, TeamId};
 use contract::webhook::QrScanned;
 use outbound::{TargetPolicy, TargetPolicyError, TargetUrl, TargetUrlError};
 use store::{
-    Endpoint, EndpointState, SavedEndpoint, SignedInMember, Store, StoreConnection, StoreError, Transaction,
+    Endpoint, EndpointState, SavedEndpoint, SignedInMember, Store, StoreConnection, StoreError,
+    Transaction,
 };
 use uuid::Uuid;
 
@@ -75,12 +76,22 @@ pub async fn check_url(policy: &TargetPolicy, url: &str) -> ManageResult<TargetU
 impl<'a> EndpointManager<'a> {
     /// The operator, for a team.
     pub fn operator(store: &'a Store, team_id: TeamId, now: DateTime<Utc>) -> Self {
-        Self { store, team_id, person: None, now }
+        Self {
+            store,
+            team_id,
+            person: None,
+            now,
+        }
     }
 
     /// A person of the team, who may do this.
     pub fn person(store: &'a Store, person: &'a SignedInMember, now: DateTime<Utc>) -> Self {
-        Self { store, team_id: person.team_id, person: Some(person), now }
+        Self {
+            store,
+            team_id: person.team_id,
+            person: Some(person),
+            now,
+        }
     }
 
     /// Makes an active endpoint for these campaigns (`None`: all, later ones too), or gives the one with this URL
@@ -97,8 +108,14 @@ impl<'a> EndpointManager<'a> {
         let target = check_url(policy, url).await?;
         let mut connection = self.store.connection().await?;
         let transaction = connection.begin().await?;
-        let saved = transaction.endpoint_save(self.team_id, target.as_str(), campaigns, self.now).await?;
-        let action = if saved.is_new { "endpoint.created" } else { "endpoint.changed" };
+        let saved = transaction
+            .endpoint_save(self.team_id, target.as_str(), campaigns, self.now)
+            .await?;
+        let action = if saved.is_new {
+            "endpoint.created"
+        } else {
+            "endpoint.changed"
+        };
         self.note(&transaction, action, saved.endpoint_id).await?;
         transaction.commit().await?;
         Ok(saved)
@@ -119,18 +136,28 @@ impl<'a> EndpointManager<'a> {
         let target = check_url(policy, url).await?;
         let mut connection = self.store.connection().await?;
         let transaction = connection.begin().await?;
-        let SavedEndpoint { endpoint_id, is_new } =
-            transaction.endpoint_save(self.team_id, target.as_str(), campaigns, self.now).await?;
+        let SavedEndpoint {
+            endpoint_id,
+            is_new,
+        } = transaction
+            .endpoint_save(self.team_id, target.as_str(), campaigns, self.now)
+            .await?;
         if !is_new {
             return Err(ManageError::Taken);
         }
         if let Some(secret) = &secret {
             let bytes = secret.as_bytes();
-            transaction.endpoint_set_secret(self.team_id, endpoint_id, bytes, self.now, self.now).await?;
+            transaction
+                .endpoint_set_secret(self.team_id, endpoint_id, bytes, self.now, self.now)
+                .await?;
         }
-        self.note(&transaction, "endpoint.created", endpoint_id).await?;
+        self.note(&transaction, "endpoint.created", endpoint_id)
+            .await?;
         transaction.commit().await?;
-        Ok(NewEndpoint { endpoint_id, secret })
+        Ok(NewEndpoint {
+            endpoint_id,
+            secret,
+        })
     }
 
     /// Gives an endpoint another scope: these campaigns, or all with `None`, later ones too. `is_as_seen` says whether the
@@ -146,12 +173,17 @@ impl<'a> EndpointManager<'a> {
     ) -> ManageResult<()> {
         let mut connection = self.store.connection().await?;
         let transaction = connection.begin().await?;
-        let endpoint = transaction.endpoint_get_locked(self.team_id, endpoint_id).await?;
+        let endpoint = transaction
+            .endpoint_get_locked(self.team_id, endpoint_id)
+            .await?;
         if !is_as_seen(&endpoint) {
             return Err(ManageError::Overtaken);
         }
-        transaction.endpoint_save(self.team_id, &endpoint.url, campaigns, self.now).await?;
-        self.note(&transaction, "endpoint.changed", endpoint_id).await?;
+        transaction
+            .endpoint_save(self.team_id, &endpoint.url, campaigns, self.now)
+            .await?;
+        self.note(&transaction, "endpoint.changed", endpoint_id)
+            .await?;
         Ok(transaction.commit().await?)
     }
 
@@ -160,7 +192,8 @@ impl<'a> EndpointManager<'a> {
     /// # Errors
     /// [`ManageError::Store`].
     pub async fn pause(&self, endpoint_id: EndpointId) -> ManageResult<()> {
-        self.set_state(endpoint_id, EndpointState::Paused, "endpoint.paused").await?;
+        self.set_state(endpoint_id, EndpointState::Paused, "endpoint.paused")
+            .await?;
         self.cancel(endpoint_id).await
     }
 
@@ -169,10 +202,17 @@ impl<'a> EndpointManager<'a> {
     /// # Errors
     /// [`ManageError::Store`].
     pub async fn resume(&self, endpoint_id: EndpointId) -> ManageResult<()> {
-        if self.store.endpoint_get(self.team_id, endpoint_id).await?.state != EndpointState::Active {
+        if self
+            .store
+            .endpoint_get(self.team_id, endpoint_id)
+            .await?
+            .state
+            != EndpointState::Active
+        {
             self.cancel(endpoint_id).await?;
         }
-        self.set_state(endpoint_id, EndpointState::Active, "endpoint.resumed").await
+        self.set_state(endpoint_id, EndpointState::Active, "endpoint.resumed")
+            .await
     }
 
     /// Deletes an endpoint; what waits is cancelled.
@@ -180,7 +220,8 @@ impl<'a> EndpointManager<'a> {
     /// # Errors
     /// [`ManageError::Store`].
     pub async fn delete(&self, endpoint_id: EndpointId) -> ManageResult<()> {
-        self.set_state(endpoint_id, EndpointState::Deleted, "endpoint.deleted").await?;
+        self.set_state(endpoint_id, EndpointState::Deleted, "endpoint.deleted")
+            .await?;
         self.cancel(endpoint_id).await
     }
 
@@ -194,12 +235,19 @@ impl<'a> EndpointManager<'a> {
         let transaction = connection.begin().await?;
         // Before the change: a deleted endpoint is not found any more.
         self.note(&transaction, action, endpoint_id).await?;
-        transaction.endpoint_set_state(self.team_id, endpoint_id, state, self.now).await?;
+        transaction
+            .endpoint_set_state(self.team_id, endpoint_id, state, self.now)
+            .await?;
         Ok(transaction.commit().await?)
     }
 
     async fn cancel(&self, endpoint_id: EndpointId) -> ManageResult<()> {
-        while self.store.delivery_cancel(self.team_id, endpoint_id, ROWS).await? == ROWS.unsigned_abs() {}
+        while self
+            .store
+            .delivery_cancel(self.team_id, endpoint_id, ROWS)
+            .await?
+            == ROWS.unsigned_abs()
+        {}
         Ok(())
     }
 
@@ -212,9 +260,11 @@ impl<'a> EndpointManager<'a> {
         let body = QrScanned::example(event_id, self.now).to_json()?;
         let mut connection = self.store.connection().await?;
         let transaction = connection.begin().await?;
-        let delivery_id =
-            transaction.delivery_test(self.team_id, endpoint_id, event_id, &body, self.now).await?;
-        self.note(&transaction, "endpoint.tested", endpoint_id).await?;
+        let delivery_id = transaction
+            .delivery_test(self.team_id, endpoint_id, event_id, &body, self.now)
+            .await?;
+        self.note(&transaction, "endpoint.tested", endpoint_id)
+            .await?;
         transaction.commit().await?;
         Ok(delivery_id)
     }
@@ -230,8 +280,11 @@ impl<'a> EndpointManager<'a> {
     ) -> ManageResult<DeliveryId> {
         let mut connection = self.store.connection().await?;
         let transaction = connection.begin().await?;
-        let new_id = transaction.delivery_redeliver(self.team_id, endpoint_id, delivery_id, self.now).await?;
-        self.note(&transaction, "endpoint.redelivered", endpoint_id).await?;
+        let new_id = transaction
+            .delivery_redeliver(self.team_id, endpoint_id, delivery_id, self.now)
+            .await?;
+        self.note(&transaction, "endpoint.redelivered", endpoint_id)
+            .await?;
         transaction.commit().await?;
         Ok(new_id)
     }
@@ -241,7 +294,11 @@ impl<'a> EndpointManager<'a> {
     ///
     /// # Errors
     /// [`ManageError::Future`]; [`ManageError::Store`].
-    pub async fn replay_failed(&self, endpoint_id: EndpointId, since: DateTime<Utc>) -> ManageResult<u64> {
+    pub async fn replay_failed(
+        &self,
+        endpoint_id: EndpointId,
+        since: DateTime<Utc>,
+    ) -> ManageResult<u64> {
         if since > self.now {
             return Err(ManageError::Future);
         }
@@ -251,7 +308,9 @@ impl<'a> EndpointManager<'a> {
         let mut replayed = 0;
         loop {
             let is_first = replayed == 0;
-            let rows = self.replay_some(&mut connection, endpoint_id, since, is_first).await?;
+            let rows = self
+                .replay_some(&mut connection, endpoint_id, since, is_first)
+                .await?;
             replayed += rows;
             if rows < ROWS.unsigned_abs() {
                 return Ok(replayed);
@@ -268,9 +327,12 @@ impl<'a> EndpointManager<'a> {
     ) -> ManageResult<u64> {
         let transaction = connection.begin().await?;
         let (team_id, now) = (self.team_id, self.now);
-        let rows = transaction.delivery_replay_failed(team_id, endpoint_id, since, now, ROWS).await?;
+        let rows = transaction
+            .delivery_replay_failed(team_id, endpoint_id, since, now, ROWS)
+            .await?;
         if is_first {
-            self.note(&transaction, "endpoint.replayed", endpoint_id).await?;
+            self.note(&transaction, "endpoint.replayed", endpoint_id)
+                .await?;
         }
         transaction.commit().await?;
         Ok(rows)
@@ -290,8 +352,11 @@ impl<'a> EndpointManager<'a> {
         let (bytes, until) = (secret.as_bytes(), self.now + earlier_for);
         let mut connection = self.store.connection().await?;
         let transaction = connection.begin().await?;
-        transaction.endpoint_set_secret(self.team_id, endpoint_id, bytes, until, self.now).await?;
-        self.note(&transaction, "endpoint.signed", endpoint_id).await?;
+        transaction
+            .endpoint_set_secret(self.team_id, endpoint_id, bytes, until, self.now)
+            .await?;
+        self.note(&transaction, "endpoint.signed", endpoint_id)
+            .await?;
         Ok(transaction.commit().await?)
     }
 
@@ -302,8 +367,11 @@ impl<'a> EndpointManager<'a> {
     pub async fn stop_signing(&self, endpoint_id: EndpointId) -> ManageResult<()> {
         let mut connection = self.store.connection().await?;
         let transaction = connection.begin().await?;
-        transaction.endpoint_clear_secret(self.team_id, endpoint_id, self.now).await?;
-        self.note(&transaction, "endpoint.unsigned", endpoint_id).await?;
+        transaction
+            .endpoint_clear_secret(self.team_id, endpoint_id, self.now)
+            .await?;
+        self.note(&transaction, "endpoint.unsigned", endpoint_id)
+            .await?;
         Ok(transaction.commit().await?)
     }
 
@@ -314,8 +382,12 @@ impl<'a> EndpointManager<'a> {
         action: &str,
         endpoint_id: EndpointId,
     ) -> store::Result<()> {
-        let Some(person) = self.person else { return Ok(()) };
+        let Some(person) = self.person else {
+            return Ok(());
+        };
         let endpoint = transaction.endpoint_get(self.team_id, endpoint_id).await?;
-        transaction.activity_add(person, action, &endpoint.url, self.now).await
+        transaction
+            .activity_add(person, action, &endpoint.url, self.now)
+            .await
     }
 }

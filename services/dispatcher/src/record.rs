@@ -54,8 +54,14 @@ const DISABLED: (&str, &str) = (
 );
 
 /// Records until the attempts end.
-pub(crate) async fn run(dispatcher: Arc<DispatcherState>, mut results: mpsc::Receiver<DeliveryAttempt>) {
-    let mut recorder = AttemptRecorder { dispatcher: &dispatcher, held: HeldAttempts::default() };
+pub(crate) async fn run(
+    dispatcher: Arc<DispatcherState>,
+    mut results: mpsc::Receiver<DeliveryAttempt>,
+) {
+    let mut recorder = AttemptRecorder {
+        dispatcher: &dispatcher,
+        held: HeldAttempts::default(),
+    };
     let (mut batch, mut is_open) = (Vec::new(), true);
     while is_open || !recorder.held.is_empty() {
         tokio::select! {
@@ -117,7 +123,10 @@ impl AttemptRecorder<'_> {
                         tries,
                         "an endpoint is locked: its attempts wait"
                     );
-                    give_up(&self.held.hold(part, tries + 1, Instant::now()), "an endpoint stays locked");
+                    give_up(
+                        &self.held.hold(part, tries + 1, Instant::now()),
+                        "an endpoint stays locked",
+                    );
                 }
                 Fault::Row if part.len() == 1 => {
                     if !self.record_bare(&part[0], &error).await {
@@ -147,8 +156,13 @@ impl AttemptRecorder<'_> {
         }
     }
 
-    async fn write(&self, attempts: &[DeliveryAttempt]) -> Result<Vec<(TeamId, EndpointId)>, StoreError> {
-        let DispatcherState { process, lease_id, .. } = self.dispatcher;
+    async fn write(
+        &self,
+        attempts: &[DeliveryAttempt],
+    ) -> Result<Vec<(TeamId, EndpointId)>, StoreError> {
+        let DispatcherState {
+            process, lease_id, ..
+        } = self.dispatcher;
         let settings = &process.config.dispatcher;
         let rules = DeliveryFailureRules {
             warn_after: settings.warn_after,
@@ -157,7 +171,12 @@ impl AttemptRecorder<'_> {
             disabled: DISABLED,
         };
         let now = process.clock.now();
-        retry(|| process.store.delivery_record(*lease_id, attempts, rules, now)).await
+        retry(|| {
+            process
+                .store
+                .delivery_record(*lease_id, attempts, rules, now)
+        })
+        .await
     }
 
     /// What follows when they are written.
@@ -179,10 +198,18 @@ impl AttemptRecorder<'_> {
     /// Records of a result that the database refuses what becomes of its delivery, so that it is not made again for ever.
     /// False when the database cannot say now.
     async fn record_bare(&self, made: &DeliveryAttempt, refusal: &StoreError) -> bool {
-        let DispatcherState { process, lease_id, .. } = self.dispatcher;
+        let DispatcherState {
+            process, lease_id, ..
+        } = self.dispatcher;
         let (team_id, delivery_id) = (made.delivery.team_id, made.delivery.delivery_id);
         let endpoint_id = made.delivery.lane.endpoint_id;
-        match retry(|| process.store.delivery_record_bare(*lease_id, made, process.clock.now())).await {
+        match retry(|| {
+            process
+                .store
+                .delivery_record_bare(*lease_id, made, process.clock.now())
+        })
+        .await
+        {
             Ok(()) => {
                 tracing::error!(error = refusal as &dyn Error, %team_id, %endpoint_id, %delivery_id, "an attempt is recorded without its details");
                 count_unrecorded("details", 1);
@@ -209,7 +236,9 @@ impl AttemptRecorder<'_> {
 
 /// Gives results up: their deliveries fall due again when the lease is over.
 fn give_up(attempts: &[DeliveryAttempt], why: &str) {
-    let Some(first) = attempts.first() else { return };
+    let Some(first) = attempts.first() else {
+        return;
+    };
     let (team_id, delivery_id) = (first.delivery.team_id, first.delivery.delivery_id);
     let (endpoint_id, attempts) = (first.delivery.lane.endpoint_id, attempts.len());
     tracing::error!(
@@ -219,7 +248,8 @@ fn give_up(attempts: &[DeliveryAttempt], why: &str) {
 }
 
 fn count_unrecorded(what: &'static str, attempts: usize) {
-    metrics::counter!("pillarbox_webhook_unrecorded_total", "what" => what).increment(attempts as u64);
+    metrics::counter!("pillarbox_webhook_unrecorded_total", "what" => what)
+        .increment(attempts as u64);
 }
 
 /// The results of each endpoint together, in their order.
@@ -236,8 +266,11 @@ fn is_of_one_endpoint(part: &[DeliveryAttempt]) -> bool {
 /// Cuts a part in two, between endpoints when it has several. What is cut has two results at least.
 fn halves(mut part: Vec<DeliveryAttempt>) -> (Vec<DeliveryAttempt>, Vec<DeliveryAttempt>) {
     let middle = part.len() / 2;
-    let is_cut = |at: &usize| part[at - 1].delivery.lane.endpoint_id != part[*at].delivery.lane.endpoint_id;
-    let nearest = (1..part.len()).filter(is_cut).min_by_key(|at| at.abs_diff(middle));
+    let is_cut =
+        |at: &usize| part[at - 1].delivery.lane.endpoint_id != part[*at].delivery.lane.endpoint_id;
+    let nearest = (1..part.len())
+        .filter(is_cut)
+        .min_by_key(|at| at.abs_diff(middle));
     let second = part.split_off(nearest.unwrap_or(middle));
     (part, second)
 }
@@ -247,9 +280,11 @@ fn with_rest_of_endpoint(
     mut part: Vec<DeliveryAttempt>,
     parts: &mut Vec<Vec<DeliveryAttempt>>,
 ) -> Vec<DeliveryAttempt> {
-    let endpoint = |part: &[DeliveryAttempt]| part.first().map(|made| made.delivery.lane.endpoint_id);
+    let endpoint =
+        |part: &[DeliveryAttempt]| part.first().map(|made| made.delivery.lane.endpoint_id);
     // What is left of an endpoint whose part was cut lies next to it.
-    while let Some(next) = parts.pop_if(|next| is_of_one_endpoint(next) && endpoint(next) == endpoint(&part))
+    while let Some(next) =
+        parts.pop_if(|next| is_of_one_endpoint(next) && endpoint(next) == endpoint(&part))
     {
         part.extend(next);
     }
@@ -261,11 +296,16 @@ fn with_rest_of_endpoint(
 fn probed(part: Vec<DeliveryAttempt>) -> impl Iterator<Item = Vec<DeliveryAttempt>> {
     let (mut first, second) = halves(part);
     let rest = first.split_off(1);
-    [second, rest, first].into_iter().filter(|part| !part.is_empty())
+    [second, rest, first]
+        .into_iter()
+        .filter(|part| !part.is_empty())
 }
 
 /// Takes the next results, one at least; false when there will be none.
-async fn gather(results: &mut mpsc::Receiver<DeliveryAttempt>, batch: &mut Vec<DeliveryAttempt>) -> bool {
+async fn gather(
+    results: &mut mpsc::Receiver<DeliveryAttempt>,
+    batch: &mut Vec<DeliveryAttempt>,
+) -> bool {
     if results.recv_many(batch, BATCH).await == 0 {
         return false;
     }
@@ -283,7 +323,10 @@ async fn gather(results: &mut mpsc::Receiver<DeliveryAttempt>, batch: &mut Vec<D
 fn mark_shown(batch: &mut [DeliveryAttempt]) {
     let mut newest: HashMap<EndpointId, Vec<uuid::Uuid>> = HashMap::new();
     for made in batch.iter() {
-        newest.entry(made.delivery.lane.endpoint_id).or_default().push(made.delivery.delivery_id.0);
+        newest
+            .entry(made.delivery.lane.endpoint_id)
+            .or_default()
+            .push(made.delivery.delivery_id.0);
     }
     let shown = usize::try_from(DELIVERIES_SHOWN).unwrap_or(0);
     for ids in newest.values_mut() {
@@ -292,7 +335,9 @@ fn mark_shown(batch: &mut [DeliveryAttempt]) {
         ids.truncate(shown);
     }
     for made in batch {
-        let oldest = newest.get(&made.delivery.lane.endpoint_id).and_then(|ids| ids.last());
+        let oldest = newest
+            .get(&made.delivery.lane.endpoint_id)
+            .and_then(|ids| ids.last());
         made.is_shown = oldest.is_some_and(|oldest| made.delivery.delivery_id.0 >= *oldest);
     }
 }
@@ -301,7 +346,10 @@ fn mark_shown(batch: &mut [DeliveryAttempt]) {
 async fn cancel(dispatcher: &DispatcherState, team_id: TeamId, endpoint_id: EndpointId) {
     let store = &dispatcher.process.store;
     loop {
-        match store.delivery_cancel(team_id, endpoint_id, CANCELLED_ROWS).await {
+        match store
+            .delivery_cancel(team_id, endpoint_id, CANCELLED_ROWS)
+            .await
+        {
             Ok(cancelled) if cancelled == CANCELLED_ROWS.unsigned_abs() => {}
             Ok(_) => return,
             Err(error) => {
@@ -329,7 +377,10 @@ pub(crate) mod tests {
         DeliveryAttempt {
             delivery: LeasedDelivery {
                 team_id: TeamId(Uuid::nil()),
-                lane: DeliveryLane { endpoint_id: EndpointId(Uuid::from_u128(endpoint)), is_retry: false },
+                lane: DeliveryLane {
+                    endpoint_id: EndpointId(Uuid::from_u128(endpoint)),
+                    is_retry: false,
+                },
                 delivery_id: DeliveryId(id),
                 kind: DeliveryKind::Event,
                 event_id: EventId { id, is_test: false },
@@ -352,10 +403,22 @@ pub(crate) mod tests {
     #[test]
     fn a_part_is_cut_between_endpoints_and_then_in_the_middle() {
         let ids = |part: &[DeliveryAttempt]| -> Vec<u128> {
-            part.iter().map(|made| made.delivery.delivery_id.0.as_u128()).collect()
+            part.iter()
+                .map(|made| made.delivery.delivery_id.0.as_u128())
+                .collect()
         };
-        let batch = in_endpoints(vec![made(2, 1), made(1, 2), made(2, 3), made(2, 4), made(2, 5)]);
-        assert_eq!(ids(&batch), [2, 1, 3, 4, 5], "of an endpoint in the order in which they came");
+        let batch = in_endpoints(vec![
+            made(2, 1),
+            made(1, 2),
+            made(2, 3),
+            made(2, 4),
+            made(2, 5),
+        ]);
+        assert_eq!(
+            ids(&batch),
+            [2, 1, 3, 4, 5],
+            "of an endpoint in the order in which they came"
+        );
         let (one, other) = halves(batch);
         assert_eq!((ids(&one), ids(&other)), (vec![2], vec![1, 3, 4, 5]));
         assert!(is_of_one_endpoint(&one) && is_of_one_endpoint(&other));
@@ -369,7 +432,9 @@ pub(crate) mod tests {
         batch.extend((0..3).map(|number| made(2, number)));
         mark_shown(&mut batch);
         let shown: Vec<bool> = batch.iter().map(|made| made.is_shown).collect();
-        assert!(shown[..25].iter().all(|shown| *shown) && !shown[25..60].iter().any(|shown| *shown));
+        assert!(
+            shown[..25].iter().all(|shown| *shown) && !shown[25..60].iter().any(|shown| *shown)
+        );
         assert_eq!(shown[60..], [true; 3]);
     }
 }

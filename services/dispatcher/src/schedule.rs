@@ -35,7 +35,9 @@ impl RetrySchedule {
         if is_success {
             return AttemptOutcome::Delivered;
         }
-        let delay = usize::try_from(attempts_before).ok().and_then(|made| self.delays.get(made));
+        let delay = usize::try_from(attempts_before)
+            .ok()
+            .and_then(|made| self.delays.get(made));
         match (kind, delay) {
             (DeliveryKind::Event, Some(delay)) => {
                 AttemptOutcome::Retry(now + self.with_jitter(*delay, chance))
@@ -67,13 +69,15 @@ mod tests {
     fn five_attempts_at_about_5_minutes_15_minutes_1_hour_and_6_hours() {
         let now = Utc::now();
         let minutes: Vec<i64> = (0..6)
-            .map_while(|made| match schedule().after(DeliveryKind::Event, made, false, now, 0.0) {
-                AttemptOutcome::Retry(due_at) => Some((due_at - now).num_minutes()),
-                other => {
-                    assert_eq!((other, made), (AttemptOutcome::Failed, 4));
-                    None
-                }
-            })
+            .map_while(
+                |made| match schedule().after(DeliveryKind::Event, made, false, now, 0.0) {
+                    AttemptOutcome::Retry(due_at) => Some((due_at - now).num_minutes()),
+                    other => {
+                        assert_eq!((other, made), (AttemptOutcome::Failed, 4));
+                        None
+                    }
+                },
+            )
             .collect();
         assert_eq!(minutes, [5, 15, 60, 360]);
     }

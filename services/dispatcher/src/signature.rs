@@ -48,7 +48,10 @@ pub(crate) fn sign(secrets: &[Vec<u8>], id: &str, timestamp: i64, body: &str) ->
             let mut mac = Hmac::<Sha256>::new_from_slice(secret).ok()?;
             mac.update(format!("{id}.{timestamp}.").as_bytes());
             mac.update(body.as_bytes());
-            Some(format!("v1,{}", STANDARD.encode(mac.finalize().into_bytes())))
+            Some(format!(
+                "v1,{}",
+                STANDARD.encode(mac.finalize().into_bytes())
+            ))
         })
         .collect();
     (!signatures.is_empty()).then(|| signatures.join(" "))
@@ -63,10 +66,18 @@ mod tests {
         // The example of the Standard Webhooks reference libraries' tests.
         let secret = STANDARD.decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
         let sign = |secrets: &[Vec<u8>]| {
-            sign(secrets, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, r#"{"test": 2432232314}"#)
+            sign(
+                secrets,
+                "msg_p5jXN8AQM9LWM0D4loKWxJek",
+                1_614_265_330,
+                r#"{"test": 2432232314}"#,
+            )
         };
         let expected = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=";
-        assert_eq!(sign(std::slice::from_ref(&secret)).as_deref(), Some(expected));
+        assert_eq!(
+            sign(std::slice::from_ref(&secret)).as_deref(),
+            Some(expected)
+        );
         let both = sign(&[vec![7; 32], secret]).unwrap();
         assert!(both.ends_with(&format!(" {expected}")) && both.matches("v1,").count() == 2);
         assert_eq!(sign(&[]), None);
@@ -76,7 +87,12 @@ mod tests {
     fn a_made_key_is_written_as_libraries_read_it_and_never_shows_in_debug() {
         let secret = SigningSecret::random();
         let text = secret.reveal();
-        assert_eq!(STANDARD.decode(text.strip_prefix("whsec_").unwrap()).unwrap(), secret.as_bytes());
+        assert_eq!(
+            STANDARD
+                .decode(text.strip_prefix("whsec_").unwrap())
+                .unwrap(),
+            secret.as_bytes()
+        );
         assert_ne!(secret, SigningSecret::random());
         assert_eq!(format!("{secret:?}"), "SigningSecret(…)");
     }

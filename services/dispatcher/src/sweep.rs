@@ -24,7 +24,10 @@ const PURGE_INTERVAL: Duration = Duration::from_secs(60);
 const PURGE_LEASE: TimeDelta = TimeDelta::minutes(3);
 
 /// Half a million rows of a kind a minute.
-const PURGE: PurgePortions = PurgePortions { rows: 20_000, statements: 25 };
+const PURGE: PurgePortions = PurgePortions {
+    rows: 20_000,
+    statements: 25,
+};
 
 /// Events are kept so much longer than deliveries, because a person may have sent an old one again at the last moment.
 const LATE_REDELIVERIES: TimeDelta = TimeDelta::days(7);
@@ -35,7 +38,11 @@ const FEEDS: i64 = 1_000;
 /// Runs until the process is to stop.
 pub(crate) async fn run(dispatcher: &DispatcherState) {
     // What is forgotten is no reason for a retry to wait.
-    tokio::join!(keep_looking(dispatcher), keep_trimming(dispatcher), keep_forgetting(dispatcher));
+    tokio::join!(
+        keep_looking(dispatcher),
+        keep_trimming(dispatcher),
+        keep_forgetting(dispatcher)
+    );
 }
 
 fn sweep_interval(dispatcher: &DispatcherState) -> Duration {
@@ -43,7 +50,10 @@ fn sweep_interval(dispatcher: &DispatcherState) -> Duration {
 }
 
 async fn keep_looking(dispatcher: &DispatcherState) {
-    let mut sweep = LaneSweep { dispatcher, after: None };
+    let mut sweep = LaneSweep {
+        dispatcher,
+        after: None,
+    };
     let mut rounds = dispatcher.process.rounds(sweep_interval(dispatcher));
     while rounds.next().await {
         note("look for due deliveries", sweep.find_lanes().await);
@@ -75,16 +85,31 @@ struct LaneSweep<'a> {
 impl LaneSweep<'_> {
     async fn find_lanes(&mut self) -> Result<(), StoreError> {
         let DispatcherState { process, .. } = self.dispatcher;
-        let lanes = process.store.delivery_waiting_lanes(self.after, process.clock.now(), LANES).await?;
+        let lanes = process
+            .store
+            .delivery_waiting_lanes(self.after, process.clock.now(), LANES)
+            .await?;
         let is_last = lanes.len() < usize::try_from(LANES).unwrap_or(0);
-        self.after = lanes.last().map(|waiting| waiting.lane).filter(|_| !is_last);
+        self.after = lanes
+            .last()
+            .map(|waiting| waiting.lane)
+            .filter(|_| !is_last);
         if lanes.is_empty() {
             return Ok(());
         }
-        let due = lanes.iter().filter(|waiting| waiting.is_due).map(|waiting| waiting.lane);
+        let due = lanes
+            .iter()
+            .filter(|waiting| waiting.is_due)
+            .map(|waiting| waiting.lane);
         self.dispatcher.hear(due);
-        let endpoint_ids: Vec<EndpointId> = lanes.iter().map(|waiting| waiting.lane.endpoint_id).collect();
-        process.store.delivery_cancel_unwanted(&endpoint_ids, CANCELLED_ROWS).await?;
+        let endpoint_ids: Vec<EndpointId> = lanes
+            .iter()
+            .map(|waiting| waiting.lane.endpoint_id)
+            .collect();
+        process
+            .store
+            .delivery_cancel_unwanted(&endpoint_ids, CANCELLED_ROWS)
+            .await?;
         Ok(())
     }
 }
@@ -105,12 +130,24 @@ async fn purge(dispatcher: &DispatcherState) -> Result<(), StoreError> {
     let (store, config, now) = (&process.store, &process.config, process.clock.now());
     let deliveries_before = now - TimeDelta::days(config.dispatcher.retention_days);
     let events_before = deliveries_before - LATE_REDELIVERIES;
-    PURGE.delete("deliveries", |rows| store.delivery_purge(deliveries_before, rows)).await;
-    PURGE.delete("events", |rows| store.event_purge(events_before, rows)).await;
+    PURGE
+        .delete("deliveries", |rows| {
+            store.delivery_purge(deliveries_before, rows)
+        })
+        .await;
+    PURGE
+        .delete("events", |rows| store.event_purge(events_before, rows))
+        .await;
     note("give feeds positions", store.feed_place_all(FEEDS).await);
-    PURGE.delete("feed", |rows| store.feed_purge(events_before, rows)).await;
+    PURGE
+        .delete("feed", |rows| store.feed_purge(events_before, rows))
+        .await;
     let attempts = config.email.attempts;
-    PURGE.delete("emails", |rows| store.email_purge(deliveries_before, attempts, rows)).await;
+    PURGE
+        .delete("emails", |rows| {
+            store.email_purge(deliveries_before, attempts, rows)
+        })
+        .await;
     Ok(())
 }
 
@@ -124,8 +161,9 @@ async fn partition(dispatcher: &DispatcherState) -> Result<(), StoreError> {
     }
     let (store, now) = (&process.store, process.clock.now());
     // Neither hangs on the other.
-    let dropped =
-        store.scan_partitions_drop(now - TimeDelta::days(process.config.scans.retention_days)).await;
+    let dropped = store
+        .scan_partitions_drop(now - TimeDelta::days(process.config.scans.retention_days))
+        .await;
     let ahead = (store.scan_partitions_make(now).await? - now).as_seconds_f64();
     metrics::gauge!("pillarbox_partitions_ahead_seconds").set(ahead);
     dropped.map(drop)

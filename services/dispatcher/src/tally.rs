@@ -25,14 +25,23 @@ impl AttemptCounter {
 
     /// The counts since they were last taken; `None` when there are none.
     fn take(&self) -> Option<[u64; RESULTS.len()]> {
-        let counts = self.0.each_ref().map(|count| count.swap(0, Ordering::Relaxed));
+        let counts = self
+            .0
+            .each_ref()
+            .map(|count| count.swap(0, Ordering::Relaxed));
         counts.iter().any(|count| *count > 0).then_some(counts)
     }
 
     /// Writes the line, if there is something to say.
     pub(crate) fn log(&self) {
         if let Some([delivered, refused, timed_out, unreachable]) = self.take() {
-            tracing::info!(delivered, refused, timed_out, unreachable, "attempts at deliveries");
+            tracing::info!(
+                delivered,
+                refused,
+                timed_out,
+                unreachable,
+                "attempts at deliveries"
+            );
         }
     }
 }

@@ -39,12 +39,18 @@ impl RateGroup {
 
     /// GET /api/v1/scans: the limits of sends, in windows of its own, so that a listener takes no send's place.
     pub(crate) fn scans(config: &Config) -> Self {
-        Self { name: "scans", ..Self::sends(config) }
+        Self {
+            name: "scans",
+            ..Self::sends(config)
+        }
     }
 
     /// GET /api/v1/requests/{id}: the limits of sends, in windows of its own, so that asking takes no send's place.
     pub(crate) fn requests(config: &Config) -> Self {
-        Self { name: "requests", ..Self::sends(config) }
+        Self {
+            name: "requests",
+            ..Self::sends(config)
+        }
     }
 
     /// The push API, and the MCP server that speaks for it.
@@ -79,12 +85,20 @@ pub(crate) struct AdmissionGate {
 impl AdmissionGate {
     pub(crate) fn new(process: &Process, group: RateGroup) -> Self {
         let (store, clock) = (process.store.clone(), process.clock.clone());
-        Self { group, store, clock, shield: RefusalCache::default() }
+        Self {
+            group,
+            store,
+            clock,
+            shield: RefusalCache::default(),
+        }
     }
 
     /// Refuses a source that is known to be over its limit, without asking the database.
     pub(crate) fn check_shield(&self, source: IpAddr) -> Result<(), AdmissionError> {
-        if self.shield.refuses(&subject(self.group.name, source), self.clock.now()) {
+        if self
+            .shield
+            .refuses(&subject(self.group.name, source), self.clock.now())
+        {
             metrics::counter!("pillarbox_rate_limit_shielded_total").increment(1);
             return Err(AdmissionError::RateLimited);
         }
@@ -103,9 +117,15 @@ impl AdmissionGate {
         let now = self.clock.now();
         let window_start = now.duration_trunc(WINDOW).unwrap_or(now);
         let source_subject = subject(self.group.name, source);
-        let key_subject = self.group.per_key.and(key).map(|key| key_subject(self.group.name, key));
+        let key_subject = self
+            .group
+            .per_key
+            .and(key)
+            .map(|key| key_subject(self.group.name, key));
         // Over the limit a moment ago, and so still: it need not be counted. But whether the key is still one is asked each time.
-        let is_over = key_subject.as_ref().is_some_and(|subject| self.shield.refuses(subject, now));
+        let is_over = key_subject
+            .as_ref()
+            .is_some_and(|subject| self.shield.refuses(subject, now));
         let admission = AdmissionRequest {
             source: &source_subject,
             key: key.map(PresentedKey::hash),
@@ -140,7 +160,12 @@ impl AdmissionGate {
         }
     }
 
-    fn limited(&self, subject: Vec<u8>, window_start: DateTime<Utc>, now: DateTime<Utc>) -> AdmissionError {
+    fn limited(
+        &self,
+        subject: Vec<u8>,
+        window_start: DateTime<Utc>,
+        now: DateTime<Utc>,
+    ) -> AdmissionError {
         self.shield.refuse(subject, window_start + WINDOW, now);
         AdmissionError::RateLimited
     }

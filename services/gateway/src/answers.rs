@@ -39,8 +39,17 @@ pub(crate) struct StoredAnswerBudget {
 impl StoredAnswerBudget {
     pub(crate) fn new(settings: &config::GatewaySettings) -> Self {
         let total_bytes = settings.answer_memory_bytes;
-        let budget = MemoryBudget::new("answers", MemoryLimits { total_bytes, largest_bytes: STORED_BYTES });
-        Self { budget, total_bytes }
+        let budget = MemoryBudget::new(
+            "answers",
+            MemoryLimits {
+                total_bytes,
+                largest_bytes: STORED_BYTES,
+            },
+        );
+        Self {
+            budget,
+            total_bytes,
+        }
     }
 
     fn open(&self, team_id: Option<TeamId>, source: IpAddr) -> MemoryReservation {
@@ -48,10 +57,11 @@ impl StoredAnswerBudget {
             name,
             share_bytes: (self.total_bytes / part).max(STORED_BYTES),
         };
-        let of_team =
-            team_id.map(|team_id| account([b"team:", &team_id.0.as_bytes()[..]].concat(), TEAM_PART));
+        let of_team = team_id
+            .map(|team_id| account([b"team:", &team_id.0.as_bytes()[..]].concat(), TEAM_PART));
         let of_source = account(subject("answer", source), SOURCE_PART);
-        self.budget.open_for_answer(of_team.into_iter().chain([of_source]).collect())
+        self.budget
+            .open_for_answer(of_team.into_iter().chain([of_source]).collect())
     }
 }
 
@@ -64,7 +74,9 @@ impl GatewayState {
         peer: IpAddr,
         headers: &HeaderMap,
     ) -> Result<MemoryReservation, AdmissionError> {
-        let place = self.answers.open(Some(team_id), self.source_of(peer, headers));
+        let place = self
+            .answers
+            .open(Some(team_id), self.source_of(peer, headers));
         tokio::select! {
             grown = place.grow(STORED_BYTES, PLACE_PATIENCE) => grown.map_err(|_| AdmissionError::Failed)?,
             () = self.process.last_moment() => return Err(AdmissionError::Failed),
@@ -87,7 +99,10 @@ pub(crate) async fn hold(
     let identity = RequestIdentity::of(request.extensions());
     let source = gateway.source_of(peer.ip(), request.headers());
     let mut response = next.run(request).await;
-    let reserved = response.extensions_mut().remove::<Arc<MemoryReservation>>().and_then(Arc::into_inner);
+    let reserved = response
+        .extensions_mut()
+        .remove::<Arc<MemoryReservation>>()
+        .and_then(Arc::into_inner);
     if !is_counted(&response) {
         return response;
     }

@@ -61,13 +61,22 @@ pub(crate) fn declared_too_large(body: &Body) -> Option<AdmissionError> {
 impl BodyBudget {
     fn new(name: &'static str, total_bytes: usize) -> Self {
         Self {
-            budget: MemoryBudget::new(name, MemoryLimits { total_bytes, largest_bytes: BODY_BYTES }),
+            budget: MemoryBudget::new(
+                name,
+                MemoryLimits {
+                    total_bytes,
+                    largest_bytes: BODY_BYTES,
+                },
+            ),
             total_bytes,
         }
     }
 
     fn account(&self, name: Vec<u8>, part: usize) -> MemoryAccount {
-        MemoryAccount { name, share_bytes: (self.total_bytes / part).max(BODY_BYTES) }
+        MemoryAccount {
+            name,
+            share_bytes: (self.total_bytes / part).max(BODY_BYTES),
+        }
     }
 
     fn of_source(&self, source: IpAddr) -> MemoryAccount {
@@ -102,7 +111,8 @@ impl BodyReader {
         body: &mut Body,
     ) -> Result<Bytes, AdmissionError> {
         let accounts = vec![self.known.of_team(team_id), self.known.of_source(source)];
-        self.read_into(self.known.budget.open_for_sender(accounts), body).await
+        self.read_into(self.known.budget.open_for_sender(accounts), body)
+            .await
     }
 
     /// As [`BodyReader::read`], for a body that is to tell whose it is: it waits for others of its kind only, and above all for those
@@ -113,10 +123,15 @@ impl BodyReader {
         body: &mut Body,
     ) -> Result<Bytes, AdmissionError> {
         let accounts = vec![self.anonymous.of_source(source)];
-        self.read_into(self.anonymous.budget.open_for_sender(accounts), body).await
+        self.read_into(self.anonymous.budget.open_for_sender(accounts), body)
+            .await
     }
 
-    async fn read_into(&self, place: MemoryReservation, body: &mut Body) -> Result<Bytes, AdmissionError> {
+    async fn read_into(
+        &self,
+        place: MemoryReservation,
+        body: &mut Body,
+    ) -> Result<Bytes, AdmissionError> {
         let bytes = tokio::select! {
             bytes = collect(&place, body, self.timeout) => bytes?,
             () = place.evicted() => return Err(AdmissionError::Failed),
@@ -133,15 +148,24 @@ async fn collect(
     body: &mut Body,
     time: Duration,
 ) -> Result<Vec<u8>, AdmissionError> {
-    let expected = body.size_hint().exact().map_or(BODY_BYTES, |bytes| bytes as usize).min(BODY_BYTES);
+    let expected = body
+        .size_hint()
+        .exact()
+        .map_or(BODY_BYTES, |bytes| bytes as usize)
+        .min(BODY_BYTES);
     let (mut bytes, mut granted) = (Vec::new(), 0);
     let (mut time_to_arrive, mut time_for_memory) = (time, time);
     loop {
         let begun = Instant::now();
         let frame = timeout(time_to_arrive, body.frame()).await;
         time_to_arrive = time_to_arrive.saturating_sub(begun.elapsed());
-        let Some(frame) = frame.map_err(|_| AdmissionError::BodyUnreadable(LATE))? else { return Ok(bytes) };
-        let Ok(data) = frame.map_err(|_| AdmissionError::BodyUnreadable(CUT_OFF))?.into_data() else {
+        let Some(frame) = frame.map_err(|_| AdmissionError::BodyUnreadable(LATE))? else {
+            return Ok(bytes);
+        };
+        let Ok(data) = frame
+            .map_err(|_| AdmissionError::BodyUnreadable(CUT_OFF))?
+            .into_data()
+        else {
             continue;
         };
         let needed = bytes.len() + data.len();
@@ -149,10 +173,15 @@ async fn collect(
             return Err(AdmissionError::BodyTooLarge);
         }
         if needed > granted {
-            let step =
-                (bytes.len() / 2).max(STEP_BYTES).min(expected.saturating_sub(granted)).max(needed - granted);
+            let step = (bytes.len() / 2)
+                .max(STEP_BYTES)
+                .min(expected.saturating_sub(granted))
+                .max(needed - granted);
             let begun = Instant::now();
-            place.grow(step, time_for_memory).await.map_err(|_| AdmissionError::Failed)?;
+            place
+                .grow(step, time_for_memory)
+                .await
+                .map_err(|_| AdmissionError::Failed)?;
             time_for_memory = time_for_memory.saturating_sub(begun.elapsed());
             granted += step;
             bytes.reserve_exact(granted - bytes.len());
@@ -174,7 +203,9 @@ pub(crate) async fn pass_over(body: &mut Body, mut look: impl FnMut(&[u8])) {
     let passed = async {
         let mut bytes = 0;
         while let Some(Ok(frame)) = body.frame().await {
-            let Some(data) = frame.data_ref() else { continue };
+            let Some(data) = frame.data_ref() else {
+                continue;
+            };
             look(data);
             bytes += data.len();
             if bytes > DRAINED_BYTES {

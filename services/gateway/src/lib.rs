@@ -76,7 +76,9 @@ impl Deref for GatewayState {
 /// When the address cannot be listened on.
 pub async fn run(process: Process) -> anyhow::Result<()> {
     let listen = process.config.gateway.listen.clone();
-    let listener = TcpListener::bind(&listen).await.with_context(|| format!("cannot listen on {listen}"))?;
+    let listener = TcpListener::bind(&listen)
+        .await
+        .with_context(|| format!("cannot listen on {listen}"))?;
     serve(process, listener).await
 }
 
@@ -116,17 +118,36 @@ impl GatewayState {
     fn start(process: Process) -> anyhow::Result<Self> {
         Ok(Self(Arc::new(Gateway {
             scans: Arc::new(ScanRecorder::start(&process)?),
-            scans_gate: Arc::new(AdmissionGate::new(&process, RateGroup::scans(&process.config))),
+            scans_gate: Arc::new(AdmissionGate::new(
+                &process,
+                RateGroup::scans(&process.config),
+            )),
             scan_waiters: Arc::default(),
-            send_gate: Arc::new(AdmissionGate::new(&process, RateGroup::sends(&process.config))),
-            requests_gate: Arc::new(AdmissionGate::new(&process, RateGroup::requests(&process.config))),
-            push_gate: Arc::new(AdmissionGate::new(&process, RateGroup::pushes(&process.config))),
-            formula_gate: Arc::new(AdmissionGate::new(&process, RateGroup::formulas(&process.config))),
+            send_gate: Arc::new(AdmissionGate::new(
+                &process,
+                RateGroup::sends(&process.config),
+            )),
+            requests_gate: Arc::new(AdmissionGate::new(
+                &process,
+                RateGroup::requests(&process.config),
+            )),
+            push_gate: Arc::new(AdmissionGate::new(
+                &process,
+                RateGroup::pushes(&process.config),
+            )),
+            formula_gate: Arc::new(AdmissionGate::new(
+                &process,
+                RateGroup::formulas(&process.config),
+            )),
             bodies: Arc::new(BodyReader::new(&process)),
             answers: StoredAnswerBudget::new(&process.config.gateway),
             send: QueueCaller::start(&process.broker, SEND_QUEUE, process.background.clone()),
             push: QueueCaller::start(&process.broker, PUSH_QUEUE, process.background.clone()),
-            formulas: QueueCaller::start(&process.broker, FORMULA_QUEUE, process.background.clone()),
+            formulas: QueueCaller::start(
+                &process.broker,
+                FORMULA_QUEUE,
+                process.background.clone(),
+            ),
             formula_turns: Arc::default(),
             process,
         })))
@@ -174,12 +195,20 @@ fn without_trailing_slashes(router: Router) -> Router {
 
 fn router(gateway: GatewayState) -> Router {
     Router::new()
-        .route("/api/v1/recipients", post(recipients::post).fallback(method_not_allowed))
+        .route(
+            "/api/v1/recipients",
+            post(recipients::post).fallback(method_not_allowed),
+        )
         .route("/api/v1/scans", get(scan::feed::get).fallback(only_get))
         .route(requests::PATH, get(requests::get).fallback(only_get))
         .nest(push::BASE_PATH, push::router())
         .route(mcp::FORMULAS_PATH, mcp::route(mcp::McpServer::Formulas))
-        .route("/q/{code}", get(scan::get).head(scan::head).fallback(scan::method_not_allowed))
+        .route(
+            "/q/{code}",
+            get(scan::get)
+                .head(scan::head)
+                .fallback(scan::method_not_allowed),
+        )
         .route_layer(from_fn_with_state(gateway.clone(), answers::hold))
         // The same bytes for everybody, which nobody's answer makes more.
         .merge(api::router(&gateway.process.config.gateway.public_url))
@@ -188,19 +217,37 @@ fn router(gateway: GatewayState) -> Router {
 }
 
 async fn not_found() -> (StatusCode, axum::Json<serde_json::Value>) {
-    let body = serde_json::json!({"code": "not_found", "message": "There is nothing at this path."});
+    let body =
+        serde_json::json!({"code": "not_found", "message": "There is nothing at this path."});
     (StatusCode::NOT_FOUND, axum::Json(body))
 }
 
-async fn method_not_allowed() -> (StatusCode, [(&'static str, &'static str); 1], axum::Json<serde_json::Value>)
-{
-    let body = serde_json::json!({"code": "method_not_allowed", "message": "This path takes POST only."});
-    (StatusCode::METHOD_NOT_ALLOWED, [("allow", "POST")], axum::Json(body))
+async fn method_not_allowed() -> (
+    StatusCode,
+    [(&'static str, &'static str); 1],
+    axum::Json<serde_json::Value>,
+) {
+    let body =
+        serde_json::json!({"code": "method_not_allowed", "message": "This path takes POST only."});
+    (
+        StatusCode::METHOD_NOT_ALLOWED,
+        [("allow", "POST")],
+        axum::Json(body),
+    )
 }
 
-async fn only_get() -> (StatusCode, [(&'static str, &'static str); 1], axum::Json<serde_json::Value>) {
-    let body = serde_json::json!({"code": "method_not_allowed", "message": "This path takes GET only."});
-    (StatusCode::METHOD_NOT_ALLOWED, [("allow", "GET")], axum::Json(body))
+async fn only_get() -> (
+    StatusCode,
+    [(&'static str, &'static str); 1],
+    axum::Json<serde_json::Value>,
+) {
+    let body =
+        serde_json::json!({"code": "method_not_allowed", "message": "This path takes GET only."});
+    (
+        StatusCode::METHOD_NOT_ALLOWED,
+        [("allow", "GET")],
+        axum::Json(body),
+    )
 }
 
 /// The peer of a connection, as the server notes it.

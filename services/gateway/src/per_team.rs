@@ -17,7 +17,10 @@ pub(crate) struct PerTeam<T> {
 impl<T> PerTeam<T> {
     /// Of teams that have what `make` makes.
     pub(crate) fn new(make: fn() -> T) -> Self {
-        Self { make, teams: Mutex::default() }
+        Self {
+            make,
+            teams: Mutex::default(),
+        }
     }
 
     /// The team's.

@@ -44,7 +44,9 @@ struct FullAccess {
 
 impl From<AdmittedKey> for FullAccess {
     fn from(key: AdmittedKey) -> Self {
-        Self { team_id: key.team_id }
+        Self {
+            team_id: key.team_id,
+        }
     }
 }
 
@@ -70,9 +72,14 @@ pub(crate) async fn post(
 ) -> Response {
     let (parts, body) = request.into_parts();
     let identity = RequestIdentity::of(&parts.extensions);
-    let source = source_address(peer.ip(), &parts.headers, &gateway.process.config.gateway.trusted_proxies);
+    let source = source_address(
+        peer.ip(),
+        &parts.headers,
+        &gateway.process.config.gateway.trusted_proxies,
+    );
     // A task of its own: a client that hangs up does not stop it.
-    let task = tokio::spawn(handle(gateway, source, parts, body, identity.clone()).in_current_span());
+    let task =
+        tokio::spawn(handle(gateway, source, parts, body, identity.clone()).in_current_span());
     let result = task.await.unwrap_or_else(|error| {
         tracing::error!(error = &error as &dyn Error, "a request's task failed");
         Err(SendError::InternalError)
@@ -82,7 +89,9 @@ pub(crate) async fn post(
     let cost_cents = result.as_ref().ok().and_then(|sent| sent.cost_cents);
     let mut response = respond(result.map(|sent| sent.answered.body));
     if is_replayed {
-        response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+        response
+            .headers_mut()
+            .insert(REPLAYED, HeaderValue::from_static("true"));
     }
     if let Some(cents) = cost_cents {
         response.headers_mut().insert(COST_HEADER, cents.into());
@@ -132,9 +141,16 @@ async fn receive(
     gateway.send_gate.check_shield(source)?;
     let too_large = declared_too_large(body);
     if let Some(key) = key_in_headers(headers) {
-        let access =
-            FullAccess::from(gateway.send_gate.admit(identity, source, Some(&key), too_large).await?);
-        return Ok((access, gateway.bodies.read(access.team_id, source, body).await?));
+        let access = FullAccess::from(
+            gateway
+                .send_gate
+                .admit(identity, source, Some(&key), too_large)
+                .await?,
+        );
+        return Ok((
+            access,
+            gateway.bodies.read(access.team_id, source, body).await?,
+        ));
     }
     let body = match too_large {
         Some(error) => Err(error),
@@ -143,7 +159,10 @@ async fn receive(
     let key = body.as_ref().ok().and_then(|body| send::api_key_in(body));
     // Of a body that did not arrive whole nobody knows whether it holds a key.
     let refused = body.as_ref().err().cloned();
-    let access = gateway.send_gate.admit(identity, source, key.as_ref(), refused).await?;
+    let access = gateway
+        .send_gate
+        .admit(identity, source, key.as_ref(), refused)
+        .await?;
     Ok((access.into(), body?))
 }
 
@@ -161,10 +180,12 @@ async fn check(body: &Bytes) -> Result<(), SendError> {
         send::check(body)
     } else {
         let bytes = body.clone();
-        tokio::task::spawn_blocking(move || send::check(&bytes)).await.map_err(|error| {
-            tracing::error!(error = &error as &dyn Error, "a body's check failed");
-            SendError::InternalError
-        })?
+        tokio::task::spawn_blocking(move || send::check(&bytes))
+            .await
+            .map_err(|error| {
+                tracing::error!(error = &error as &dyn Error, "a body's check failed");
+                SendError::InternalError
+            })?
     };
     checked.map_err(SendError::from)
 }
@@ -179,35 +200,57 @@ struct MailerRequest {
 
 impl MailerRequest {
     /// Reads what headers and query say. Errors: `invalid_idempotency_key`.
-    async fn read(gateway: &GatewayState, parts: &Parts, access: FullAccess) -> Result<Self, SendError> {
+    async fn read(
+        gateway: &GatewayState,
+        parts: &Parts,
+        access: FullAccess,
+    ) -> Result<Self, SendError> {
         let query = parts.uri.query();
         // Any other value than 1 is ignored.
-        let is_dry = query.is_some_and(|query| PushQuery::read(query).value("validate") == Some("1"));
+        let is_dry =
+            query.is_some_and(|query| PushQuery::read(query).value("validate") == Some("1"));
         let mut context = SendContext::default();
         if let Some(value) = parts.headers.get("idempotency-key").filter(|_| !is_dry)
             && honours_keys(gateway, access).await?
         {
             context.idempotency_key = idempotency_key(value)?;
         }
-        Ok(Self { access, is_dry, context })
+        Ok(Self {
+            access,
+            is_dry,
+            context,
+        })
     }
 
     const fn kind(&self) -> &'static str {
-        if self.is_dry { SEND_VALIDATE_V1 } else { SEND_V1 }
+        if self.is_dry {
+            SEND_VALIDATE_V1
+        } else {
+            SEND_V1
+        }
     }
 }
 
 /// Whether the team has switched keys on: the contract reads none.
 async fn honours_keys(gateway: &GatewayState, access: FullAccess) -> Result<bool, SendError> {
-    gateway.process.store.team_honours_keys(access.team_id).await.map_err(|error| {
-        tracing::error!(error = &error as &dyn std::error::Error, "cannot read a team's settings");
-        SendError::InternalError
-    })
+    gateway
+        .process
+        .store
+        .team_honours_keys(access.team_id)
+        .await
+        .map_err(|error| {
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "cannot read a team's settings"
+            );
+            SendError::InternalError
+        })
 }
 
 /// The key in a header; an empty one is none.
 fn idempotency_key(value: &HeaderValue) -> Result<Option<IdempotencyKey>, SendError> {
-    let text = std::str::from_utf8(value.as_bytes()).map_err(|_| SendError::InvalidIdempotencyKey)?;
+    let text =
+        std::str::from_utf8(value.as_bytes()).map_err(|_| SendError::InvalidIdempotencyKey)?;
     match text.parse() {
         Ok(key) => Ok(Some(key)),
         Err(IdempotencyKeyError::Empty) => Ok(None),
@@ -239,7 +282,9 @@ async fn ask_mailer(
     match gateway.call(&gateway.send, call, patience).await {
         Ok(reply) => answer(reply),
         Err(CallError::Unavailable) => {
-            tracing::warn!("no broker, no mailer that takes it, or a full queue: nothing was accepted");
+            tracing::warn!(
+                "no broker, no mailer that takes it, or a full queue: nothing was accepted"
+            );
             Err(SendError::InternalError)
         }
         // Nothing can have come of a dry run.
@@ -254,8 +299,12 @@ async fn ask_mailer(
 
 fn answer(reply: QueueReply) -> Result<SendResult, SendError> {
     let cost_cents = SendReplyContext::of_text(&reply.context).cost_cents;
-    let answered =
-        |is_replayed, body| Ok(SendResult { answered: ReplayableAnswer { body, is_replayed }, cost_cents });
+    let answered = |is_replayed, body| {
+        Ok(SendResult {
+            answered: ReplayableAnswer { body, is_replayed },
+            cost_cents,
+        })
+    };
     match reply.kind.as_str() {
         REPLY_OK => answered(false, reply.body),
         REPLY_REPLAYED => answered(true, reply.body),
@@ -277,14 +326,26 @@ async fn wait_for_response(
     let stored = async {
         loop {
             tokio::time::sleep(RESPONSE_POLL).await;
-            match store.send_response(access.team_id, identity.request_id).await {
+            match store
+                .send_response(access.team_id, identity.request_id)
+                .await
+            {
                 Ok(Some(finished)) => {
-                    let answered = ReplayableAnswer { body: finished.response, is_replayed: false };
-                    return SendResult { answered, cost_cents: Some(finished.cost_cents) };
+                    let answered = ReplayableAnswer {
+                        body: finished.response,
+                        is_replayed: false,
+                    };
+                    return SendResult {
+                        answered,
+                        cost_cents: Some(finished.cost_cents),
+                    };
                 }
                 Ok(None) => {}
                 Err(error) => {
-                    tracing::warn!(error = &error as &dyn Error, "cannot look for the stored response");
+                    tracing::warn!(
+                        error = &error as &dyn Error,
+                        "cannot look for the stored response"
+                    );
                 }
             }
         }
@@ -306,11 +367,18 @@ pub(crate) async fn answer_team(
 ) -> Response {
     let (parts, _) = request.into_parts();
     let identity = RequestIdentity::of(&parts.extensions);
-    let source = source_address(peer.ip(), &parts.headers, &gateway.process.config.gateway.trusted_proxies);
+    let source = source_address(
+        peer.ip(),
+        &parts.headers,
+        &gateway.process.config.gateway.trusted_proxies,
+    );
     let key = key_in_headers(&parts.headers);
     let admitted_and_answered = async {
         gate.check_shield(source)?;
-        let team_id = gate.admit(&identity, source, key.as_ref(), None).await?.team_id;
+        let team_id = gate
+            .admit(&identity, source, key.as_ref(), None)
+            .await?
+            .team_id;
         answer(team_id, &parts).await
     };
     let result = admitted_and_answered.await;
@@ -329,7 +397,10 @@ pub(crate) fn respond(result: Result<Bytes, SendError>) -> Response {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("application/json"),
+    );
     if status == StatusCode::TOO_MANY_REQUESTS {
         headers.insert(header::RETRY_AFTER, RETRY_AFTER);
     }
@@ -345,7 +416,9 @@ pub(crate) fn status_of(error: &SendError) -> StatusCode {
         | SendError::IdempotencyKeyReused
         | SendError::InProgress => StatusCode::CONFLICT,
         SendError::PayloadTooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
-        SendError::InvalidPayload(_) | SendError::InvalidIdempotencyKey => StatusCode::UNPROCESSABLE_ENTITY,
+        SendError::InvalidPayload(_) | SendError::InvalidIdempotencyKey => {
+            StatusCode::UNPROCESSABLE_ENTITY
+        }
         SendError::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         SendError::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
         SendError::DeadlinePassed => StatusCode::GATEWAY_TIMEOUT,

@@ -8,7 +8,16 @@ pub(crate) const RETRY_AFTER: HeaderValue = HeaderValue::from_static("60");
 
 /// The key in `Authorization`; an empty one when the header holds something else. `None` without the header.
 pub(crate) fn bearer_key(headers: &HeaderMap) -> Option<PresentedKey> {
-    let value = headers.get(header::AUTHORIZATION)?.to_str().unwrap_or_default();
+    let value = headers
+        .get(header::AUTHORIZATION)?
+        .to_str()
+        .unwrap_or_default();
     let (scheme, key) = value.trim().split_once(' ').unwrap_or_default();
-    Some(PresentedKey::new(if scheme.eq_ignore_ascii_case("bearer") { key } else { "" }))
+    Some(PresentedKey::new(
+        if scheme.eq_ignore_ascii_case("bearer") {
+            key
+        } else {
+            ""
+        },
+    ))
 }

@@ -31,7 +31,11 @@ pub(crate) async fn get(
     let mut place = None;
     let answer = async |team_id, parts: &Parts| {
         let request_id = asked_for(parts.uri.path())?;
-        place = Some(gateway.reserve_answer(team_id, peer.ip(), &parts.headers).await?);
+        place = Some(
+            gateway
+                .reserve_answer(team_id, peer.ip(), &parts.headers)
+                .await?,
+        );
         answer(&gateway, team_id, request_id).await
     };
     let mut response = answer_team(&gateway, &gateway.requests_gate, peer, request, answer).await;
@@ -43,20 +47,34 @@ pub(crate) async fn get(
 
 fn asked_for(path: &str) -> Result<RequestId, SendError> {
     let id = path.rsplit('/').next().and_then(|id| id.parse().ok());
-    id.ok_or_else(|| SendError::InvalidPayload("This is not the X-Request-Id of a request.".to_owned()))
+    id.ok_or_else(|| {
+        SendError::InvalidPayload("This is not the X-Request-Id of a request.".to_owned())
+    })
 }
 
-async fn answer(gateway: &GatewayState, team_id: TeamId, request_id: RequestId) -> Result<Bytes, SendError> {
+async fn answer(
+    gateway: &GatewayState,
+    team_id: TeamId,
+    request_id: RequestId,
+) -> Result<Bytes, SendError> {
     // Past the deadline of its call no mailer begins a request.
-    let patience = i64::try_from(gateway.process.config.gateway.call_deadline_ms).unwrap_or(i64::MAX);
+    let patience =
+        i64::try_from(gateway.process.config.gateway.call_deadline_ms).unwrap_or(i64::MAX);
     let given_up_before = gateway.process.clock.now() - TimeDelta::milliseconds(patience);
-    let status = gateway.process.store.send_status(team_id, request_id, given_up_before).await;
+    let status = gateway
+        .process
+        .store
+        .send_status(team_id, request_id, given_up_before)
+        .await;
     let status = status.map_err(|error| {
         tracing::error!(error = &error as &dyn Error, "cannot look a request up");
         SendError::InternalError
     })?;
     tokio::task::block_in_place(|| write(request_id, &status)).map_err(|error| {
-        tracing::error!(error = &error as &dyn Error, "a stored response cannot be read");
+        tracing::error!(
+            error = &error as &dyn Error,
+            "a stored response cannot be read"
+        );
         SendError::InternalError
     })
 }
@@ -65,9 +83,16 @@ fn write(request_id: RequestId, status: &SendStatus) -> serde_json::Result<Bytes
     let (status, response): (_, Option<&RawValue>) = match status {
         SendStatus::Running => (RequestStatus::Running, None),
         SendStatus::Unknown => (RequestStatus::Unknown, None),
-        SendStatus::Done(response) => (RequestStatus::Done, Some(serde_json::from_slice(response)?)),
+        SendStatus::Done(response) => {
+            (RequestStatus::Done, Some(serde_json::from_slice(response)?))
+        }
     };
-    serde_json::to_vec(&RequestAnswer { request_id, status, response }).map(Bytes::from)
+    serde_json::to_vec(&RequestAnswer {
+        request_id,
+        status,
+        response,
+    })
+    .map(Bytes::from)
 }
 
 #[cfg(test)]
@@ -78,17 +103,28 @@ mod tests {
     fn the_stored_response_stands_in_the_answer_byte_for_byte() {
         let request_id = RequestId::new();
         let stored = r#"{"summary" : {"received":1},"price":1.50}"#;
-        let written = write(request_id, &SendStatus::Done(Bytes::from_static(stored.as_bytes()))).unwrap();
-        let expected = format!(r#"{{"request_id":"{request_id}","status":"done","response":{stored}}}"#);
+        let written = write(
+            request_id,
+            &SendStatus::Done(Bytes::from_static(stored.as_bytes())),
+        )
+        .unwrap();
+        let expected =
+            format!(r#"{{"request_id":"{request_id}","status":"done","response":{stored}}}"#);
         assert_eq!(written, expected.as_bytes());
         let unknown = write(request_id, &SendStatus::Unknown).unwrap();
-        assert_eq!(unknown, format!(r#"{{"request_id":"{request_id}","status":"unknown"}}"#).as_bytes());
+        assert_eq!(
+            unknown,
+            format!(r#"{{"request_id":"{request_id}","status":"unknown"}}"#).as_bytes()
+        );
     }
 
     #[test]
     fn only_a_uuid_names_a_request() {
         let id = RequestId::new();
         assert_eq!(asked_for(&format!("/api/v1/requests/{id}")), Ok(id));
-        assert!(matches!(asked_for("/api/v1/requests/7"), Err(SendError::InvalidPayload(_))));
+        assert!(matches!(
+            asked_for("/api/v1/requests/7"),
+            Err(SendError::InvalidPayload(_))
+        ));
     }
 }

@@ -31,9 +31,18 @@ const RETRY_AFTER: HeaderValue = HeaderValue::from_static("5");
 /// Every answer is for this request alone: a phone, a proxy or a search engine that kept one would hide the next scan.
 const HEADERS: [(HeaderName, HeaderValue); 4] = [
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
-    (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
-    (HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex, nofollow")),
-    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (
+        header::REFERRER_POLICY,
+        HeaderValue::from_static("no-referrer"),
+    ),
+    (
+        HeaderName::from_static("x-robots-tag"),
+        HeaderValue::from_static("noindex, nofollow"),
+    ),
+    (
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    ),
 ];
 
 /// Records the scan and redirects.
@@ -43,7 +52,11 @@ pub(crate) async fn get(
     request: Request,
 ) -> Response {
     let (uri, headers) = (request.uri().path(), request.headers());
-    let source = source_address(peer.ip(), headers, &gateway.process.config.gateway.trusted_proxies);
+    let source = source_address(
+        peer.ip(),
+        headers,
+        &gateway.process.config.gateway.trusted_proxies,
+    );
     let visit = ScanVisit {
         visitor: visitor(|name| headers.get(name).and_then(|value| value.to_str().ok())),
         place: gateway.scans.place_of(source),
@@ -69,7 +82,9 @@ pub(crate) async fn head(State(gateway): State<GatewayState>, request: Request) 
 /// Every other method.
 pub(crate) async fn method_not_allowed() -> Response {
     let mut response = page(StatusCode::METHOD_NOT_ALLOWED, "");
-    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+    response
+        .headers_mut()
+        .insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
     response
 }
 
@@ -78,14 +93,20 @@ fn target(path: &str) -> Option<ScanTarget> {
 }
 
 fn respond(found: Result<Option<String>, ScanLookupError>) -> Response {
-    let destination = found.as_ref().ok().and_then(Option::as_deref).map(HeaderValue::from_str);
+    let destination = found
+        .as_ref()
+        .ok()
+        .and_then(Option::as_deref)
+        .map(HeaderValue::from_str);
     let mut response = match (&found, destination) {
         (Ok(_), Some(Ok(destination))) => redirect(destination),
         (Ok(_), _) => page(StatusCode::NOT_FOUND, NOT_FOUND_PAGE),
         (Err(ScanLookupError), _) => page(StatusCode::SERVICE_UNAVAILABLE, TRY_AGAIN_PAGE),
     };
     if response.status() == StatusCode::SERVICE_UNAVAILABLE {
-        response.headers_mut().insert(header::RETRY_AFTER, RETRY_AFTER);
+        response
+            .headers_mut()
+            .insert(header::RETRY_AFTER, RETRY_AFTER);
     }
     let code = match response.status() {
         StatusCode::FOUND => "ok",
@@ -108,7 +129,10 @@ fn page(status: StatusCode, html: &'static str) -> Response {
     let headers: &mut HeaderMap = response.headers_mut();
     headers.extend(HEADERS);
     if !html.is_empty() {
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("text/html; charset=utf-8"),
+        );
     }
     response
 }

@@ -35,7 +35,9 @@ impl RefusalCache {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Vec<u8>, DateTime<Utc>>> {
         // A panic while the lock was held cannot leave the map half-changed.
-        self.refused_until.lock().unwrap_or_else(PoisonError::into_inner)
+        self.refused_until
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -53,7 +55,10 @@ mod tests {
             shield.refuse(number.to_be_bytes().to_vec(), until, now);
         }
         assert!(shield.refuses(&0_usize.to_be_bytes(), now));
-        assert!(!shield.refuses(&SUBJECTS.to_be_bytes(), now), "there was no place left");
+        assert!(
+            !shield.refuses(&SUBJECTS.to_be_bytes(), now),
+            "there was no place left"
+        );
         assert!(!shield.refuses(&0_usize.to_be_bytes(), until));
         let later = until + TimeDelta::seconds(1);
         shield.refuse(b"next".to_vec(), later + TimeDelta::seconds(60), later);

@@ -38,8 +38,9 @@ const LEASE_MARGIN_MS: i64 = 30_000;
 pub(crate) async fn run(mailer: &MailerState, model: Option<&LanguageModelClient>) {
     // Nobody to ask: what waits goes on waiting.
     let Some(model) = model else { return };
-    let mut looks =
-        tokio::time::interval(Duration::from_millis(mailer.process.config.mailer.job_interval_ms));
+    let mut looks = tokio::time::interval(Duration::from_millis(
+        mailer.process.config.mailer.job_interval_ms,
+    ));
     looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         tokio::select! {
@@ -51,7 +52,10 @@ pub(crate) async fn run(mailer: &MailerState, model: Option<&LanguageModelClient
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => {
-                    tracing::warn!(error = &error as &dyn Error, "cannot look for values to write");
+                    tracing::warn!(
+                        error = &error as &dyn Error,
+                        "cannot look for values to write"
+                    );
                     break;
                 }
             }
@@ -65,22 +69,36 @@ async fn work(mailer: &MailerState, model: &LanguageModelClient) -> Result<bool,
     let now = mailer.process.clock.now();
     let call = i64::try_from(settings.timeout_ms).unwrap_or(i64::MAX / 2);
     let leased_until = now + TimeDelta::milliseconds(call.saturating_add(LEASE_MARGIN_MS));
-    let cells = store.ai_cell_take(Uuid::now_v7(), now, leased_until, settings.concurrency.into()).await?;
+    let cells = store
+        .ai_cell_take(
+            Uuid::now_v7(),
+            now,
+            leased_until,
+            settings.concurrency.into(),
+        )
+        .await?;
     if cells.is_empty() {
         return queue(mailer, now).await;
     }
     let questions = PromptSources::read(mailer, &cells, now).await?;
     // Boxed: the compiler cannot see otherwise that these may move between threads.
-    let writing: Vec<_> =
-        cells.iter().map(|cell| write_or_leave(mailer, model, cell, questions.of(cell)).boxed()).collect();
-    stream::iter(writing).buffer_unordered(settings.concurrency.into()).collect::<()>().await;
+    let writing: Vec<_> = cells
+        .iter()
+        .map(|cell| write_or_leave(mailer, model, cell, questions.of(cell)).boxed())
+        .collect();
+    stream::iter(writing)
+        .buffer_unordered(settings.concurrency.into())
+        .collect::<()>()
+        .await;
     Ok(true)
 }
 
 async fn queue(mailer: &MailerState, now: DateTime<Utc>) -> Result<bool, StoreError> {
     let mut connection = mailer.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    let is_any = transaction.ai_column_queue(WAITS, now, QUEUED_AT_A_TIME).await?;
+    let is_any = transaction
+        .ai_column_queue(WAITS, now, QUEUED_AT_A_TIME)
+        .await?;
     transaction.commit().await?;
     Ok(is_any)
 }
@@ -92,9 +110,15 @@ async fn write_or_leave(
     cell: &AiCell,
     question: Result<FilledPrompt, String>,
 ) {
-    let span = tracing::info_span!("ai_cell", otel.name = "ai_cell process", team_id = %cell.team_id);
-    if let Err(error) = write(mailer, model, cell, question).instrument(span.clone()).await {
-        span.in_scope(|| tracing::warn!(error = &error as &dyn Error, "a value could not be written"));
+    let span =
+        tracing::info_span!("ai_cell", otel.name = "ai_cell process", team_id = %cell.team_id);
+    if let Err(error) = write(mailer, model, cell, question)
+        .instrument(span.clone())
+        .await
+    {
+        span.in_scope(|| {
+            tracing::warn!(error = &error as &dyn Error, "a value could not be written")
+        });
     }
 }
 
@@ -120,16 +144,27 @@ async fn write(
     let now = mailer.process.clock.now();
     let characters = (question.text.chars().count() + ANSWER_CHARS) as i64;
     let limit = settings.characters_per_team_and_day;
-    if !store.ai_spend(cell.team_id, now.date_naive(), characters, limit).await? {
+    if !store
+        .ai_spend(cell.team_id, now.date_naive(), characters, limit)
+        .await?
+    {
         let reason = "the team has used up what it may ask the language model today";
         count("postponed");
-        return store.ai_cell_put_back(cell, cell.attempts - 1, tomorrow(now), reason).await;
+        return store
+            .ai_cell_put_back(cell, cell.attempts - 1, tomorrow(now), reason)
+            .await;
     }
-    let asked = provider_call("language_model", model.ask(&question.text), |answer| match answer {
-        Ok(_) => ProviderOutcome::Ok,
-        Err(LanguageModelError::Again { .. }) => ProviderOutcome::Failed,
-        Err(LanguageModelError::ForGood(_) | LanguageModelError::Refused(_)) => ProviderOutcome::Refused,
-    });
+    let asked = provider_call(
+        "language_model",
+        model.ask(&question.text),
+        |answer| match answer {
+            Ok(_) => ProviderOutcome::Ok,
+            Err(LanguageModelError::Again { .. }) => ProviderOutcome::Failed,
+            Err(LanguageModelError::ForGood(_) | LanguageModelError::Refused(_)) => {
+                ProviderOutcome::Refused
+            }
+        },
+    );
     match asked.await {
         Ok(answer) => {
             fail_point::pass("ai.answered");
@@ -137,23 +172,36 @@ async fn write(
         }
         Err(LanguageModelError::ForGood(reason)) => blank(mailer, cell, &reason).await,
         Err(LanguageModelError::Again { reason, pause }) => {
-            let due_at = mailer.process.clock.now() + waits(settings.pause_ms, cell.attempts, pause);
+            let due_at =
+                mailer.process.clock.now() + waits(settings.pause_ms, cell.attempts, pause);
             count("postponed");
-            store.ai_cell_put_back(cell, cell.attempts, due_at, &reason).await
+            store
+                .ai_cell_put_back(cell, cell.attempts, due_at, &reason)
+                .await
         }
         // It is the operator's to mend: no value is given up for it.
         Err(LanguageModelError::Refused(reason)) => {
             let due_at = mailer.process.clock.now() + waits(settings.pause_ms, 1, None);
             count("postponed");
-            store.ai_cell_put_back(cell, cell.attempts - 1, due_at, &reason).await
+            store
+                .ai_cell_put_back(cell, cell.attempts - 1, due_at, &reason)
+                .await
         }
     }
 }
 
-async fn keep(mailer: &MailerState, cell: &AiCell, digest: &[u8], answer: &str) -> Result<(), StoreError> {
+async fn keep(
+    mailer: &MailerState,
+    cell: &AiCell,
+    digest: &[u8],
+    answer: &str,
+) -> Result<(), StoreError> {
     let mut connection = mailer.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    if transaction.ai_cell_write(cell, digest, answer, mailer.process.clock.now()).await? {
+    if transaction
+        .ai_cell_write(cell, digest, answer, mailer.process.clock.now())
+        .await?
+    {
         transaction.commit().await?;
         count("written");
     }
@@ -163,7 +211,10 @@ async fn keep(mailer: &MailerState, cell: &AiCell, digest: &[u8], answer: &str) 
 async fn blank(mailer: &MailerState, cell: &AiCell, reason: &str) -> Result<(), StoreError> {
     let mut connection = mailer.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    if transaction.ai_cell_blank(cell, reason, mailer.process.clock.now()).await? {
+    if transaction
+        .ai_cell_blank(cell, reason, mailer.process.clock.now())
+        .await?
+    {
         transaction.commit().await?;
         count("blank");
     }
@@ -178,8 +229,11 @@ fn count(result: &'static str) {
 fn waits(first_ms: i64, attempts: i32, wanted: Option<TimeDelta>) -> TimeDelta {
     const MOST_DOUBLINGS: u32 = 16;
     let doublings = u32::try_from(attempts - 1).unwrap_or(0).min(MOST_DOUBLINGS);
-    let own =
-        TimeDelta::milliseconds(first_ms.saturating_mul(1 << doublings).min(PAUSE_MAX.num_milliseconds()));
+    let own = TimeDelta::milliseconds(
+        first_ms
+            .saturating_mul(1 << doublings)
+            .min(PAUSE_MAX.num_milliseconds()),
+    );
     own.max(wanted.unwrap_or_default()).min(PAUSE_MAX)
 }
 
@@ -197,8 +251,18 @@ mod tests {
         let seconds = |attempts, wanted: Option<i64>| {
             waits(60_000, attempts, wanted.map(TimeDelta::seconds)).num_seconds()
         };
-        assert_eq!([1, 2, 3, 9, 99].map(|attempts| seconds(attempts, None)), [60, 120, 240, 3600, 3600]);
-        assert_eq!((seconds(1, Some(300)), seconds(1, Some(5)), seconds(1, Some(90_000))), (300, 60, 3600));
+        assert_eq!(
+            [1, 2, 3, 9, 99].map(|attempts| seconds(attempts, None)),
+            [60, 120, 240, 3600, 3600]
+        );
+        assert_eq!(
+            (
+                seconds(1, Some(300)),
+                seconds(1, Some(5)),
+                seconds(1, Some(90_000))
+            ),
+            (300, 60, 3600)
+        );
     }
 
     #[test]

@@ -56,8 +56,10 @@ pub(crate) fn identify<'a>(
                     (id, id)
                 }
             };
-            let (first, last) =
-                (prepared.value(BuiltInColumn::FirstName), prepared.value(BuiltInColumn::LastName));
+            let (first, last) = (
+                prepared.value(BuiltInColumn::FirstName),
+                prepared.value(BuiltInColumn::LastName),
+            );
             AssessedRecipient {
                 prepared,
                 verdict,
@@ -84,10 +86,21 @@ pub(crate) struct AssessmentContext<'a> {
 impl AssessmentContext<'_> {
     /// The reasons that are known without looking at other recipients.
     pub(crate) fn candidate(&self, assessed: &AssessedRecipient<'_>) -> MailingCandidate {
-        let AssessedRecipient { address_id, written_id, .. } = *assessed;
-        let open =
-            MailingCandidate { address_id, written_id, before_duplicates: None, after_duplicates: None };
-        let refused = |reason| MailingCandidate { before_duplicates: Some(reason), ..open };
+        let AssessedRecipient {
+            address_id,
+            written_id,
+            ..
+        } = *assessed;
+        let open = MailingCandidate {
+            address_id,
+            written_id,
+            before_duplicates: None,
+            after_duplicates: None,
+        };
+        let refused = |reason| MailingCandidate {
+            before_duplicates: Some(reason),
+            ..open
+        };
         let AddressVerdict::Deliverable(verified) = assessed.verdict else {
             return refused(NotMailedReason::InvalidAddress);
         };
@@ -105,7 +118,10 @@ impl AssessmentContext<'_> {
         } else {
             self.rules.refusal(&profile, is_waiting, self.today)
         };
-        MailingCandidate { after_duplicates, ..open }
+        MailingCandidate {
+            after_duplicates,
+            ..open
+        }
     }
 
     /// Where the QR codes of the recipient's card lead; nowhere when it can get none.
@@ -138,7 +154,11 @@ impl AssessmentContext<'_> {
 
     fn values<'a>(&'a self, assessed: &AssessedRecipient<'a>) -> SentOverStored<'a> {
         let stored = self.stored.get(&assessed.entry_id);
-        SentOverStored { sent: assessed.prepared, fields: self.fields, stored }
+        SentOverStored {
+            sent: assessed.prepared,
+            fields: self.fields,
+            stored,
+        }
     }
 }
 
@@ -182,8 +202,11 @@ impl ValueLookup for SentOverStored<'_> {
                     .iter()
                     .rev()
                     .find(|(at, _)| self.fields.columns()[*at].name_key == column);
-                sent.map(|(_, value)| *value)
-                    .or_else(|| stored.and_then(|stored| stored.custom.get(column)).map(String::as_str))
+                sent.map(|(_, value)| *value).or_else(|| {
+                    stored
+                        .and_then(|stored| stored.custom.get(column))
+                        .map(String::as_str)
+                })
             }
         }
     }
@@ -195,13 +218,20 @@ pub(crate) fn entry_rows<'a>(
     assessed: &'a [AssessedRecipient<'a>],
     preparation: &'a PreparedRequest<'a>,
 ) -> Vec<BookEntryRow<'a>> {
-    let mut groups: BTreeMap<Uuid, Vec<(&AssessedRecipient<'_>, &VerifiedAddress)>> = BTreeMap::new();
+    let mut groups: BTreeMap<Uuid, Vec<(&AssessedRecipient<'_>, &VerifiedAddress)>> =
+        BTreeMap::new();
     for one in assessed {
         if let AddressVerdict::Deliverable(verified) = one.verdict {
-            groups.entry(one.entry_id).or_default().push((one, verified));
+            groups
+                .entry(one.entry_id)
+                .or_default()
+                .push((one, verified));
         }
     }
-    groups.into_values().filter_map(|group| entry_row(&group, &preparation.fields)).collect()
+    groups
+        .into_values()
+        .filter_map(|group| entry_row(&group, &preparation.fields))
+        .collect()
 }
 
 fn entry_row<'a>(
@@ -218,7 +248,10 @@ fn entry_row<'a>(
             .unwrap_or("")
     };
     let birthday = last_sent(BuiltInColumn::Birthday);
-    let birth = group.iter().rev().find(|(one, _)| one.prepared.value(BuiltInColumn::Birthday) == birthday);
+    let birth = group
+        .iter()
+        .rev()
+        .find(|(one, _)| one.prepared.value(BuiltInColumn::Birthday) == birthday);
     Some(BookEntryRow {
         entry_id: one.entry_id,
         address_id: one.address_id,
@@ -243,7 +276,10 @@ fn entry_row<'a>(
     })
 }
 
-fn custom_json(group: &[(&AssessedRecipient<'_>, &VerifiedAddress)], fields: &RequestColumns) -> String {
+fn custom_json(
+    group: &[(&AssessedRecipient<'_>, &VerifiedAddress)],
+    fields: &RequestColumns,
+) -> String {
     let mut object = serde_json::Map::new();
     for (at, value) in group.iter().flat_map(|(one, _)| &one.prepared.custom) {
         object.insert(fields.columns()[*at].name_key.clone(), (*value).into());
@@ -275,8 +311,9 @@ pub(crate) fn recipient_rows<'a>(
             hangs_on_charge: matches!(decision, MailingDecision::Mail | MailingDecision::Copy),
             verification: verification(one.verdict),
         };
-        let stands =
-            rows.get(&one.entry_id).is_some_and(|before| row.reason.is_some() || before.reason.is_none());
+        let stands = rows
+            .get(&one.entry_id)
+            .is_some_and(|before| row.reason.is_some() || before.reason.is_none());
         if !stands {
             rows.insert(one.entry_id, row);
         }
@@ -339,9 +376,13 @@ fn verification(verdict: &AddressVerdict) -> String {
 
 /// What verification changed, in words: `city: Austn -> Austin; zip: 2108 -> 02108`.
 fn corrections(verified: &VerifiedAddress) -> String {
-    let words = verified
-        .corrections
-        .iter()
-        .map(|correction| format!("{}: {} -> {}", correction.field.as_str(), correction.from, correction.to));
+    let words = verified.corrections.iter().map(|correction| {
+        format!(
+            "{}: {} -> {}",
+            correction.field.as_str(),
+            correction.from,
+            correction.to
+        )
+    });
     words.collect::<Vec<_>>().join("; ")
 }

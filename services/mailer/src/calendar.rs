@@ -16,17 +16,27 @@ const DAYS_TO_AN_HOUR: u64 = 4;
 
 /// The day by which a card is mailed: so many business days after today in the team's zone, or after tomorrow
 /// from the cut-off on. Saturdays, Sundays and postal holidays are no business days.
-pub fn mail_by_date(now: DateTime<Utc>, zone: Tz, cut_off: NaiveTime, production_days: u32) -> NaiveDate {
+pub fn mail_by_date(
+    now: DateTime<Utc>,
+    zone: Tz,
+    cut_off: NaiveTime,
+    production_days: u32,
+) -> NaiveDate {
     let local = now.with_timezone(&zone).naive_local();
     let today = local.date();
-    let start = if local.time() < cut_off { today } else { today.succ_opt().unwrap_or(today) };
+    let start = if local.time() < cut_off {
+        today
+    } else {
+        today.succ_opt().unwrap_or(today)
+    };
     (0..production_days.min(MAX_PRODUCTION_DAYS)).fold(start, |day, _| next_business_day(day))
 }
 
 /// Whether the Postal Service keeps a holiday on this day. One that falls on a Sunday is kept on the Monday;
 /// one that falls on a Saturday closes only that day.
 pub fn is_postal_holiday(day: NaiveDate) -> bool {
-    let is_kept_for_sunday = day.weekday() == Weekday::Mon && day.pred_opt().is_some_and(is_named_holiday);
+    let is_kept_for_sunday =
+        day.weekday() == Weekday::Mon && day.pred_opt().is_some_and(is_named_holiday);
     is_named_holiday(day) || is_kept_for_sunday
 }
 
@@ -37,7 +47,12 @@ pub fn next_local_hour(now: DateTime<Utc>, zone: Tz, hour: u32) -> DateTime<Utc>
     let today = now.with_timezone(&zone).date_naive();
     let time = NaiveTime::from_hms_opt(hour.min(23), 0, 0).unwrap_or(NaiveTime::MIN);
     (0..DAYS_TO_AN_HOUR)
-        .filter_map(|days| instant(today.checked_add_days(Days::new(days))?.and_time(time), zone))
+        .filter_map(|days| {
+            instant(
+                today.checked_add_days(Days::new(days))?.and_time(time),
+                zone,
+            )
+        })
         .find(|instant| *instant > now)
         // Only the end of the calendar, 260,000 years away, has no next hour.
         .unwrap_or(DateTime::<Utc>::MAX_UTC)
@@ -47,14 +62,25 @@ pub fn next_local_hour(now: DateTime<Utc>, zone: Tz, hour: u32) -> DateTime<Utc>
 fn instant(local: NaiveDateTime, zone: Tz) -> Option<DateTime<Utc>> {
     let shown = zone.from_local_datetime(&local).earliest();
     let day = Duration::days(1);
-    let skipped = || Some(zone.from_local_datetime(&local.checked_sub_signed(day)?).earliest()? + day);
+    let skipped = || {
+        Some(
+            zone.from_local_datetime(&local.checked_sub_signed(day)?)
+                .earliest()?
+                + day,
+        )
+    };
     shown.or_else(skipped).map(|instant| instant.to_utc())
 }
 
 fn next_business_day(day: NaiveDate) -> NaiveDate {
-    let is_business_day =
-        |day: &NaiveDate| !matches!(day.weekday(), Weekday::Sat | Weekday::Sun) && !is_postal_holiday(*day);
-    day.iter_days().skip(1).take(DAYS_TO_A_BUSINESS_DAY).find(is_business_day).unwrap_or(day)
+    let is_business_day = |day: &NaiveDate| {
+        !matches!(day.weekday(), Weekday::Sat | Weekday::Sun) && !is_postal_holiday(*day)
+    };
+    day.iter_days()
+        .skip(1)
+        .take(DAYS_TO_A_BUSINESS_DAY)
+        .find(is_business_day)
+        .unwrap_or(day)
 }
 
 /// Whether one of the Postal Service's eleven holidays has this date.

@@ -30,9 +30,16 @@ impl MailingCandidate {
 
     /// The candidate with what else the lists say of its address by now.
     pub(crate) fn listed(self, facts: &RecipientListings) -> Self {
-        let listed = || facts.refusal(self.address_id).or_else(|| facts.refusal(self.written_id));
+        let listed = || {
+            facts
+                .refusal(self.address_id)
+                .or_else(|| facts.refusal(self.written_id))
+        };
         let before_duplicates = self.before_duplicates.or_else(listed);
-        Self { before_duplicates, ..self }
+        Self {
+            before_duplicates,
+            ..self
+        }
     }
 }
 
@@ -71,8 +78,9 @@ pub(crate) fn decide(
                 return MailingDecision::Copy;
             }
             // An address that waits does so until the re-check, whatever a later copy of it says.
-            let waits =
-                waiting.contains(&candidate.address_id).then_some(NotMailedReason::FilteredConditions);
+            let waits = waiting
+                .contains(&candidate.address_id)
+                .then_some(NotMailedReason::FilteredConditions);
             if let Some(reason) = candidate.after_duplicates.or(waits) {
                 if reason == NotMailedReason::FilteredConditions {
                     waiting.insert(candidate.address_id);
@@ -117,12 +125,21 @@ mod tests {
             ..candidate(1)
         };
         let candidates = [
-            both(Some(NotMailedReason::DoNotMail), Some(NotMailedReason::FilteredLocation)),
+            both(
+                Some(NotMailedReason::DoNotMail),
+                Some(NotMailedReason::FilteredLocation),
+            ),
             both(None, Some(NotMailedReason::FilteredLocation)),
-            MailingCandidate { after_duplicates: Some(NotMailedReason::FilteredConditions), ..candidate(4) },
+            MailingCandidate {
+                after_duplicates: Some(NotMailedReason::FilteredConditions),
+                ..candidate(4)
+            },
             candidate(4),
             candidate(2),
-            MailingCandidate { after_duplicates: Some(NotMailedReason::FilteredLocation), ..candidate(2) },
+            MailingCandidate {
+                after_duplicates: Some(NotMailedReason::FilteredLocation),
+                ..candidate(2)
+            },
             candidate(3),
         ];
         let decisions = decide(&candidates, &mailed, Some(100), 79);
@@ -144,7 +161,10 @@ mod tests {
     #[test]
     fn a_copy_is_a_duplicate_only_when_the_first_is_mailed() {
         let decisions = decide(&[candidate(1), candidate(1)], &HashSet::new(), Some(10), 79);
-        assert_eq!(decisions, [MailingDecision::Refuse(NotMailedReason::BudgetExceeded); 2]);
+        assert_eq!(
+            decisions,
+            [MailingDecision::Refuse(NotMailedReason::BudgetExceeded); 2]
+        );
     }
 
     proptest! {

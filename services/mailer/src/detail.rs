@@ -18,7 +18,11 @@ pub(crate) fn detail(
     (assessed, card): (&AssessedRecipient<'_>, &MailpieceDraft),
     reason: NotMailedReason,
 ) -> String {
-    if let Some(refusal) = card.refusal.as_ref().filter(|refusal| refusal.reason == reason) {
+    if let Some(refusal) = card
+        .refusal
+        .as_ref()
+        .filter(|refusal| refusal.reason == reason)
+    {
         return refusal.detail.clone();
     }
     if let Some(neighborhood) = plan.campaign.neighborhood
@@ -27,9 +31,15 @@ pub(crate) fn detail(
         return detail;
     }
     match (reason, assessed.verdict) {
-        (NotMailedReason::InvalidAddress, AddressVerdict::Undeliverable(failure)) => failure.detail(),
-        (NotMailedReason::RemovedBySender, _) => "The recipient was removed from the campaign.".to_owned(),
-        (NotMailedReason::DoNotMail, _) => "The address is on the campaign's do-not-mail list.".to_owned(),
+        (NotMailedReason::InvalidAddress, AddressVerdict::Undeliverable(failure)) => {
+            failure.detail()
+        }
+        (NotMailedReason::RemovedBySender, _) => {
+            "The recipient was removed from the campaign.".to_owned()
+        }
+        (NotMailedReason::DoNotMail, _) => {
+            "The address is on the campaign's do-not-mail list.".to_owned()
+        }
         (NotMailedReason::DuplicateRecent, _) => {
             let days = (plan.times.now - plan.times.mailed_since).num_days();
             format!("The address was mailed for this campaign within the last {days} days.")
@@ -58,7 +68,9 @@ fn homes_detail(
         NotMailedReason::NoHomesFound if assessed.place().is_none() => {
             "The address could not be located, so no homes around it are known.".to_owned()
         }
-        NotMailedReason::NoHomesFound => format!("No homes are known within {radius} metres of the address."),
+        NotMailedReason::NoHomesFound => {
+            format!("No homes are known within {radius} metres of the address.")
+        }
         NotMailedReason::RequestCapacityReached => format!(
             "With the homes around this address the request would pass {HOMES_PER_REQUEST} homes. Send it again in another request."
         ),
@@ -69,7 +81,8 @@ fn homes_detail(
             "The homes around the address were mailed for this campaign lately.".to_owned()
         }
         NotMailedReason::FilteredLocation => {
-            "The homes around the address are outside the area drawn on the campaign's map.".to_owned()
+            "The homes around the address are outside the area drawn on the campaign's map."
+                .to_owned()
         }
         NotMailedReason::UnsupportedCharacters
         | NotMailedReason::TextOverflow
@@ -90,7 +103,10 @@ const ADDRESS_CORRECTED: &str = "address_corrected";
 const BIRTHDAY_NOT_READ: &str = "birthday_not_read";
 
 /// What the card prints in the place of something else, what was corrected, and values that were cut.
-pub(crate) fn warnings(assessed: &AssessedRecipient<'_>, card: &MailpieceDraft) -> Vec<RecipientWarning> {
+pub(crate) fn warnings(
+    assessed: &AssessedRecipient<'_>,
+    card: &MailpieceDraft,
+) -> Vec<RecipientWarning> {
     let corrected = |AddressCorrection { field, from, to }: &AddressCorrection| RecipientWarning {
         code: ADDRESS_CORRECTED.to_owned(),
         field: field.as_str().to_owned(),
@@ -107,13 +123,24 @@ pub(crate) fn warnings(assessed: &AssessedRecipient<'_>, card: &MailpieceDraft) 
             "The value of {field:?} is longer than {MAX_VALUE_CHARS} characters; what is beyond them is not kept."
         ),
     };
-    let birthday = assessed.prepared.unread_birthday().map(|unread| RecipientWarning {
-        code: BIRTHDAY_NOT_READ.to_owned(),
-        field: BuiltInColumn::Birthday.key().to_owned(),
-        detail: birthday_detail(unread, assessed.prepared.value(BuiltInColumn::Birthday)),
-    });
-    let of_values = corrections.iter().map(corrected).chain(assessed.prepared.cut.iter().map(cut));
-    card.warnings.iter().cloned().chain(of_values).chain(birthday).collect()
+    let birthday = assessed
+        .prepared
+        .unread_birthday()
+        .map(|unread| RecipientWarning {
+            code: BIRTHDAY_NOT_READ.to_owned(),
+            field: BuiltInColumn::Birthday.key().to_owned(),
+            detail: birthday_detail(unread, assessed.prepared.value(BuiltInColumn::Birthday)),
+        });
+    let of_values = corrections
+        .iter()
+        .map(corrected)
+        .chain(assessed.prepared.cut.iter().map(cut));
+    card.warnings
+        .iter()
+        .cloned()
+        .chain(of_values)
+        .chain(birthday)
+        .collect()
 }
 
 fn birthday_detail(unread: UnreadBirthday, sent: &str) -> String {

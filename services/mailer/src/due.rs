@@ -57,7 +57,9 @@ impl JobError {
             self,
             Self::Campaign(_)
                 | Self::Settle(SettleError::Payment(_))
-                | Self::Cards(MailpieceDraftError::Verify(VerificationError::Unavailable(_)))
+                | Self::Cards(MailpieceDraftError::Verify(VerificationError::Unavailable(
+                    _
+                )))
         )
     }
 }
@@ -74,7 +76,10 @@ pub(crate) struct DueJobs {
 
 impl DueJobs {
     pub(crate) fn new(mailer: MailerState) -> Self {
-        Self { mailer, turns: SlotScheduler::new(SLOTS) }
+        Self {
+            mailer,
+            turns: SlotScheduler::new(SLOTS),
+        }
     }
 }
 
@@ -84,22 +89,40 @@ impl LeasedWork for DueJobs {
     const NAME: &'static str = "due jobs";
 
     // Most of them may wait for a payment provider that hangs.
-    const BOUNDS: WorkLimits = WorkLimits { in_all: 32, per_team: 4 };
+    const BOUNDS: WorkLimits = WorkLimits {
+        in_all: 32,
+        per_team: 4,
+    };
 
     async fn take(&self, full_teams: &[TeamId]) -> Result<Option<(TeamId, Job)>, StoreError> {
         let (process, settings) = (&self.mailer.process, &self.mailer.process.config.mailer);
         let now = process.clock.now();
         let leased_until = now + TimeDelta::milliseconds(settings.lease_ms);
         let lease_id = Uuid::now_v7();
-        let job =
-            process.store.job_take(lease_id, now, leased_until, settings.job_attempts, full_teams).await?;
+        let job = process
+            .store
+            .job_take(
+                lease_id,
+                now,
+                leased_until,
+                settings.job_attempts,
+                full_teams,
+            )
+            .await?;
         Ok(job.map(|job| (job.lease.team_id, job)))
     }
 
     async fn work(&self, job: Job) {
         let (lease, span) = (job.lease, span(&job));
-        let Err(error) = self.in_turn(job).instrument(span.clone()).await else { return };
-        span.in_scope(|| tracing::error!(error = &error as &dyn Error, "a job failed and is tried again"));
+        let Err(error) = self.in_turn(job).instrument(span.clone()).await else {
+            return;
+        };
+        span.in_scope(|| {
+            tracing::error!(
+                error = &error as &dyn Error,
+                "a job failed and is tried again"
+            )
+        });
         let (process, settings) = (&self.mailer.process, &self.mailer.process.config.mailer);
         let due_at = process.clock.now() + TimeDelta::milliseconds(settings.job_pause_ms);
         let put_back = match error.is_others_to_mend() {
@@ -142,11 +165,20 @@ fn span(job: &Job) -> Span {
 
 async fn work(mailer: &MailerState, mut job: Job) -> Result<(), JobError> {
     let store = &mailer.process.store;
-    let campaign = store.campaign_get(job.lease.team_id, &job.campaign_id).await?;
+    let campaign = store
+        .campaign_get(job.lease.team_id, &job.campaign_id)
+        .await?;
     if let Some(charge_id) = job.open_charge.take() {
-        while_held(mailer, job.lease, close(mailer, &job, charge_id, campaign.as_ref())).await?;
+        while_held(
+            mailer,
+            job.lease,
+            close(mailer, &job, charge_id, campaign.as_ref()),
+        )
+        .await?;
     }
-    let Some(campaign) = campaign else { return Ok(finish(mailer, &job).await?) };
+    let Some(campaign) = campaign else {
+        return Ok(finish(mailer, &job).await?);
+    };
     let wanted = match job.kind {
         JobKind::Step { step, .. } => step,
         JobKind::Recheck => 1,
@@ -158,9 +190,15 @@ async fn work(mailer: &MailerState, mut job: Job) -> Result<(), JobError> {
     if !campaign.is_active {
         return Ok(rest(mailer, &job, &campaign).await?);
     }
-    let mut step = step_rules(step, &mailer.process.config, &mailer.designs).map_err(JobError::Campaign)?;
+    let mut step =
+        step_rules(step, &mailer.process.config, &mailer.designs).map_err(JobError::Campaign)?;
     let steps = std::slice::from_mut(&mut step);
-    let found = while_held(mailer, job.lease, find_design_pictures(mailer, campaign.team_id, steps)).await;
+    let found = while_held(
+        mailer,
+        job.lease,
+        find_design_pictures(mailer, campaign.team_id, steps),
+    )
+    .await;
     found.map_err(JobError::Campaign)?;
     let columns = store.column_list(campaign.team_id).await?;
     let rules = AudienceRules::compile(&campaign, &columns).map_err(JobError::Campaign)?;
@@ -169,8 +207,13 @@ async fn work(mailer: &MailerState, mut job: Job) -> Result<(), JobError> {
         let Some(last) = people.last().map(|person| person.position) else {
             return Ok(finish_or_repeat(mailer, &job, &campaign).await?);
         };
-        let portion =
-            JobPortion { job: &job, campaign: &campaign, step: &step, rules: &rules, people: &people };
+        let portion = JobPortion {
+            job: &job,
+            campaign: &campaign,
+            step: &step,
+            rules: &rules,
+            people: &people,
+        };
         if !while_held(mailer, job.lease, mail(mailer, &portion)).await? {
             return Ok(rest(mailer, &job, &campaign).await?);
         }
@@ -179,7 +222,9 @@ async fn work(mailer: &MailerState, mut job: Job) -> Result<(), JobError> {
         while_held(mailer, job.lease, mailer.pass_turn()).await;
     }
     // Stopping: another worker goes on from here at once.
-    Ok(store.job_put_back(job.lease, mailer.process.clock.now()).await?)
+    Ok(store
+        .job_put_back(job.lease, mailer.process.clock.now())
+        .await?)
 }
 
 /// Mails a portion and closes its charge. False when the campaign was paused meanwhile: the portion is still to be done.
@@ -217,7 +262,11 @@ async fn finish(mailer: &MailerState, job: &Job) -> Result<(), StoreError> {
     transaction.commit().await
 }
 
-async fn finish_or_repeat(mailer: &MailerState, job: &Job, campaign: &Campaign) -> Result<(), StoreError> {
+async fn finish_or_repeat(
+    mailer: &MailerState,
+    job: &Job,
+    campaign: &Campaign,
+) -> Result<(), StoreError> {
     if matches!(job.kind, JobKind::Step { .. }) {
         return finish(mailer, job).await;
     }
@@ -225,7 +274,9 @@ async fn finish_or_repeat(mailer: &MailerState, job: &Job, campaign: &Campaign) 
     retry(|| async {
         let mut connection = mailer.process.store.connection().await?;
         let transaction = connection.begin().await?;
-        transaction.job_finish_recheck(job.lease, &job.campaign_id, next).await?;
+        transaction
+            .job_finish_recheck(job.lease, &job.campaign_id, next)
+            .await?;
         transaction.commit().await
     })
     .await

@@ -46,12 +46,23 @@ impl RequestColumns {
         types: impl Iterator<Item = (&'t str, ColumnType)>,
         limits: ColumnLimits,
     ) -> Self {
-        let made_over_api = stored.iter().filter(|column| column.source == ColumnSource::Api).count();
+        let made_over_api = stored
+            .iter()
+            .filter(|column| column.source == ColumnSource::Api)
+            .count();
         Self {
             stored: stored.len(),
-            room: limits.per_request.min(limits.per_team.saturating_sub(made_over_api)),
-            types: types.map(|(name, column_type)| (fold_name(name), column_type)).collect(),
-            by_key: stored.iter().enumerate().map(|(at, column)| (column.name_key.clone(), at)).collect(),
+            room: limits
+                .per_request
+                .min(limits.per_team.saturating_sub(made_over_api)),
+            types: types
+                .map(|(name, column_type)| (fold_name(name), column_type))
+                .collect(),
+            by_key: stored
+                .iter()
+                .enumerate()
+                .map(|(at, column)| (column.name_key.clone(), at))
+                .collect(),
             by_name: HashMap::new(),
             columns: stored,
         }
@@ -83,7 +94,12 @@ impl RequestColumns {
         }
         self.room -= 1;
         let column_type = self.types.get(&key).copied().unwrap_or(ColumnType::Text);
-        self.columns.push(TeamColumn::new(name, column_type, ColumnKind::Custom, ColumnSource::Api));
+        self.columns.push(TeamColumn::new(
+            name,
+            column_type,
+            ColumnKind::Custom,
+            ColumnSource::Api,
+        ));
         self.by_key.insert(key, self.columns.len() - 1);
         FieldTarget::Custom(self.columns.len() - 1)
     }
@@ -113,7 +129,10 @@ pub(crate) fn is_always_sent(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    const LIMITS: ColumnLimits = ColumnLimits { per_request: 10, per_team: 50 };
+    const LIMITS: ColumnLimits = ColumnLimits {
+        per_request: 10,
+        per_team: 50,
+    };
 
     fn stored(name: &str, kind: ColumnKind, source: ColumnSource) -> TeamColumn {
         TeamColumn::new(name, ColumnType::Number, kind, source)
@@ -122,9 +141,16 @@ mod tests {
     #[test]
     fn names_meet_whatever_their_case_and_built_in_names_are_no_custom_columns() {
         let column = stored("Lifetime Value", ColumnKind::Custom, ColumnSource::Owner);
-        let mut fields = RequestColumns::new(vec![column], [("PET", ColumnType::Date)].into_iter(), LIMITS);
+        let mut fields = RequestColumns::new(
+            vec![column],
+            [("PET", ColumnType::Date)].into_iter(),
+            LIMITS,
+        );
         assert_eq!(fields.slot(" lifetime VALUE"), FieldTarget::Custom(0));
-        assert_eq!(fields.slot("First_Name"), FieldTarget::BuiltIn(BuiltInColumn::FirstName));
+        assert_eq!(
+            fields.slot("First_Name"),
+            FieldTarget::BuiltIn(BuiltInColumn::FirstName)
+        );
         assert_eq!(fields.slot("Pet"), FieldTarget::Custom(1));
         assert_eq!(fields.slot("pet"), FieldTarget::Custom(1));
         assert_eq!(fields.columns()[1].column_type, ColumnType::Date);
@@ -147,7 +173,9 @@ mod tests {
     #[test]
     fn ten_new_columns_per_request_in_order_of_first_appearance() {
         let mut fields = RequestColumns::new(Vec::new(), [].into_iter(), LIMITS);
-        let slots: Vec<_> = (0..12).map(|number| fields.slot(&format!("field {number}"))).collect();
+        let slots: Vec<_> = (0..12)
+            .map(|number| fields.slot(&format!("field {number}")))
+            .collect();
         assert_eq!(slots[9], FieldTarget::Custom(9));
         assert_eq!(slots[10..], [FieldTarget::Dropped, FieldTarget::Dropped]);
         assert_eq!(fields.slot("FIELD 3"), FieldTarget::Custom(3));
@@ -161,6 +189,13 @@ mod tests {
         columns.push(stored("owned", ColumnKind::Custom, ColumnSource::Owner));
         let mut fields = RequestColumns::new(columns, [].into_iter(), LIMITS);
         let slots = [fields.slot("x"), fields.slot("y"), fields.slot("z")];
-        assert_eq!(slots, [FieldTarget::Custom(49), FieldTarget::Custom(50), FieldTarget::Dropped]);
+        assert_eq!(
+            slots,
+            [
+                FieldTarget::Custom(49),
+                FieldTarget::Custom(50),
+                FieldTarget::Dropped
+            ]
+        );
     }
 }

@@ -2,7 +2,9 @@
 
 use bytes::Bytes;
 use contract::id::{RequestId, TeamId};
-use contract::message::{REPLY_ERROR, REPLY_OK, REPLY_REPLAYED, SEND_QUEUE, SEND_V1, SEND_VALIDATE_V1};
+use contract::message::{
+    REPLY_ERROR, REPLY_OK, REPLY_REPLAYED, SEND_QUEUE, SEND_V1, SEND_VALIDATE_V1,
+};
 use contract::send::{SendContext, SendError, SendReplyContext};
 use queue::{CallHandler, QueueCall, QueueReply, SlotPermit};
 use service::trace::{TraceContext, work};
@@ -41,7 +43,9 @@ impl SendHandler {
     ) -> Result<SendAnswer, SendError> {
         let mailer = self.mailer.in_turn(turn);
         if is_dry {
-            return Box::pin(validate::validate(&mailer, &incoming)).await.map(SendAnswer::Validated);
+            return Box::pin(validate::validate(&mailer, &incoming))
+                .await
+                .map(SendAnswer::Validated);
         }
         // Boxed: it is large, and would be moved from layer to layer.
         Box::pin(send::send(&mailer, incoming)).await
@@ -64,7 +68,9 @@ impl CallHandler for SendHandler {
             idempotency_key: context.idempotency_key,
             body: call.body,
         };
-        Some(reply(work(span, self.answer(is_dry, incoming, turn), code_of).await))
+        Some(reply(
+            work(span, self.answer(is_dry, incoming, turn), code_of).await,
+        ))
     }
 }
 
@@ -78,8 +84,13 @@ fn code_of(result: &Result<SendAnswer, SendError>) -> &'static str {
 
 fn reply(result: Result<SendAnswer, SendError>) -> QueueReply {
     match result {
-        Ok(SendAnswer::New(FinishedSend { response, cost_cents })) => {
-            let context = SendReplyContext { cost_cents: Some(cost_cents) };
+        Ok(SendAnswer::New(FinishedSend {
+            response,
+            cost_cents,
+        })) => {
+            let context = SendReplyContext {
+                cost_cents: Some(cost_cents),
+            };
             QueueReply::new(REPLY_OK, response).with_context(context.to_text())
         }
         Ok(SendAnswer::Validated(body)) => QueueReply::new(REPLY_OK, body),
@@ -90,5 +101,7 @@ fn reply(result: Result<SendAnswer, SendError>) -> QueueReply {
 
 fn error_body(error: &SendError) -> Bytes {
     // A code and a text can always be written.
-    serde_json::to_vec(error).map(Bytes::from).unwrap_or_default()
+    serde_json::to_vec(error)
+        .map(Bytes::from)
+        .unwrap_or_default()
 }

@@ -20,7 +20,10 @@ const FILE_PURGE_INTERVAL: Duration = Duration::from_secs(60 * 60);
 const PURGE_LEASE: TimeDelta = TimeDelta::minutes(3);
 
 /// A hundred thousand rows of a kind a minute.
-const PURGE: PurgePortions = PurgePortions { rows: 5_000, statements: 20 };
+const PURGE: PurgePortions = PurgePortions {
+    rows: 5_000,
+    statements: 20,
+};
 
 /// Rate windows are kept a little longer than they count.
 const RATE_WINDOW_AGE: TimeDelta = TimeDelta::minutes(10);
@@ -33,7 +36,11 @@ const SEARCH_STATEMENTS: usize = 50;
 
 /// Runs until the process is to stop.
 pub(crate) async fn run(mailer: &MailerState) {
-    tokio::join!(keep_findable(mailer), keep_purging(mailer), keep_purging_files(mailer));
+    tokio::join!(
+        keep_findable(mailer),
+        keep_purging(mailer),
+        keep_purging_files(mailer)
+    );
 }
 
 async fn keep_findable(mailer: &MailerState) {
@@ -64,19 +71,41 @@ async fn purge(mailer: &MailerState) -> Result<(), StoreError> {
     }
     let (store, now) = (&mailer.process.store, mailer.process.clock.now());
     let retention = TimeDelta::days(mailer.process.config.mailer.request_retention_days);
-    PURGE.delete("caches", |rows| store.rate_windows_purge(now - RATE_WINDOW_AGE, rows)).await;
-    PURGE.delete("caches", |rows| store.address_answers_purge(now, rows)).await;
-    PURGE.delete("caches", |rows| store.pictures_purge(now, rows)).await;
-    PURGE.delete("caches", |rows| store.return_addresses_purge(now, rows)).await;
-    PURGE.delete("caches", |rows| store.shown_once_purge(now, rows)).await;
+    PURGE
+        .delete("caches", |rows| {
+            store.rate_windows_purge(now - RATE_WINDOW_AGE, rows)
+        })
+        .await;
+    PURGE
+        .delete("caches", |rows| store.address_answers_purge(now, rows))
+        .await;
+    PURGE
+        .delete("caches", |rows| store.pictures_purge(now, rows))
+        .await;
+    PURGE
+        .delete("caches", |rows| store.return_addresses_purge(now, rows))
+        .await;
+    PURGE
+        .delete("caches", |rows| store.shown_once_purge(now, rows))
+        .await;
     let sessions = now - TimeDelta::hours(mailer.process.config.console.session_longest_hours);
-    PURGE.delete("caches", |rows| store.session_purge(sessions, rows)).await;
+    PURGE
+        .delete("caches", |rows| store.session_purge(sessions, rows))
+        .await;
     let answers = TimeDelta::days(mailer.process.config.language_model.answer_days);
-    PURGE.delete("caches", |rows| store.ai_purge(now - answers, rows)).await;
+    PURGE
+        .delete("caches", |rows| store.ai_purge(now - answers, rows))
+        .await;
     let days = now.date_naive() - FIGURE_AGE;
-    PURGE.delete("sends", |rows| store.campaign_day_purge(days, rows)).await;
-    PURGE.delete("sends", |rows| store.send_purge(now - retention, rows)).await;
-    PURGE.delete("sends", |rows| store.send_key_purge(now - retention, rows)).await;
+    PURGE
+        .delete("sends", |rows| store.campaign_day_purge(days, rows))
+        .await;
+    PURGE
+        .delete("sends", |rows| store.send_purge(now - retention, rows))
+        .await;
+    PURGE
+        .delete("sends", |rows| store.send_key_purge(now - retention, rows))
+        .await;
     Ok(())
 }
 

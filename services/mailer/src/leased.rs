@@ -42,7 +42,8 @@ pub(crate) trait LeasedWork: Clone + Send + Sync + 'static {
 /// Takes and does what is due until the process is to stop. Pieces under way then have its grace.
 pub(crate) async fn run<W: LeasedWork>(mailer: &MailerState, work: W) {
     let process = &mailer.process;
-    let mut looks = tokio::time::interval(Duration::from_millis(process.config.mailer.job_interval_ms));
+    let mut looks =
+        tokio::time::interval(Duration::from_millis(process.config.mailer.job_interval_ms));
     looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let places = TeamSlots::default();
     let mut under_way = JoinSet::new();
@@ -81,7 +82,9 @@ async fn take_all<W: LeasedWork>(
     while let Some(full_teams) = places.full_teams(W::BOUNDS)
         && !mailer.process.shutdown.is_cancelled()
     {
-        let Some((team_id, piece)) = work.take(&full_teams).await? else { break };
+        let Some((team_id, piece)) = work.take(&full_teams).await? else {
+            break;
+        };
         let (place, work) = (places.take(team_id), work.clone());
         under_way.spawn(async move {
             let _place = place;
@@ -94,7 +97,10 @@ async fn take_all<W: LeasedWork>(
 fn note_panic(work: &'static str, ended: Result<(), JoinError>) {
     if ended.is_err_and(|error| error.is_panic()) {
         metrics::counter!("pillarbox_due_work_panics_total").increment(1);
-        tracing::error!(work, "due work panicked; it is tried again when its lease is over");
+        tracing::error!(
+            work,
+            "due work panicked; it is tried again when its lease is over"
+        );
     }
 }
 
@@ -117,12 +123,20 @@ impl TeamSlots {
         if held.values().sum::<usize>() >= bounds.in_all {
             return None;
         }
-        Some(held.iter().filter(|(_, held)| **held >= bounds.per_team).map(|(team_id, _)| *team_id).collect())
+        Some(
+            held.iter()
+                .filter(|(_, held)| **held >= bounds.per_team)
+                .map(|(team_id, _)| *team_id)
+                .collect(),
+        )
     }
 
     fn take(&self, team_id: TeamId) -> TeamSlotGuard {
         *self.held().entry(team_id).or_default() += 1;
-        TeamSlotGuard { places: self.clone(), team_id }
+        TeamSlotGuard {
+            places: self.clone(),
+            team_id,
+        }
     }
 
     fn held(&self) -> MutexGuard<'_, HashMap<TeamId, usize>> {
@@ -149,11 +163,17 @@ mod tests {
 
     use super::*;
 
-    const BOUNDS: WorkLimits = WorkLimits { in_all: 3, per_team: 2 };
+    const BOUNDS: WorkLimits = WorkLimits {
+        in_all: 3,
+        per_team: 2,
+    };
 
     #[test]
     fn a_team_has_its_share_and_gives_it_back() {
-        let (places, [one, other]) = (TeamSlots::default(), [1, 2].map(|id| TeamId(Uuid::from_u128(id))));
+        let (places, [one, other]) = (
+            TeamSlots::default(),
+            [1, 2].map(|id| TeamId(Uuid::from_u128(id))),
+        );
         let first = places.take(one);
         assert_eq!(places.full_teams(BOUNDS), Some(vec![]));
         let second = places.take(one);

@@ -95,10 +95,24 @@ pub async fn serve(process: Process, verifier: Arc<dyn AddressVerifier>) -> anyh
     let (designs, layouts) = (DesignCache::default(), LayoutThreads::default());
     let model = ai::LanguageModelClient::configured(&process.config.language_model)?;
     let payments = Arc::new(payments);
-    let unattended_payments =
-        PaymentProcessor::new(process.store.clone(), &process.config.stripe, AT_STRIPE_UNATTENDED)?;
-    let mailer = MailerState { process, turn: None, verifier, pictures, designs, layouts, payments };
-    let unattended = MailerState { payments: Arc::new(unattended_payments), ..mailer.clone() };
+    let unattended_payments = PaymentProcessor::new(
+        process.store.clone(),
+        &process.config.stripe,
+        AT_STRIPE_UNATTENDED,
+    )?;
+    let mailer = MailerState {
+        process,
+        turn: None,
+        verifier,
+        pictures,
+        designs,
+        layouts,
+        payments,
+    };
+    let unattended = MailerState {
+        payments: Arc::new(unattended_payments),
+        ..mailer.clone()
+    };
     let process = &mailer.process;
     let consumption = ConsumerOptions {
         queue: SEND_QUEUE,
@@ -123,7 +137,10 @@ pub async fn serve(process: Process, verifier: Arc<dyn AddressVerifier>) -> anyh
 impl MailerState {
     /// The same mailer for work that is in its turn.
     pub(crate) fn in_turn(&self, turn: SlotPermit) -> Self {
-        Self { turn: Some(turn), ..self.clone() }
+        Self {
+            turn: Some(turn),
+            ..self.clone()
+        }
     }
 
     /// Lets others have the slot, and goes on in its next turn.
@@ -140,7 +157,11 @@ impl MailerState {
         strictness: Option<VerificationStrictness>,
     ) -> Result<Vec<AddressVerdict>, VerificationError> {
         let verdicts = self.verifier.verify(inputs, strictness);
-        if self.verifier.asks_elsewhere() { self.aside(verdicts).await } else { verdicts.await }
+        if self.verifier.asks_elsewhere() {
+            self.aside(verdicts).await
+        } else {
+            verdicts.await
+        }
     }
 
     /// Waits for somebody else, a host, a provider or an equal request. The slot of the work is another's meanwhile.
@@ -158,5 +179,11 @@ fn pictures(process: &Process) -> anyhow::Result<PictureFetcher> {
     let client = OutboundClient::new(TargetPolicy::new(&config.outbound.allowed_networks))?;
     let storage = Storage::new(&config.storage)?;
     let (store, clock) = (process.store.clone(), process.clock.clone());
-    Ok(PictureFetcher::new(client, storage, store, clock, config.pictures.clone()))
+    Ok(PictureFetcher::new(
+        client,
+        storage,
+        store,
+        clock,
+        config.pictures.clone(),
+    ))
 }

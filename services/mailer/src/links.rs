@@ -15,29 +15,46 @@ pub(crate) struct QrLinks {
 impl QrLinks {
     pub(crate) fn of(document: &PrintableDesign) -> Self {
         let elements = [Side::Front, Side::Back].map(|side| &document.surface(side).elements);
-        let codes = elements.into_iter().flatten().filter_map(|element| match &element.content {
-            ElementContent::QrCode(code) => Some(code.clone()),
-            _ => None,
-        });
-        Self { codes: codes.collect() }
+        let codes = elements
+            .into_iter()
+            .flatten()
+            .filter_map(|element| match &element.content {
+                ElementContent::QrCode(code) => Some(code.clone()),
+                _ => None,
+            });
+        Self {
+            codes: codes.collect(),
+        }
     }
 
     /// Where they lead for this recipient, in order, separated by spaces: a destination whose fields are all there,
     /// else the fallback link.
     pub(crate) fn destinations(&self, recipient: &dyn ValueLookup) -> String {
-        let links: Vec<String> = self.codes.iter().map(|code| destination(code, recipient)).collect();
+        let links: Vec<String> = self
+            .codes
+            .iter()
+            .map(|code| destination(code, recipient))
+            .collect();
         links.join(" ")
     }
 }
 
 fn destination(code: &QrCode, recipient: &dyn ValueLookup) -> String {
-    let keys: Vec<String> = code.destination.template().fields().map(fold_name).collect();
+    let keys: Vec<String> = code
+        .destination
+        .template()
+        .fields()
+        .map(fold_name)
+        .collect();
     // Rendering asks for the fields by the names that the template has.
     let value = |name: &str| {
         let key = keys.iter().find(|key| **key == fold_name(name));
         key.and_then(|key| recipient.value(key))
     };
-    let link = code.destination.render(value).and_then(|link| Url::parse(&link).ok());
+    let link = code
+        .destination
+        .render(value)
+        .and_then(|link| Url::parse(&link).ok());
     // As browsers write it: ASCII without spaces, fit for a header.
     link.map_or_else(|| code.fallback_link.as_str().to_owned(), String::from)
 }
@@ -71,7 +88,11 @@ mod tests {
         QrLinks::of(&PrintableDesign::parse(&document).unwrap())
     }
 
-    fn rendered(links: &QrLinks, first_name: &str, values: &[(&'static str, &'static str)]) -> String {
+    fn rendered(
+        links: &QrLinks,
+        first_name: &str,
+        values: &[(&'static str, &'static str)],
+    ) -> String {
         let values = TestLookup(values.iter().copied().collect());
         links.destinations(&RecipientProfile {
             name: (first_name, "Reader"),
@@ -86,8 +107,10 @@ mod tests {
 
     #[test]
     fn fields_are_filled_in_front_before_back() {
-        let links =
-            links(["https://a.example/?n={{First_Name}}&z={{zip}}", "https://b.example/{{Offer Code}}"]);
+        let links = links([
+            "https://a.example/?n={{First_Name}}&z={{zip}}",
+            "https://b.example/{{Offer Code}}",
+        ]);
         assert_eq!(
             rendered(&links, "José", &[("offer code", "X7")]),
             "https://a.example/?n=Jos%C3%A9&z=78701 https://b.example/X7"
@@ -105,7 +128,10 @@ mod tests {
 
     #[test]
     fn values_are_encoded_and_part_by_spaces_no_link_from_the_next() {
-        let links = links(["https://a.example/{{offer}}", "https://b.example/?q={{offer}}"]);
+        let links = links([
+            "https://a.example/{{offer}}",
+            "https://b.example/?q={{offer}}",
+        ]);
         assert_eq!(
             rendered(&links, "Ann", &[("offer", "2 for 1 https://c.example/")]),
             "https://a.example/2%20for%201%20https%3A%2F%2Fc.example%2F \

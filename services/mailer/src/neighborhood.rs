@@ -8,13 +8,15 @@ use columns::RecipientProfile;
 use contract::limits::HOMES_PER_REQUEST;
 use contract::send::NotMailedReason;
 use store::{
-    BookEntryValues, MailpieceRow, NeighborhoodHome, NeighborhoodSettings, RecipientListings, Store,
-    StoreError,
+    BookEntryValues, MailpieceRow, NeighborhoodHome, NeighborhoodSettings, RecipientListings,
+    Store, StoreError,
 };
 use uuid::Uuid;
 
 use crate::MailerState;
-use crate::cards::{DesignValues, MailpieceContext, MailpieceDraft, MailpieceDraftError, decide_cards};
+use crate::cards::{
+    DesignValues, MailpieceContext, MailpieceDraft, MailpieceDraftError, decide_cards,
+};
 use crate::decide::{MailingCandidate, MailingDecision, decide};
 use crate::links::QrLinks;
 use crate::prepare::entry_id;
@@ -57,9 +59,11 @@ impl CenterHomes {
     /// What is left of it when these centers have been removed since.
     fn without(&self, removed: &HashSet<Uuid>) -> Self {
         match self.refusal {
-            None if removed.contains(&self.center) => {
-                Self { refusal: Some(NotMailedReason::RemovedBySender), homes: Vec::new(), ..*self }
-            }
+            None if removed.contains(&self.center) => Self {
+                refusal: Some(NotMailedReason::RemovedBySender),
+                homes: Vec::new(),
+                ..*self
+            },
             _ => self.clone(),
         }
     }
@@ -106,10 +110,14 @@ impl NeighborhoodHomes {
         let mut known = HashMap::new();
         for part in centers.chunks(centers_at_a_time(settings)) {
             let places: Vec<(f64, f64)> = part.iter().filter_map(open_place).collect();
-            let around = store.homes_around(&places, settings.radius_metres.into(), limit).await?;
+            let around = store
+                .homes_around(&places, settings.radius_metres.into(), limit)
+                .await?;
             let mut around = around.into_iter();
             for center in part {
-                let neighborhood = open_place(center).and_then(|_| around.next()).unwrap_or_default();
+                let neighborhood = open_place(center)
+                    .and_then(|_| around.next())
+                    .unwrap_or_default();
                 found.add(center, neighborhood, &mut known);
             }
         }
@@ -124,7 +132,10 @@ impl NeighborhoodHomes {
         known: &mut HashMap<Uuid, usize>,
     ) {
         let store::Neighborhood { found, homes } = neighborhood;
-        let new = homes.iter().filter(|home| !known.contains_key(&home.address_id)).count();
+        let new = homes
+            .iter()
+            .filter(|home| !known.contains_key(&home.address_id))
+            .count();
         let refusal = match center.refusal {
             Some(refusal) => Some(refusal),
             None if homes.is_empty() => Some(NotMailedReason::NoHomesFound),
@@ -133,7 +144,12 @@ impl NeighborhoodHomes {
             }
             None => None,
         };
-        let mut around = CenterHomes { center: center.address_id, refusal, found, homes: Vec::new() };
+        let mut around = CenterHomes {
+            center: center.address_id,
+            refusal,
+            found,
+            homes: Vec::new(),
+        };
         if refusal.is_none() {
             for home in homes {
                 let position = *known.entry(home.address_id).or_insert_with(|| {
@@ -155,7 +171,11 @@ impl NeighborhoodHomes {
     /// The addresses of all homes and centers.
     pub(crate) fn listable_ids(&self) -> Vec<Uuid> {
         let centers = self.around.iter().map(|around| around.center);
-        self.homes.iter().map(|home| home.address_id).chain(centers).collect()
+        self.homes
+            .iter()
+            .map(|home| home.address_id)
+            .chain(centers)
+            .collect()
     }
 
     /// Judges the homes by the lists and the area.
@@ -165,7 +185,12 @@ impl NeighborhoodHomes {
             let before_duplicates = facts.refusal(address_id);
             let is_inside = rules.is_inside(Some(home.place), &home.zip);
             let after_duplicates = (!is_inside).then_some(NotMailedReason::FilteredLocation);
-            MailingCandidate { address_id, written_id: address_id, before_duplicates, after_duplicates }
+            MailingCandidate {
+                address_id,
+                written_id: address_id,
+                before_duplicates,
+                after_duplicates,
+            }
         };
         self.candidates = self.homes.iter().map(candidate).collect();
     }
@@ -194,11 +219,15 @@ impl NeighborhoodHomes {
         budget_left_cents: Option<i64>,
         price_cents: i64,
     ) -> Vec<CenterMailing> {
-        let arounds: Vec<CenterHomes> =
-            self.around.iter().map(|around| around.without(&facts.removed)).collect();
+        let arounds: Vec<CenterHomes> = self
+            .around
+            .iter()
+            .map(|around| around.without(&facts.removed))
+            .collect();
         let homes = arounds.iter().flat_map(|around| &around.homes);
-        let candidates: Vec<MailingCandidate> =
-            homes.map(|home| self.candidates[*home].listed(facts)).collect();
+        let candidates: Vec<MailingCandidate> = homes
+            .map(|home| self.candidates[*home].listed(facts))
+            .collect();
         let decisions = decide(&candidates, mailed, budget_left_cents, price_cents);
         let mut rest = decisions.as_slice();
         let mut mailings = Vec::with_capacity(arounds.len());
@@ -219,7 +248,10 @@ impl NeighborhoodHomes {
     ) -> Vec<MailpieceRow<'_>> {
         let mut rows = Vec::new();
         for (mailing, center_entry_id) in mailings.iter().zip(entry_ids) {
-            let homes = mailing.mailed.iter().map(|home| (&self.homes[*home], &self.cards[*home]));
+            let homes = mailing
+                .mailed
+                .iter()
+                .map(|home| (&self.homes[*home], &self.cards[*home]));
             rows.extend(homes.map(|home| piece_row(home, center_entry_id, print)));
         }
         rows
@@ -228,25 +260,40 @@ impl NeighborhoodHomes {
 
 /// Centers looked around in one go, so that their homes are not many more than a request may mail.
 pub(crate) fn centers_at_a_time(settings: NeighborhoodSettings) -> usize {
-    let limit = usize::try_from(settings.homes_per_center).unwrap_or(1).max(1);
+    let limit = usize::try_from(settings.homes_per_center)
+        .unwrap_or(1)
+        .max(1);
     (HOMES_PER_REQUEST / limit).max(1)
 }
 
 fn open_place(center: &NeighborhoodCenter) -> Option<(f64, f64)> {
-    if center.refusal.is_some() { None } else { center.place }
+    if center.refusal.is_some() {
+        None
+    } else {
+        center.place
+    }
 }
 
 /// A center is mailed when a home is. Else it has the reason of the home that came furthest.
 fn mailing(around: &CenterHomes, decisions: &[MailingDecision]) -> CenterMailing {
     let homes = around.homes.iter().zip(decisions);
-    let mailed: Vec<usize> =
-        homes.filter(|(_, decision)| **decision == MailingDecision::Mail).map(|(home, _)| *home).collect();
-    let furthest = decisions.iter().copied().max_by_key(|decision| rank(*decision));
+    let mailed: Vec<usize> = homes
+        .filter(|(_, decision)| **decision == MailingDecision::Mail)
+        .map(|(home, _)| *home)
+        .collect();
+    let furthest = decisions
+        .iter()
+        .copied()
+        .max_by_key(|decision| rank(*decision));
     let decision = match around.refusal {
         Some(reason) => MailingDecision::Refuse(reason),
         None => furthest.unwrap_or(MailingDecision::Refuse(NotMailedReason::NoHomesFound)),
     };
-    CenterMailing { decision, found: around.found, mailed }
+    CenterMailing {
+        decision,
+        found: around.found,
+        mailed,
+    }
 }
 
 /// How far a home came on its way to a card.
@@ -263,7 +310,10 @@ fn rank(decision: MailingDecision) -> u8 {
 }
 
 /// Whoever lives in a home: nobody's name is known.
-fn resident<'a>(home: &'a NeighborhoodHome, nothing_stored: &'a BookEntryValues) -> RecipientProfile<'a> {
+fn resident<'a>(
+    home: &'a NeighborhoodHome,
+    nothing_stored: &'a BookEntryValues,
+) -> RecipientProfile<'a> {
     RecipientProfile {
         name: ("", ""),
         lines: (&home.line_1, ""),
@@ -275,9 +325,15 @@ fn resident<'a>(home: &'a NeighborhoodHome, nothing_stored: &'a BookEntryValues)
     }
 }
 
-fn values(home: &NeighborhoodHome, deciding: &MailpieceContext<'_>, rules: &AudienceRules) -> DesignValues {
+fn values(
+    home: &NeighborhoodHome,
+    deciding: &MailpieceContext<'_>,
+    rules: &AudienceRules,
+) -> DesignValues {
     let nothing_stored = BookEntryValues::default();
-    deciding.rules.values(&rules.computed(&resident(home, &nothing_stored), deciding.today))
+    deciding
+        .rules
+        .values(&rules.computed(&resident(home, &nothing_stored), deciding.today))
 }
 
 fn piece_row<'a>(
@@ -300,9 +356,11 @@ fn piece_row<'a>(
         plus4: home.plus4.as_deref(),
         verification: HOME_VERIFICATION,
         corrections: String::new(),
-        destinations: print
-            .links
-            .destinations(&print.rules.computed(&resident(home, &nothing_stored), print.today)),
+        destinations: print.links.destinations(
+            &print
+                .rules
+                .computed(&resident(home, &nothing_stored), print.today),
+        ),
         center_entry_id: Some(center_entry_id),
         content: card.content.clone(),
     }

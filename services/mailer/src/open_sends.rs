@@ -27,13 +27,22 @@ impl LeasedWork for OpenSends {
     const NAME: &'static str = "open sends";
 
     // Each may wait for a payment provider that hangs.
-    const BOUNDS: WorkLimits = WorkLimits { in_all: 8, per_team: 1 };
+    const BOUNDS: WorkLimits = WorkLimits {
+        in_all: 8,
+        per_team: 1,
+    };
 
-    async fn take(&self, full_teams: &[TeamId]) -> Result<Option<(TeamId, ReservedSend)>, StoreError> {
+    async fn take(
+        &self,
+        full_teams: &[TeamId],
+    ) -> Result<Option<(TeamId, ReservedSend)>, StoreError> {
         let process = &self.mailer.process;
         let now = process.clock.now();
         let leased_until = now + TimeDelta::milliseconds(process.config.mailer.lease_ms);
-        let reserved = process.store.send_adopt(Uuid::now_v7(), now, leased_until, full_teams).await?;
+        let reserved = process
+            .store
+            .send_adopt(Uuid::now_v7(), now, leased_until, full_teams)
+            .await?;
         Ok(reserved.map(|reserved| (reserved.lease.team_id, reserved)))
     }
 
@@ -43,7 +52,9 @@ impl LeasedWork for OpenSends {
             "adoption", request_id = %lease.send_id, team_id = %lease.team_id, campaign_id = %reserved.campaign_id,
             charge = Empty, amount_cents = Empty,
         );
-        let finished = finish(&self.mailer, &reserved).instrument(span.clone()).await;
+        let finished = finish(&self.mailer, &reserved)
+            .instrument(span.clone())
+            .await;
         span.in_scope(|| match &finished {
             Ok(()) => tracing::info!("finished a send that its worker had left open"),
             Err(error) => tracing::warn!(error = error as &dyn Error, "an open send stays open"),
@@ -53,7 +64,11 @@ impl LeasedWork for OpenSends {
 
 async fn finish(mailer: &MailerState, reserved: &ReservedSend) -> Result<(), SettleError> {
     let team_id = reserved.lease.team_id;
-    let campaign = mailer.process.store.campaign_get(team_id, &reserved.campaign_id).await?;
+    let campaign = mailer
+        .process
+        .store
+        .campaign_get(team_id, &reserved.campaign_id)
+        .await?;
     let settle = settle_send(mailer, reserved, campaign.as_ref());
     while_held(mailer, reserved.lease, settle).await.map(drop)
 }

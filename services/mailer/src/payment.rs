@@ -89,7 +89,11 @@ impl PaymentProcessor {
             "" => None,
             _ => Some(StripeClient::new(settings)?),
         };
-        Ok(Self { store, stripe, at_stripe: Semaphore::new(at_stripe) })
+        Ok(Self {
+            store,
+            stripe,
+            at_stripe: Semaphore::new(at_stripe),
+        })
     }
 
     /// Takes a charge's money once, however often it is called with the charge.
@@ -113,8 +117,15 @@ impl PaymentProcessor {
         })
     }
 
-    async fn charge_balance(&self, charge: &Charge, now: DateTime<Utc>) -> anyhow::Result<PaymentOutcome> {
-        let taken = self.store.balance_take(charge.team_id, charge.charge_id, charge.amount_cents, now).await;
+    async fn charge_balance(
+        &self,
+        charge: &Charge,
+        now: DateTime<Utc>,
+    ) -> anyhow::Result<PaymentOutcome> {
+        let taken = self
+            .store
+            .balance_take(charge.team_id, charge.charge_id, charge.amount_cents, now)
+            .await;
         match taken? {
             BalanceDebit::Paid => Ok(PaymentOutcome::Paid { reference: None }),
             BalanceDebit::Insufficient => Ok(PaymentOutcome::Declined {
@@ -123,12 +134,23 @@ impl PaymentProcessor {
         }
     }
 
-    async fn charge_card(&self, charge: &Charge, now: DateTime<Utc>) -> anyhow::Result<PaymentOutcome> {
-        let stripe = self.stripe.as_ref().context("stripe.secret_key is not set")?;
+    async fn charge_card(
+        &self,
+        charge: &Charge,
+        now: DateTime<Utc>,
+    ) -> anyhow::Result<PaymentOutcome> {
+        let stripe = self
+            .stripe
+            .as_ref()
+            .context("stripe.secret_key is not set")?;
         let team = self.store.team_get(charge.team_id).await?;
         // A card that was taken off after the charge was made may have paid it before, so this is no decline.
-        let customer = team.stripe_customer.context("the team no longer has a customer at Stripe")?;
-        let payment_method = team.stripe_payment_method.context("the team no longer has a card at Stripe")?;
+        let customer = team
+            .stripe_customer
+            .context("the team no longer has a customer at Stripe")?;
+        let payment_method = team
+            .stripe_payment_method
+            .context("the team no longer has a card at Stripe")?;
         let order = PaymentOrder {
             charge_id: charge.charge_id,
             amount_cents: charge.amount_cents,
@@ -145,7 +167,8 @@ impl PaymentProcessor {
 /// Counts what came of a charge. Payments are those of the schema.
 pub(crate) fn count(charge: &Charge, result: &'static str) {
     let payment = charge.payment.clone();
-    metrics::counter!("pillarbox_charges_total", "payment" => payment, "result" => result).increment(1);
+    metrics::counter!("pillarbox_charges_total", "payment" => payment, "result" => result)
+        .increment(1);
 }
 
 /// An error with what caused it, in one line.

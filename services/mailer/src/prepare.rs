@@ -88,7 +88,10 @@ impl<'a> PreparedRecipient<'a> {
 }
 
 /// Sorts the values of a request into columns.
-pub(crate) fn prepare<'a>(request: &'a SendRequest<'_>, fields: RequestColumns) -> PreparedRequest<'a> {
+pub(crate) fn prepare<'a>(
+    request: &'a SendRequest<'_>,
+    fields: RequestColumns,
+) -> PreparedRequest<'a> {
     let mut preparation = PreparedRequest {
         recipients: Vec::with_capacity(request.recipients.len()),
         fields,
@@ -117,7 +120,9 @@ impl<'a> PreparedRequest<'a> {
             let sent = Cow::as_ref(value);
             let value = kept(sent);
             let slot = self.fields.slot(name);
-            if value.len() < sent.len() && matches!(slot, FieldTarget::BuiltIn(_) | FieldTarget::Custom(_)) {
+            if value.len() < sent.len()
+                && matches!(slot, FieldTarget::BuiltIn(_) | FieldTarget::Custom(_))
+            {
                 prepared.cut.push(name);
             }
             match slot {
@@ -170,10 +175,27 @@ mod tests {
 
     fn fields() -> RequestColumns {
         let columns = vec![
-            TeamColumn::new("visits", ColumnType::Number, ColumnKind::Custom, ColumnSource::Owner),
-            TeamColumn::new("tier", ColumnType::Text, ColumnKind::Formula, ColumnSource::Owner),
+            TeamColumn::new(
+                "visits",
+                ColumnType::Number,
+                ColumnKind::Custom,
+                ColumnSource::Owner,
+            ),
+            TeamColumn::new(
+                "tier",
+                ColumnType::Text,
+                ColumnKind::Formula,
+                ColumnSource::Owner,
+            ),
         ];
-        RequestColumns::new(columns, [].into_iter(), ColumnLimits { per_request: 10, per_team: 50 })
+        RequestColumns::new(
+            columns,
+            [].into_iter(),
+            ColumnLimits {
+                per_request: 10,
+                per_team: 50,
+            },
+        )
     }
 
     #[test]
@@ -186,12 +208,26 @@ mod tests {
         .to_string();
         let request = parse(body.as_bytes()).unwrap();
         let preparation = prepare(&request, fields());
-        assert_eq!((preparation.unparseable_typed_values, preparation.computed_fields_ignored), (1, 2));
+        assert_eq!(
+            (
+                preparation.unparseable_typed_values,
+                preparation.computed_fields_ignored
+            ),
+            (1, 2)
+        );
         let first = &preparation.recipients[0];
         assert_eq!(first.value(BuiltInColumn::FirstName), "Ann");
         assert_eq!(first.birth(), Some((3, 7, None)));
-        assert_eq!((&*first.cut, preparation.recipients[1].cut.len()), (&["note"][..], 0));
-        let names: Vec<_> = preparation.fields.columns().iter().map(|column| column.name.as_str()).collect();
+        assert_eq!(
+            (&*first.cut, preparation.recipients[1].cut.len()),
+            (&["note"][..], 0)
+        );
+        let names: Vec<_> = preparation
+            .fields
+            .columns()
+            .iter()
+            .map(|column| column.name.as_str())
+            .collect();
         assert_eq!(names, ["visits", "tier", "note"]);
         let mut custom = first.custom.clone();
         custom.sort_unstable();
@@ -203,14 +239,26 @@ mod tests {
         let house = 0xabc_u128 << NAME_BITS;
         let entry = entry_id(Uuid::from_u128(house | 5), "Ann", "Abel").as_u128();
         assert_eq!(entry >> NAME_BITS, house >> NAME_BITS);
-        assert_ne!(entry, entry_id(Uuid::from_u128(house | 6), "Ann", "Abel").as_u128());
+        assert_ne!(
+            entry,
+            entry_id(Uuid::from_u128(house | 6), "Ann", "Abel").as_u128()
+        );
     }
 
     #[test]
     fn an_entry_is_the_address_and_the_name_whatever_its_case() {
         let address = Uuid::from_u128(7);
-        assert_eq!(entry_id(address, "Ann", "ABEL"), entry_id(address, "ann", "Abel"));
-        assert_ne!(entry_id(address, "Ann", "Abel"), entry_id(address, "AnnA", "bel"));
-        assert_ne!(entry_id(address, "Ann", "Abel"), entry_id(Uuid::from_u128(8), "Ann", "Abel"));
+        assert_eq!(
+            entry_id(address, "Ann", "ABEL"),
+            entry_id(address, "ann", "Abel")
+        );
+        assert_ne!(
+            entry_id(address, "Ann", "Abel"),
+            entry_id(address, "AnnA", "bel")
+        );
+        assert_ne!(
+            entry_id(address, "Ann", "Abel"),
+            entry_id(Uuid::from_u128(8), "Ann", "Abel")
+        );
     }
 }

@@ -10,8 +10,8 @@ use chrono::{DateTime, NaiveDate, Utc};
 use contract::id::{CampaignId, ChargeId};
 use contract::send::{NotMailedReason, RecipientOutcome, SendError, SendResponse, write_response};
 use store::{
-    BookEntryRow, Campaign, CampaignFigure, ChargeKind, LockedCampaign, MailpieceBatch, MailpieceRow,
-    NewCharge, RecipientListings, ReservedSend, SendLease, StoreError, Transaction,
+    BookEntryRow, Campaign, CampaignFigure, ChargeKind, LockedCampaign, MailpieceBatch,
+    MailpieceRow, NewCharge, RecipientListings, ReservedSend, SendLease, StoreError, Transaction,
 };
 use tracing::Span;
 use uuid::Uuid;
@@ -77,10 +77,14 @@ pub(crate) async fn reserve(
     let campaign = plan.campaign;
     let mut connection = mailer.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    let locked = transaction.campaign_lock(campaign.team_id, &campaign.campaign_id).await?;
+    let locked = transaction
+        .campaign_lock(campaign.team_id, &campaign.campaign_id)
+        .await?;
     if !locked.is_active {
         let message = "The campaign is not active. Activate it to mail its recipients.";
-        return Err(ReserveError::Refused(SendError::CampaignNotActive(message.to_owned())));
+        return Err(ReserveError::Refused(SendError::CampaignNotActive(
+            message.to_owned(),
+        )));
     }
     let ((reserved, decided), _) = tokio::try_join!(
         biased;
@@ -95,8 +99,13 @@ pub(crate) async fn reserve(
 
 /// Writes the address book, and then what a language model is to write of it: always in this order, as that model's own
 /// transactions lock them.
-async fn write_entries(transaction: &Transaction<'_>, plan: &SendPlan<'_>) -> Result<(), StoreError> {
-    transaction.entry_save(plan.campaign.team_id, plan.entries, plan.times.now).await?;
+async fn write_entries(
+    transaction: &Transaction<'_>,
+    plan: &SendPlan<'_>,
+) -> Result<(), StoreError> {
+    transaction
+        .entry_save(plan.campaign.team_id, plan.entries, plan.times.now)
+        .await?;
     queue_ai_columns(transaction, plan).await
 }
 
@@ -123,7 +132,10 @@ impl DecidedRecipients {
     /// The number of cards.
     pub(crate) fn cards(&self) -> usize {
         if self.mailings.is_empty() {
-            self.decisions.iter().filter(|decision| **decision == MailingDecision::Mail).count()
+            self.decisions
+                .iter()
+                .filter(|decision| **decision == MailingDecision::Mail)
+                .count()
         } else {
             self.mailings.iter().map(CenterMailing::mailed).sum()
         }
@@ -135,7 +147,11 @@ impl DecidedRecipients {
     }
 
     fn positions(&self, wanted: MailingDecision) -> impl Iterator<Item = usize> {
-        self.decisions.iter().enumerate().filter(move |(_, decision)| **decision == wanted).map(|(at, _)| at)
+        self.decisions
+            .iter()
+            .enumerate()
+            .filter(move |(_, decision)| **decision == wanted)
+            .map(|(at, _)| at)
     }
 
     /// Counts and notes the outcomes of a request that has taken effect.
@@ -160,7 +176,8 @@ impl DecidedRecipients {
         span.record("not_mailed", not_mailed.join(", "));
         span.record("cards", self.cards());
         for (outcome, recipients) in outcomes {
-            metrics::counter!("pillarbox_recipients_total", "outcome" => outcome).increment(recipients);
+            metrics::counter!("pillarbox_recipients_total", "outcome" => outcome)
+                .increment(recipients);
         }
     }
 }
@@ -181,27 +198,42 @@ pub(crate) async fn decide_with(
         HashSet::new()
     } else {
         let since = plan.times.mailed_since;
-        transaction.piece_mailed_since(campaign.team_id, &campaign.campaign_id, &open, since).await?
+        transaction
+            .piece_mailed_since(campaign.team_id, &campaign.campaign_id, &open, since)
+            .await?
     };
     let (budget, price) = (locked.budget_left_cents, plan.step.price_cents);
     Ok(match plan.neighborhoods {
         None => {
-            let candidates: Vec<MailingCandidate> =
-                plan.candidates.iter().map(|candidate| candidate.listed(&facts)).collect();
+            let candidates: Vec<MailingCandidate> = plan
+                .candidates
+                .iter()
+                .map(|candidate| candidate.listed(&facts))
+                .collect();
             let decisions = decide(&candidates, &mailed, budget, price);
-            DecidedRecipients { decisions, mailings: Vec::new() }
+            DecidedRecipients {
+                decisions,
+                mailings: Vec::new(),
+            }
         }
         Some(neighborhoods) => {
             let mailings = neighborhoods.decide(&facts, &mailed, budget, price);
             let decisions = mailings.iter().map(|mailing| mailing.decision).collect();
-            DecidedRecipients { decisions, mailings }
+            DecidedRecipients {
+                decisions,
+                mailings,
+            }
         }
     })
 }
 
 /// The addresses of candidates that are not refused yet, and those that lists may have them under.
 fn open_ids(candidates: &[MailingCandidate]) -> (Vec<Uuid>, Vec<Uuid>) {
-    let open = || candidates.iter().filter(|candidate| candidate.before_duplicates.is_none());
+    let open = || {
+        candidates
+            .iter()
+            .filter(|candidate| candidate.before_duplicates.is_none())
+    };
     let corrected = open().filter(|candidate| candidate.written_id != candidate.address_id);
     let address_ids: Vec<Uuid> = open().map(|candidate| candidate.address_id).collect();
     let written_ids = corrected.map(|candidate| candidate.written_id);
@@ -220,7 +252,9 @@ pub(crate) async fn listed_since(
     if locked.list_changes == campaign.list_changes || address_ids.is_empty() {
         return Ok(RecipientListings::default());
     }
-    transaction.recipient_facts(campaign.team_id, &campaign.campaign_id, address_ids).await
+    transaction
+        .recipient_facts(campaign.team_id, &campaign.campaign_id, address_ids)
+        .await
 }
 
 /// The answer as if the charge succeeds.
@@ -240,7 +274,11 @@ impl ResponseDraft {
         let response = respond(plan, decided, &addresses);
         let mailed = response.summary.mailed;
         // Without a charge the answer is final; with one it is kept whole until the charge is closed.
-        let body = if mailed == 0 { write_response(&response)? } else { serde_json::to_vec(&response)? };
+        let body = if mailed == 0 {
+            write_response(&response)?
+        } else {
+            serde_json::to_vec(&response)?
+        };
         Ok(Self {
             addresses,
             response: Bytes::from(body),
@@ -260,7 +298,10 @@ pub(crate) fn respond(
     decided: &DecidedRecipients,
     addresses: &[String],
 ) -> SendResponse {
-    let DecidedRecipients { decisions, mailings } = decided;
+    let DecidedRecipients {
+        decisions,
+        mailings,
+    } = decided;
     let mut mailings = mailings.iter();
     let outcomes = plan
         .assessed
@@ -276,8 +317,15 @@ pub(crate) fn respond(
         })
         .collect();
     let preparation = plan.preparation;
-    SendResponse::new(outcomes, preparation.unparseable_typed_values, preparation.computed_fields_ignored)
-        .with_left_out(preparation.long_names_ignored, preparation.birthdays_not_read)
+    SendResponse::new(
+        outcomes,
+        preparation.unparseable_typed_values,
+        preparation.computed_fields_ignored,
+    )
+    .with_left_out(
+        preparation.long_names_ignored,
+        preparation.birthdays_not_read,
+    )
 }
 
 /// A recipient's address on one line: verified when it is, else as it was sent.
@@ -298,8 +346,14 @@ fn outcome(
     match decision {
         MailingDecision::Mail => {
             let StepRules { product, step, .. } = plan.step;
-            RecipientOutcome::mailed(reference, address, product, step.postage, plan.times.mail_by_date)
-                .with_fallbacks(warnings(assessed, card), card.return_address_reason)
+            RecipientOutcome::mailed(
+                reference,
+                address,
+                product,
+                step.postage,
+                plan.times.mail_by_date,
+            )
+            .with_fallbacks(warnings(assessed, card), card.return_address_reason)
         }
         MailingDecision::Copy => {
             let detail = match plan.neighborhoods {
@@ -309,11 +363,19 @@ fn outcome(
                 None => "The address stands earlier in this request, and is mailed once.",
             };
             let detail = detail.to_owned();
-            RecipientOutcome::not_mailed(reference, address, NotMailedReason::DuplicateRecent, detail)
+            RecipientOutcome::not_mailed(
+                reference,
+                address,
+                NotMailedReason::DuplicateRecent,
+                detail,
+            )
         }
-        MailingDecision::Refuse(reason) => {
-            RecipientOutcome::not_mailed(reference, address, reason, detail(plan, (assessed, card), reason))
-        }
+        MailingDecision::Refuse(reason) => RecipientOutcome::not_mailed(
+            reference,
+            address,
+            reason,
+            detail(plan, (assessed, card), reason),
+        ),
     }
 }
 
@@ -326,7 +388,9 @@ async fn write(
     decided: &DecidedRecipients,
     draft: &ResponseDraft,
 ) -> Result<ReserveOutcome, StoreError> {
-    let SendPlan { campaign, times, .. } = plan;
+    let SendPlan {
+        campaign, times, ..
+    } = plan;
     let (team_id, campaign_id, now) = (campaign.team_id, &campaign.campaign_id, times.now);
     let charge_id = ChargeId(lease.send_id.0);
     let recipients = recipient_rows(plan.assessed, &decided.decisions, &draft.addresses);
@@ -340,7 +404,12 @@ async fn write(
             };
             neighborhoods.piece_rows(&decided.mailings, centers, print)
         }
-        None => piece_rows(plan.assessed, &decided.decisions, plan.destinations, plan.cards),
+        None => piece_rows(
+            plan.assessed,
+            &decided.decisions,
+            plan.destinations,
+            plan.cards,
+        ),
     };
     let figures = figures(&decided.decisions, pieces.len());
     let received = async {
@@ -351,7 +420,10 @@ async fn write(
         )
     };
     if pieces.is_empty() {
-        tokio::try_join!(received, transaction.send_finish_empty(lease, &draft.response, now))?;
+        tokio::try_join!(
+            received,
+            transaction.send_finish_empty(lease, &draft.response, now)
+        )?;
         return Ok(ReserveOutcome::Finished(draft.response.clone()));
     }
     let batch = batch(plan.step, campaign, charge_id, times.mail_by_date);
@@ -360,7 +432,13 @@ async fn write(
     tokio::try_join!(
         received,
         make_cards(transaction, &charge, &batch, &pieces, now),
-        transaction.send_reserve(lease, &draft.response, &copies, draft.mailed as i32, times.leased_until),
+        transaction.send_reserve(
+            lease,
+            &draft.response,
+            &copies,
+            draft.mailed as i32,
+            times.leased_until
+        ),
     )?;
     Ok(ReserveOutcome::Open(ReservedSend {
         lease,
@@ -374,22 +452,44 @@ async fn write(
 fn figures(decisions: &[MailingDecision], cards: usize) -> Vec<(CampaignFigure, i64)> {
     let outcomes = decisions.iter().map(|decision| match decision {
         MailingDecision::Mail => (CampaignFigure::Mailed, 1),
-        MailingDecision::Copy => (CampaignFigure::NotMailed(NotMailedReason::DuplicateRecent), 1),
+        MailingDecision::Copy => (
+            CampaignFigure::NotMailed(NotMailedReason::DuplicateRecent),
+            1,
+        ),
         MailingDecision::Refuse(reason) => (CampaignFigure::NotMailed(*reason), 1),
     });
-    [(CampaignFigure::Sends, 1), (CampaignFigure::Cards, cards as i64)].into_iter().chain(outcomes).collect()
+    [
+        (CampaignFigure::Sends, 1),
+        (CampaignFigure::Cards, cards as i64),
+    ]
+    .into_iter()
+    .chain(outcomes)
+    .collect()
 }
 
 /// The values that a language model writes of what was sent wait for it from now on.
-async fn queue_ai_columns(transaction: &Transaction<'_>, plan: &SendPlan<'_>) -> Result<(), StoreError> {
+async fn queue_ai_columns(
+    transaction: &Transaction<'_>,
+    plan: &SendPlan<'_>,
+) -> Result<(), StoreError> {
     let columns = plan.preparation.fields.columns().iter();
-    let keys: Vec<&str> =
-        columns.filter(|column| column.prompt.is_some()).map(|column| column.name_key.as_str()).collect();
+    let keys: Vec<&str> = columns
+        .filter(|column| column.prompt.is_some())
+        .map(|column| column.name_key.as_str())
+        .collect();
     if keys.is_empty() || plan.entries.is_empty() {
         return Ok(());
     }
     let ids: Vec<Uuid> = plan.entries.iter().map(|entry| entry.entry_id).collect();
-    transaction.ai_cell_queue(plan.campaign.team_id, &keys, &ids, ai::WAITS, plan.times.now).await?;
+    transaction
+        .ai_cell_queue(
+            plan.campaign.team_id,
+            &keys,
+            &ids,
+            ai::WAITS,
+            plan.times.now,
+        )
+        .await?;
     Ok(())
 }
 
@@ -401,8 +501,17 @@ async fn plan_recheck(
     if !has_waiting {
         return Ok(());
     }
-    let SendPlan { campaign, times, .. } = plan;
-    transaction.job_plan_recheck(campaign.team_id, &campaign.campaign_id, times.recheck_at, times.now).await
+    let SendPlan {
+        campaign, times, ..
+    } = plan;
+    transaction
+        .job_plan_recheck(
+            campaign.team_id,
+            &campaign.campaign_id,
+            times.recheck_at,
+            times.now,
+        )
+        .await
 }
 
 /// What the cards of one charge share.

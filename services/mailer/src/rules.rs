@@ -53,7 +53,11 @@ pub(crate) fn check_campaign<'c>(
             step.step
         )));
     }
-    campaign.steps.iter().map(|step| step_rules(step, config, designs)).collect()
+    campaign
+        .steps
+        .iter()
+        .map(|step| step_rules(step, config, designs))
+        .collect()
 }
 
 /// The rules of one step. Errors: `campaign_not_active` without a design, `design_cannot_render`.
@@ -72,13 +76,22 @@ pub(crate) fn step_rules<'c>(
         )));
     }
     let ready = designs.ready(design).map_err(|problem| {
-        SendError::DesignCannotRender(format!("The design {:?} cannot print: {problem}", design.name))
+        SendError::DesignCannotRender(format!(
+            "The design {:?} cannot print: {problem}",
+            design.name
+        ))
     })?;
     let product = ready.product();
     // Every product has a price: the mailer does not start without.
     let price = config.prices.get(product).ok_or(SendError::InternalError)?;
     let cards = MailpieceRules::of(ready);
-    Ok(StepRules { step, design, product, price_cents: price.with(step.postage), cards })
+    Ok(StepRules {
+        step,
+        design,
+        product,
+        price_cents: price.with(step.postage),
+        cards,
+    })
 }
 
 impl AudienceRules {
@@ -94,8 +107,10 @@ impl AudienceRules {
             .map(GeoArea::parse)
             .transpose()
             .map_err(|error| unreadable("map area", error.to_string()))?;
-        let types: HashMap<&str, _> =
-            columns.iter().map(|column| (column.name_key.as_str(), column.column_type)).collect();
+        let types: HashMap<&str, _> = columns
+            .iter()
+            .map(|column| (column.name_key.as_str(), column.column_type))
+            .collect();
         let conditions = campaign
             .conditions
             .as_ref()
@@ -103,7 +118,11 @@ impl AudienceRules {
             .transpose()
             .map_err(|error| unreadable("filter conditions", error.to_string()))?;
         let formulas = FormulaColumns::new(columns);
-        Ok(Self { area, conditions: conditions.unwrap_or_default(), formulas })
+        Ok(Self {
+            area,
+            conditions: conditions.unwrap_or_default(),
+            formulas,
+        })
     }
 
     /// A recipient with the team's formula columns, as conditions, designs and links see it. `today` is the
@@ -141,7 +160,10 @@ impl AudienceRules {
         is_waiting: bool,
         today: NaiveDate,
     ) -> Option<NotMailedReason> {
-        let waits = is_waiting || !self.conditions.matches(&self.computed(recipient, today), today);
+        let waits = is_waiting
+            || !self
+                .conditions
+                .matches(&self.computed(recipient, today), today);
         waits.then_some(NotMailedReason::FilteredConditions)
     }
 

@@ -11,7 +11,8 @@ use contract::limits::CENTERS_PER_REQUEST;
 use contract::send::{SendError, SendRequest, fingerprint, parse, request_hash};
 use service::fail_point;
 use store::{
-    Campaign, FinishedSend, NewSend, ReservedSend, SendClaim, SendIdempotencyKey, SendLease, StoreError,
+    Campaign, FinishedSend, NewSend, ReservedSend, SendClaim, SendIdempotencyKey, SendLease,
+    StoreError,
 };
 use uuid::Uuid;
 
@@ -41,13 +42,20 @@ pub(crate) struct IncomingSend {
 }
 
 /// Answers a request. A request that is delivered again goes on from where the database has it.
-pub(crate) async fn send(mailer: &MailerState, incoming: IncomingSend) -> Result<SendAnswer, SendError> {
+pub(crate) async fn send(
+    mailer: &MailerState,
+    incoming: IncomingSend,
+) -> Result<SendAnswer, SendError> {
     let request = tokio::task::block_in_place(|| parse(&incoming.body))?;
     let key = incoming.key()?;
     if let Some(response) = answered_with_key(mailer, &incoming, key).await? {
         return Ok(SendAnswer::Replayed(response));
     }
-    let asked = ParsedSend { incoming: &incoming, request: &request, key };
+    let asked = ParsedSend {
+        incoming: &incoming,
+        request: &request,
+        key,
+    };
     let campaign = match campaign_of(mailer, incoming.team_id, &request).await {
         Ok(campaign) => campaign,
         Err(refusal) => return answered_before(mailer, asked, refusal).await,
@@ -74,9 +82,10 @@ pub(crate) async fn send(mailer: &MailerState, incoming: IncomingSend) -> Result
         deadline_ms: incoming.deadline_ms,
     };
     match while_held(mailer, lease, take_effect(mailer, &taking)).await {
-        Ok(ReserveOutcome::Finished(response)) => {
-            Ok(SendAnswer::New(FinishedSend { response, cost_cents: 0 }))
-        }
+        Ok(ReserveOutcome::Finished(response)) => Ok(SendAnswer::New(FinishedSend {
+            response,
+            cost_cents: 0,
+        })),
         Ok(ReserveOutcome::Open(reserved)) => {
             fail_point::pass("send.reserved");
             settle(mailer, &reserved, Some(&campaign)).await
@@ -88,7 +97,9 @@ pub(crate) async fn send(mailer: &MailerState, incoming: IncomingSend) -> Result
 impl IncomingSend {
     /// The sender's key with what the request asks for.
     fn key(&self) -> Result<Option<SendIdempotencyKey<'_>>, SendError> {
-        let Some(key) = &self.idempotency_key else { return Ok(None) };
+        let Some(key) = &self.idempotency_key else {
+            return Ok(None);
+        };
         let hash = tokio::task::block_in_place(|| request_hash(&self.body))?;
         Ok(Some(SendIdempotencyKey { key, hash }))
     }
@@ -102,7 +113,12 @@ async fn answered_with_key(
     key: Option<SendIdempotencyKey<'_>>,
 ) -> Result<Option<Bytes>, SendError> {
     let Some(key) = key else { return Ok(None) };
-    mailer.process.store.send_response_by_key(incoming.team_id, key).await.map_err(internal)
+    mailer
+        .process
+        .store
+        .send_response_by_key(incoming.team_id, key)
+        .await
+        .map_err(internal)
 }
 
 /// What a request asks, read.
@@ -120,14 +136,18 @@ async fn answered_before(
     asked: ParsedSend<'_>,
     refusal: SendError,
 ) -> Result<SendAnswer, SendError> {
-    let Some(campaign_id) = &asked.request.campaign_id else { return Err(refusal) };
+    let Some(campaign_id) = &asked.request.campaign_id else {
+        return Err(refusal);
+    };
     match hold(mailer, asked, campaign_id, NewSendPolicy::LeaveAlone).await? {
         Some(SendLeaseOutcome::Finished(answer)) => Ok(answer),
         Some(SendLeaseOutcome::Open(reserved)) => {
             // Paused or not: its later steps are planned with the charge.
             let store = &mailer.process.store;
-            let campaign =
-                store.campaign_get(asked.incoming.team_id, &reserved.campaign_id).await.map_err(internal)?;
+            let campaign = store
+                .campaign_get(asked.incoming.team_id, &reserved.campaign_id)
+                .await
+                .map_err(internal)?;
             settle(mailer, &reserved, campaign.as_ref()).await
         }
         Some(SendLeaseOutcome::New(_)) | None => Err(refusal),
@@ -140,9 +160,17 @@ pub(crate) async fn campaign_of(
     team_id: TeamId,
     request: &SendRequest<'_>,
 ) -> Result<Campaign, SendError> {
-    let campaign_id = request.campaign_id.as_ref().ok_or(SendError::CampaignNotFound)?;
+    let campaign_id = request
+        .campaign_id
+        .as_ref()
+        .ok_or(SendError::CampaignNotFound)?;
     tracing::Span::current().record("campaign_id", campaign_id.as_str());
-    let campaign = mailer.process.store.campaign_get(team_id, campaign_id).await.map_err(internal)?;
+    let campaign = mailer
+        .process
+        .store
+        .campaign_get(team_id, campaign_id)
+        .await
+        .map_err(internal)?;
     let campaign = campaign.ok_or(SendError::CampaignNotFound)?;
     check_centers(&campaign, request.recipients.len())?;
     Ok(campaign)
@@ -163,8 +191,15 @@ async fn settle(
     reserved: &ReservedSend,
     campaign: Option<&Campaign>,
 ) -> Result<SendAnswer, SendError> {
-    let settled = while_held(mailer, reserved.lease, settle_send(mailer, reserved, campaign)).await;
-    settled.map(SendAnswer::New).map_err(|error| unsettled(&error))
+    let settled = while_held(
+        mailer,
+        reserved.lease,
+        settle_send(mailer, reserved, campaign),
+    )
+    .await;
+    settled
+        .map(SendAnswer::New)
+        .map_err(|error| unsettled(&error))
 }
 
 /// A Neighborhood Mail request holds fewer addresses than others.
@@ -206,7 +241,9 @@ async fn claim(
     asked: ParsedSend<'_>,
     campaign_id: &CampaignId,
 ) -> Result<SendLeaseOutcome, SendError> {
-    hold(mailer, asked, campaign_id, NewSendPolicy::Begin).await?.ok_or(SendError::InternalError)
+    hold(mailer, asked, campaign_id, NewSendPolicy::Begin)
+        .await?
+        .ok_or(SendError::InternalError)
 }
 
 /// Looks until the request is ours, or answered, or nothing of it stands. Between two looks its slot is another's; it has one
@@ -218,10 +255,17 @@ async fn hold(
     if_new: NewSendPolicy,
 ) -> Result<Option<SendLeaseOutcome>, SendError> {
     let (store, settings) = (&mailer.process.store, &mailer.process.config.mailer);
-    let ParsedSend { incoming, request, key } = asked;
+    let ParsedSend {
+        incoming,
+        request,
+        key,
+    } = asked;
     let fingerprint = fingerprint(campaign_id, &request.recipients);
-    let lease =
-        SendLease { send_id: incoming.request_id, team_id: incoming.team_id, lease_id: Uuid::now_v7() };
+    let lease = SendLease {
+        send_id: incoming.request_id,
+        team_id: incoming.team_id,
+        lease_id: Uuid::now_v7(),
+    };
     let mut pause = FIRST_LOOK;
     loop {
         let now = mailer.process.clock.now();
@@ -245,12 +289,16 @@ async fn hold(
         match claim.map_err(internal)? {
             None => return Ok(None),
             Some(SendClaim::New(lease)) => return Ok(Some(SendLeaseOutcome::New(lease))),
-            Some(SendClaim::Resumed(reserved)) => return Ok(Some(SendLeaseOutcome::Open(reserved))),
+            Some(SendClaim::Resumed(reserved)) => {
+                return Ok(Some(SendLeaseOutcome::Open(reserved)));
+            }
             Some(SendClaim::Finished { send_id, finished }) if send_id == incoming.request_id => {
                 return Ok(Some(SendLeaseOutcome::Finished(SendAnswer::New(finished))));
             }
             Some(SendClaim::Finished { finished, .. }) => {
-                return Ok(Some(SendLeaseOutcome::Finished(SendAnswer::Replayed(finished.response))));
+                return Ok(Some(SendLeaseOutcome::Finished(SendAnswer::Replayed(
+                    finished.response,
+                ))));
             }
             Some(SendClaim::InProgress) => return Err(SendError::InProgress),
             Some(SendClaim::KeyReused) => return Err(SendError::IdempotencyKeyReused),
@@ -262,9 +310,14 @@ async fn hold(
                     continue;
                 }
                 // Whoever waited for a request gets its answer, also when it mailed nobody.
-                let finished = store.send_response(incoming.team_id, other).await.map_err(internal)?;
+                let finished = store
+                    .send_response(incoming.team_id, other)
+                    .await
+                    .map_err(internal)?;
                 if let Some(finished) = finished {
-                    return Ok(Some(SendLeaseOutcome::Finished(SendAnswer::Replayed(finished.response))));
+                    return Ok(Some(SendLeaseOutcome::Finished(SendAnswer::Replayed(
+                        finished.response,
+                    ))));
                 }
             }
         }
@@ -277,7 +330,10 @@ async fn fail(mailer: &MailerState, lease: SendLease, error: ReserveError) -> Se
     let error = match error {
         ReserveError::Refused(error) => error,
         ReserveError::Store(StoreError::Unavailable(error)) => {
-            tracing::error!(error = &error as &dyn Error, "lost the database while reserving");
+            tracing::error!(
+                error = &error as &dyn Error,
+                "lost the database while reserving"
+            );
             return SendError::DeadlinePassed;
         }
         ReserveError::Store(StoreError::LeaseLost) => return SendError::DeadlinePassed,

@@ -11,8 +11,8 @@ use contract::limits::RESPONSE_BYTES;
 use contract::send::{NotMailedReason, SendError, SendResponse, write_response};
 use service::fail_point;
 use store::{
-    Campaign, CampaignFigure, Charge, FinishedSend, JobLease, ReservedSend, StepJobPlan, StoreError,
-    Transaction, retry,
+    Campaign, CampaignFigure, Charge, FinishedSend, JobLease, ReservedSend, StepJobPlan,
+    StoreError, Transaction, retry,
 };
 use tracing::Span;
 
@@ -38,12 +38,18 @@ pub(crate) async fn settle_send(
     campaign: Option<&Campaign>,
 ) -> Result<FinishedSend, SettleError> {
     let store = &mailer.process.store;
-    let charge = store.charge_get(reserved.lease.team_id, ChargeId(reserved.lease.send_id.0)).await?;
+    let charge = store
+        .charge_get(reserved.lease.team_id, ChargeId(reserved.lease.send_id.0))
+        .await?;
     let payment = pay(mailer, &charge).await?;
     fail_point::pass("send.charged");
     let replacement = replacement(reserved, &payment).map_err(StoreError::from)?;
     let now = mailer.process.clock.now();
-    let cost_cents = if payment.is_paid() { charge.amount_cents } else { 0 };
+    let cost_cents = if payment.is_paid() {
+        charge.amount_cents
+    } else {
+        0
+    };
     let close = ChargeClosing {
         charge: &charge,
         payment: &payment,
@@ -55,15 +61,23 @@ pub(crate) async fn settle_send(
         let mut connection = store.connection().await?;
         let transaction = connection.begin().await?;
         close_charge(&transaction, &close).await?;
-        let stored = replacement.as_ref().map(|(body, mailed)| (&body[..], *mailed));
-        transaction.send_finish(reserved.lease, stored, cost_cents, now).await?;
+        let stored = replacement
+            .as_ref()
+            .map(|(body, mailed)| (&body[..], *mailed));
+        transaction
+            .send_finish(reserved.lease, stored, cost_cents, now)
+            .await?;
         transaction.commit().await
     })
     .await?;
     count_closed(&charge, &payment);
     fail_point::pass("send.settled");
-    let response = replacement.map_or_else(|| reserved.response.clone(), |(body, _)| Bytes::from(body));
-    Ok(FinishedSend { response, cost_cents })
+    let response =
+        replacement.map_or_else(|| reserved.response.clone(), |(body, _)| Bytes::from(body));
+    Ok(FinishedSend {
+        response,
+        cost_cents,
+    })
 }
 
 /// The answer and its count of mailed recipients, where they differ from what was stored as if the charge succeeds:
@@ -77,8 +91,15 @@ fn replacement(
         return Ok(None);
     }
     let whole: SendResponse = serde_json::from_slice(&reserved.response)?;
-    let answer = if is_paid { whole } else { whole.declined(&reserved.copies) };
-    Ok(Some((write_response(&answer)?, answer.summary.mailed as i32)))
+    let answer = if is_paid {
+        whole
+    } else {
+        whole.declined(&reserved.copies)
+    };
+    Ok(Some((
+        write_response(&answer)?,
+        answer.summary.mailed as i32,
+    )))
 }
 
 /// Closes the charge of a job's portion.
@@ -94,7 +115,13 @@ pub(crate) async fn settle_portion(
     let payment = pay(mailer, &charge).await?;
     fail_point::pass("job.charged");
     let now = mailer.process.clock.now();
-    let close = ChargeClosing { charge: &charge, payment: &payment, campaign, declined_to, now };
+    let close = ChargeClosing {
+        charge: &charge,
+        payment: &payment,
+        campaign,
+        declined_to,
+        now,
+    };
     retry(|| async {
         let mut connection = store.connection().await?;
         let transaction = connection.begin().await?;
@@ -108,9 +135,16 @@ pub(crate) async fn settle_portion(
 }
 
 /// Takes a charge's money. A payment provider may be slow; a balance is in the database.
-async fn pay(mailer: &MailerState, charge: &Charge) -> Result<PaymentOutcome, PaymentUncertainError> {
+async fn pay(
+    mailer: &MailerState,
+    charge: &Charge,
+) -> Result<PaymentOutcome, PaymentUncertainError> {
     let paying = mailer.payments.charge(charge, mailer.process.clock.now());
-    if charge.payment == "balance" { paying.await } else { mailer.aside(paying).await }
+    if charge.payment == "balance" {
+        paying.await
+    } else {
+        mailer.aside(paying).await
+    }
 }
 
 /// What a charge is closed with.
@@ -123,28 +157,49 @@ struct ChargeClosing<'a> {
     now: DateTime<Utc>,
 }
 
-async fn close_charge(transaction: &Transaction<'_>, close: &ChargeClosing<'_>) -> Result<(), StoreError> {
-    let Charge { charge_id, team_id, campaign_id, amount_cents, payment, .. } = close.charge;
+async fn close_charge(
+    transaction: &Transaction<'_>,
+    close: &ChargeClosing<'_>,
+) -> Result<(), StoreError> {
+    let Charge {
+        charge_id,
+        team_id,
+        campaign_id,
+        amount_cents,
+        payment,
+        ..
+    } = close.charge;
     let closed = match close.payment {
         PaymentOutcome::Paid { reference } => {
-            let closed =
-                transaction.charge_settle(*team_id, *charge_id, reference.as_deref(), close.now).await?;
+            let closed = transaction
+                .charge_settle(*team_id, *charge_id, reference.as_deref(), close.now)
+                .await?;
             if payment == "stripe" {
-                transaction.sale_book(*team_id, *charge_id, *amount_cents, close.now).await?;
+                transaction
+                    .sale_book(*team_id, *charge_id, *amount_cents, close.now)
+                    .await?;
             }
             let steps = later_steps(close);
-            transaction.job_plan_steps(*team_id, campaign_id, *charge_id, &steps, close.now).await?;
+            transaction
+                .job_plan_steps(*team_id, campaign_id, *charge_id, &steps, close.now)
+                .await?;
             closed
         }
         PaymentOutcome::Declined { detail } => {
             tracing::info!(%charge_id, detail, "a charge was declined");
             let closed = transaction.charge_decline(close.charge, close.now).await?;
-            let declined = transaction.recipient_decline(*team_id, *charge_id, close.declined_to).await?;
+            let declined = transaction
+                .recipient_decline(*team_id, *charge_id, close.declined_to)
+                .await?;
             take_back(transaction, close, declined).await?;
             closed
         }
     };
-    if closed { Ok(()) } else { Err(StoreError::LeaseLost) }
+    if closed {
+        Ok(())
+    } else {
+        Err(StoreError::LeaseLost)
+    }
 }
 
 /// Takes what a declined charge was to pay for off the figures of the day on which it was made.
@@ -153,18 +208,32 @@ async fn take_back(
     close: &ChargeClosing<'_>,
     (mailed, copies): (i64, i64),
 ) -> Result<(), StoreError> {
-    let Charge { team_id, charge_id, campaign_id, created_at, .. } = close.charge;
+    let Charge {
+        team_id,
+        charge_id,
+        campaign_id,
+        created_at,
+        ..
+    } = close.charge;
     let cards = transaction.charge_cards(*team_id, *charge_id).await?;
     let zone = close.campaign.map_or(Tz::UTC, time_zone);
     let day = created_at.with_timezone(&zone).date_naive();
     let copied = CampaignFigure::NotMailed(NotMailedReason::DuplicateRecent);
-    let mut figures =
-        vec![(CampaignFigure::Cards, -cards), (CampaignFigure::Mailed, -mailed), (copied, -copies)];
+    let mut figures = vec![
+        (CampaignFigure::Cards, -cards),
+        (CampaignFigure::Mailed, -mailed),
+        (copied, -copies),
+    ];
     // Those of a re-check were counted as waiting when they were sent.
     if close.declined_to != NotMailedReason::FilteredConditions {
-        figures.push((CampaignFigure::NotMailed(close.declined_to), mailed + copies));
+        figures.push((
+            CampaignFigure::NotMailed(close.declined_to),
+            mailed + copies,
+        ));
     }
-    transaction.campaign_day_add(*team_id, campaign_id, day, &figures).await
+    transaction
+        .campaign_day_add(*team_id, campaign_id, day, &figures)
+        .await
 }
 
 /// Counts a closed charge and its cards, and notes it on the current piece of work.
@@ -201,6 +270,9 @@ fn later_steps(close: &ChargeClosing<'_>) -> Vec<StepJobPlan> {
 
 /// What a sender is told when a charge could not be closed now: it will be, but nobody knows yet with what result.
 pub(crate) fn unsettled(error: &SettleError) -> SendError {
-    tracing::error!(error = error as &dyn Error, "a charge stays open and is tried again");
+    tracing::error!(
+        error = error as &dyn Error,
+        "a charge stays open and is tried again"
+    );
     SendError::DeadlinePassed
 }

@@ -10,7 +10,9 @@ use chrono::NaiveDate;
 use contract::id::TeamId;
 use contract::send::{SendError, SendRequest};
 use pictures::PictureFetchError;
-use store::{BookEntryValues, Campaign, RecipientListings, SendLease, StoreError, TeamColumn, retry};
+use store::{
+    BookEntryValues, Campaign, RecipientListings, SendLease, StoreError, TeamColumn, retry,
+};
 use uuid::Uuid;
 use verification::VerificationError;
 
@@ -72,12 +74,22 @@ pub(crate) async fn take_effect(
     mailer: &MailerState,
     taking: &SendExecution<'_>,
 ) -> Result<ReserveOutcome, ReserveError> {
-    let SendExecution { campaign, request, .. } = *taking;
+    let SendExecution {
+        campaign, request, ..
+    } = *taking;
     let columns = mailer.process.store.column_list(campaign.team_id).await?;
     let mut preparation = sort_fields(mailer, request, columns);
-    let inputs: Vec<_> = preparation.recipients.iter().map(|recipient| recipient.address()).collect();
-    let verdicts = mailer.verify(&inputs, campaign.strictness).await.map_err(unverified)?;
-    if matches!(taking.effect, SendMode::Reserve(_)) && !preparation.fields.new_columns().is_empty() {
+    let inputs: Vec<_> = preparation
+        .recipients
+        .iter()
+        .map(|recipient| recipient.address())
+        .collect();
+    let verdicts = mailer
+        .verify(&inputs, campaign.strictness)
+        .await
+        .map_err(unverified)?;
+    if matches!(taking.effect, SendMode::Reserve(_)) && !preparation.fields.new_columns().is_empty()
+    {
         preparation = make_columns(mailer, campaign.team_id, request).await?;
     }
     judge_and_reserve(mailer, taking, &preparation, &verdicts).await
@@ -93,7 +105,10 @@ fn sort_fields<'a>(
         per_request: settings.new_columns_per_request,
         per_team: settings.api_columns_per_team,
     };
-    let types = request.field_types.iter().map(|(name, column_type)| (name.as_ref(), *column_type));
+    let types = request
+        .field_types
+        .iter()
+        .map(|(name, column_type)| (name.as_ref(), *column_type));
     let fields = RequestColumns::new(columns, types, limits);
     tokio::task::block_in_place(|| prepare(request, fields))
 }
@@ -112,7 +127,9 @@ async fn make_columns<'a>(
         let columns = transaction.column_list_locked(team_id).await?;
         let preparation = sort_fields(mailer, request, columns);
         let new = preparation.fields.new_columns();
-        transaction.column_create(team_id, new, mailer.process.clock.now()).await?;
+        transaction
+            .column_create(team_id, new, mailer.process.clock.now())
+            .await?;
         transaction.commit().await?;
         Ok(preparation)
     })
@@ -126,8 +143,8 @@ async fn judge_and_reserve(
     verdicts: &[AddressVerdict],
 ) -> Result<ReserveOutcome, ReserveError> {
     let SendExecution { campaign, step, .. } = *taking;
-    let rules =
-        AudienceRules::compile(campaign, preparation.fields.columns()).map_err(ReserveError::Refused)?;
+    let rules = AudienceRules::compile(campaign, preparation.fields.columns())
+        .map_err(ReserveError::Refused)?;
     let assessed = tokio::task::block_in_place(|| identify(&preparation.recipients, verdicts));
     let ((facts, stored), entries) = tokio::try_join!(
         biased;
@@ -140,13 +157,23 @@ async fn judge_and_reserve(
         facts: &facts,
         stored: &stored,
         fields: &preparation.fields,
-        today: mailer.process.clock.now().with_timezone(&time_zone(campaign)).date_naive(),
+        today: mailer
+            .process
+            .clock
+            .now()
+            .with_timezone(&time_zone(campaign))
+            .date_naive(),
         are_centers: campaign.neighborhood.is_some(),
     };
     let (mut candidates, destinations): (Vec<_>, Vec<_>) = tokio::task::block_in_place(|| {
         let judged = assessed.iter();
         judged
-            .map(|one| (judgement.candidate(one), judgement.destinations(one, &step.cards.design.links)))
+            .map(|one| {
+                (
+                    judgement.candidate(one),
+                    judgement.destinations(one, &step.cards.design.links),
+                )
+            })
             .unzip()
     });
     let mut neighborhoods = look_around(mailer, campaign, &rules, &assessed, &candidates).await?;
@@ -154,10 +181,15 @@ async fn judge_and_reserve(
     let cards = match &mut neighborhoods {
         None => {
             let values = |at: usize| judgement.card_values(&assessed[at], &step.cards);
-            decide_cards(mailer, &deciding, &mut candidates, values).await.map_err(undecided)?
+            decide_cards(mailer, &deciding, &mut candidates, values)
+                .await
+                .map_err(undecided)?
         }
         Some(neighborhoods) => {
-            neighborhoods.decide_cards(mailer, &deciding, &rules).await.map_err(undecided)?;
+            neighborhoods
+                .decide_cards(mailer, &deciding, &rules)
+                .await
+                .map_err(undecided)?;
             vec![MailpieceDraft::default(); candidates.len()]
         }
     };
@@ -173,7 +205,12 @@ async fn judge_and_reserve(
         neighborhoods: neighborhoods.as_ref(),
         rules: &rules,
         // Of now: pictures may have taken their time.
-        times: times(&mailer.process.config, campaign, step, mailer.process.clock.now()),
+        times: times(
+            &mailer.process.config,
+            campaign,
+            step,
+            mailer.process.clock.now(),
+        ),
     };
     match taking.effect {
         SendMode::Reserve(lease) => reserve_again_on_conflict(mailer, lease, &plan).await,
@@ -185,7 +222,9 @@ async fn judge_and_reserve(
 fn undecided(error: MailpieceDraftError) -> ReserveError {
     match error {
         MailpieceDraftError::Verify(error) => unverified(error),
-        MailpieceDraftError::Pictures(PictureFetchError::Store(error)) => ReserveError::Store(error),
+        MailpieceDraftError::Pictures(PictureFetchError::Store(error)) => {
+            ReserveError::Store(error)
+        }
         error => {
             tracing::error!(error = &error as &dyn Error, "cards cannot be decided");
             ReserveError::Refused(SendError::InternalError)
@@ -227,15 +266,26 @@ async fn look_up(
     assessed: &[AssessedRecipient<'_>],
 ) -> Result<(RecipientListings, HashMap<Uuid, BookEntryValues>), StoreError> {
     let store = &mailer.process.store;
-    let corrected = assessed.iter().filter(|one| one.written_id != one.address_id);
+    let corrected = assessed
+        .iter()
+        .filter(|one| one.written_id != one.address_id);
     let written_ids = corrected.map(|one| one.written_id);
-    let address_ids: Vec<Uuid> = assessed.iter().map(|one| one.address_id).chain(written_ids).collect();
-    let facts = store.recipient_facts(campaign.team_id, &campaign.campaign_id, &address_ids).await?;
+    let address_ids: Vec<Uuid> = assessed
+        .iter()
+        .map(|one| one.address_id)
+        .chain(written_ids)
+        .collect();
+    let facts = store
+        .recipient_facts(campaign.team_id, &campaign.campaign_id, &address_ids)
+        .await?;
     if !rules.has_conditions() && !step.cards.design.uses_stored_values() {
         return Ok((facts, HashMap::new()));
     }
     let entry_ids: Vec<Uuid> = assessed.iter().map(|one| one.entry_id).collect();
-    Ok((facts, store.entry_values(campaign.team_id, &entry_ids).await?))
+    Ok((
+        facts,
+        store.entry_values(campaign.team_id, &entry_ids).await?,
+    ))
 }
 
 /// Neighborhood Mail: the homes around the centers that are to be looked around, judged as far as that goes before the
@@ -247,7 +297,9 @@ async fn look_around(
     assessed: &[AssessedRecipient<'_>],
     candidates: &[MailingCandidate],
 ) -> Result<Option<NeighborhoodHomes>, StoreError> {
-    let Some(settings) = campaign.neighborhood else { return Ok(None) };
+    let Some(settings) = campaign.neighborhood else {
+        return Ok(None);
+    };
     let store = &mailer.process.store;
     let centers: Vec<NeighborhoodCenter> = assessed
         .iter()
@@ -260,7 +312,9 @@ async fn look_around(
         .collect();
     let mut neighborhoods = NeighborhoodHomes::find(store, settings, &centers).await?;
     let ids = neighborhoods.address_ids();
-    let facts = store.recipient_facts(campaign.team_id, &campaign.campaign_id, &ids).await?;
+    let facts = store
+        .recipient_facts(campaign.team_id, &campaign.campaign_id, &ids)
+        .await?;
     neighborhoods.judge(rules, &facts);
     Ok(Some(neighborhoods))
 }

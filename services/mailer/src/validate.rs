@@ -11,7 +11,10 @@ use crate::send::{IncomingSend, campaign_of, internal, steps_of};
 use crate::take_effect::{SendExecution, SendMode, take_effect};
 
 /// Answers what would become of a request.
-pub(crate) async fn validate(mailer: &MailerState, incoming: &IncomingSend) -> Result<Bytes, SendError> {
+pub(crate) async fn validate(
+    mailer: &MailerState,
+    incoming: &IncomingSend,
+) -> Result<Bytes, SendError> {
     if mailer.process.clock.now().timestamp_millis() > incoming.deadline_ms {
         // Nobody waits any more.
         return Err(SendError::InternalError);
@@ -39,12 +42,17 @@ pub(crate) async fn validate(mailer: &MailerState, incoming: &IncomingSend) -> R
 }
 
 /// What would come of the plan now: decided as when it is reserved, with the campaign as it stands and not held.
-pub(crate) async fn foresee(mailer: &MailerState, plan: &SendPlan<'_>) -> Result<Bytes, StoreError> {
+pub(crate) async fn foresee(
+    mailer: &MailerState,
+    plan: &SendPlan<'_>,
+) -> Result<Bytes, StoreError> {
     let (store, campaign) = (&mailer.process.store, plan.campaign);
     let decided = {
         let mut connection = store.connection().await?;
         let transaction = connection.begin().await?;
-        let standing = transaction.campaign_glance(campaign.team_id, &campaign.campaign_id).await?;
+        let standing = transaction
+            .campaign_glance(campaign.team_id, &campaign.campaign_id)
+            .await?;
         decide_with(&transaction, plan, standing).await?
     };
     // A request is bounded, and so is its number of cards.
@@ -55,7 +63,11 @@ pub(crate) async fn foresee(mailer: &MailerState, plan: &SendPlan<'_>) -> Result
     let answer = tokio::task::block_in_place(|| {
         let addresses: Vec<String> = plan.assessed.iter().map(one_line).collect();
         let response: SendResponse = respond(plan, &decided, &addresses);
-        let response = if is_covered { response } else { response.declined(&decided.copies()) };
+        let response = if is_covered {
+            response
+        } else {
+            response.declined(&decided.copies())
+        };
         write_validation(&SendValidation::new(response, cost_cents))
     })?;
     Ok(Bytes::from(answer))

@@ -26,8 +26,8 @@ use serde_json::Value;
 use store::Store;
 
 pub use applied::{
-    AppliedCampaign, AppliedDesign, AppliedEndpoint, AppliedFile, AppliedKey, AppliedMember, AppliedTeam,
-    AppliedTopUp,
+    AppliedCampaign, AppliedDesign, AppliedEndpoint, AppliedFile, AppliedKey, AppliedMember,
+    AppliedTeam, AppliedTopUp,
 };
 pub use contract::name::{DisplayName, NormalizedEmail};
 pub use error::ApplyError;
@@ -68,7 +68,11 @@ fn read(text: &str, base_folder: &Path) -> Result<ApplyFile, ApplyError> {
     area::load(&mut document, base_folder)?;
     let file: ApplyFile = serde_path_to_error::deserialize(&document).map_err(|error| {
         let place = error.path().to_string();
-        let place = if place == "." { "the file".to_owned() } else { named(place, &document) };
+        let place = if place == "." {
+            "the file".to_owned()
+        } else {
+            named(place, &document)
+        };
         ApplyError::refused(place, error.into_inner().to_string())
     })?;
     check::check(&file)?;
@@ -77,16 +81,27 @@ fn read(text: &str, base_folder: &Path) -> Result<ApplyFile, ApplyError> {
 
 /// The place with the name of the design it is in, which its owner knows it by: `teams[0].designs[1] ("Spring")`.
 fn named(place: String, document: &Value) -> String {
-    let Some((team, rest)) = place.split_once(".designs[") else { return place };
-    let Some((index, rest)) = rest.split_once(']') else { return place };
-    let pointer = format!("/{}/designs/{index}/name", team.replace('[', "/").replace(']', ""));
+    let Some((team, rest)) = place.split_once(".designs[") else {
+        return place;
+    };
+    let Some((index, rest)) = rest.split_once(']') else {
+        return place;
+    };
+    let pointer = format!(
+        "/{}/designs/{index}/name",
+        team.replace('[', "/").replace(']', "")
+    );
     match document.pointer(&pointer).and_then(Value::as_str) {
         Some(name) => format!("{team}.designs[{index}] ({name:?}){rest}"),
         None => place,
     }
 }
 
-async fn save(store: &Store, file: &ApplyFile, now: DateTime<Utc>) -> Result<AppliedFile, ApplyError> {
+async fn save(
+    store: &Store,
+    file: &ApplyFile,
+    now: DateTime<Utc>,
+) -> Result<AppliedFile, ApplyError> {
     let mut connection = store.connection().await?;
     let transaction = connection.begin().await?;
     let mut teams = Vec::new();

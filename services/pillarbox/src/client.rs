@@ -95,9 +95,12 @@ impl GatewayError {
     /// Whether the request may have been carried out all the same.
     pub(crate) const fn may_be_done(&self) -> bool {
         match self {
-            Self::Refused { after_lost_answer, .. } | Self::GaveUp { after_lost_answer, .. } => {
-                *after_lost_answer
+            Self::Refused {
+                after_lost_answer, ..
             }
+            | Self::GaveUp {
+                after_lost_answer, ..
+            } => *after_lost_answer,
             Self::Unreadable(_) => true,
         }
     }
@@ -117,21 +120,37 @@ pub(crate) struct GatewayResponse<T> {
 
 impl GatewayRequest {
     pub(crate) fn get(path: impl Into<String>) -> Self {
-        Self { method: Method::GET, path: path.into(), body: Bytes::new(), idempotency_key: None }
+        Self {
+            method: Method::GET,
+            path: path.into(),
+            body: Bytes::new(),
+            idempotency_key: None,
+        }
     }
 
     pub(crate) fn post(path: impl Into<String>, body: impl Into<Bytes>) -> Self {
-        Self { method: Method::POST, path: path.into(), body: body.into(), idempotency_key: None }
+        Self {
+            method: Method::POST,
+            path: path.into(),
+            body: body.into(),
+            idempotency_key: None,
+        }
     }
 
     pub(crate) fn patch(path: impl Into<String>, body: impl Into<Bytes>) -> Self {
-        Self { method: Method::PATCH, ..Self::post(path, body) }
+        Self {
+            method: Method::PATCH,
+            ..Self::post(path, body)
+        }
     }
 
     /// The same request with a key by which the service knows it again.
     #[must_use]
     pub(crate) fn once(self, idempotency_key: String) -> Self {
-        Self { idempotency_key: Some(idempotency_key), ..self }
+        Self {
+            idempotency_key: Some(idempotency_key),
+            ..self
+        }
     }
 }
 
@@ -141,12 +160,17 @@ impl GatewayClient {
     /// # Errors
     /// When the address is none, or the key holds characters that a header cannot.
     pub(crate) fn new(service: &ServiceArgs) -> anyhow::Result<Self> {
-        let base: Url = service.url.parse().with_context(|| format!("{} is not a URL", service.url))?;
+        let base: Url = service
+            .url
+            .parse()
+            .with_context(|| format!("{} is not a URL", service.url))?;
         if !matches!(base.scheme(), "http" | "https") {
             bail!("{base} must begin with https:// or http://");
         }
         if service.key.is_empty() || !service.key.bytes().all(|byte| byte.is_ascii_graphic()) {
-            bail!("the key is empty or holds blanks: give it as it was shown, in PILLARBOX_KEY or --key");
+            bail!(
+                "the key is empty or holds blanks: give it as it was shown, in PILLARBOX_KEY or --key"
+            );
         }
         service::install_crypto();
         let http = reqwest::Client::builder()
@@ -156,8 +180,16 @@ impl GatewayClient {
             .redirect(reqwest::redirect::Policy::none())
             .user_agent(concat!("pillarbox/", env!("CARGO_PKG_VERSION")))
             .build()?;
-        let patience = RetryPolicy { tries: service.tries, pause: Duration::from_millis(service.pause_ms) };
-        Ok(Self { http, base, key: service.key.clone(), patience })
+        let patience = RetryPolicy {
+            tries: service.tries,
+            pause: Duration::from_millis(service.pause_ms),
+        };
+        Ok(Self {
+            http,
+            base,
+            key: service.key.clone(),
+            patience,
+        })
     }
 
     /// Where the service is, as the journal notes it.
@@ -181,11 +213,20 @@ impl GatewayClient {
         request: &GatewayRequest,
         progress: &UploadProgress,
     ) -> Result<GatewayResponse<T>, GatewayError> {
-        let GatewayResponse { body, cost_cents, is_replayed, after_lost_answer } =
-            self.exchange(request, progress).await?;
-        let body =
-            serde_json::from_slice(&body).map_err(|error| GatewayError::Unreadable(error.to_string()))?;
-        Ok(GatewayResponse { body, cost_cents, is_replayed, after_lost_answer })
+        let GatewayResponse {
+            body,
+            cost_cents,
+            is_replayed,
+            after_lost_answer,
+        } = self.exchange(request, progress).await?;
+        let body = serde_json::from_slice(&body)
+            .map_err(|error| GatewayError::Unreadable(error.to_string()))?;
+        Ok(GatewayResponse {
+            body,
+            cost_cents,
+            is_replayed,
+            after_lost_answer,
+        })
     }
 
     async fn exchange(
@@ -198,15 +239,26 @@ impl GatewayClient {
             let attempt = self.attempt(request).await;
             match course.after(&attempt) {
                 RetryDecision::Take => match attempt {
-                    RequestAttempt::Answered { body, cost_cents, is_replayed, .. } => {
+                    RequestAttempt::Answered {
+                        body,
+                        cost_cents,
+                        is_replayed,
+                        ..
+                    } => {
                         let after_lost_answer = course.has_lost_an_answer();
-                        return Ok(GatewayResponse { body, cost_cents, is_replayed, after_lost_answer });
+                        return Ok(GatewayResponse {
+                            body,
+                            cost_cents,
+                            is_replayed,
+                            after_lost_answer,
+                        });
                     }
                     RequestAttempt::Lost(why) => return Err(GatewayError::Unreadable(why)),
                 },
                 RetryDecision::Stop => return Err(refusal(&attempt, course.has_lost_an_answer())),
                 RetryDecision::GiveUp => {
-                    let (attempts, after_lost_answer) = (course.attempts(), course.has_lost_an_answer());
+                    let (attempts, after_lost_answer) =
+                        (course.attempts(), course.has_lost_an_answer());
                     return Err(GatewayError::GaveUp {
                         attempts,
                         last: sentence(&attempt),
@@ -225,9 +277,14 @@ impl GatewayClient {
     /// Sends a request once.
     async fn attempt(&self, request: &GatewayRequest) -> RequestAttempt {
         let url = format!("{}{}", self.base(), request.path);
-        let mut builder = self.http.request(request.method.clone(), url).bearer_auth(&self.key);
+        let mut builder = self
+            .http
+            .request(request.method.clone(), url)
+            .bearer_auth(&self.key);
         if request.method != Method::GET {
-            builder = builder.header(CONTENT_TYPE, "application/json").body(request.body.clone());
+            builder = builder
+                .header(CONTENT_TYPE, "application/json")
+                .body(request.body.clone());
         }
         if let Some(key) = &request.idempotency_key {
             builder = builder.header("idempotency-key", key);
@@ -238,9 +295,13 @@ impl GatewayClient {
                 let (retry_after, cost_cents) = (retry_after(headers), cost_cents(headers));
                 let is_replayed = headers.contains_key(REPLAYED);
                 match bounded_body(response).await {
-                    Ok(body) => {
-                        RequestAttempt::Answered { status, retry_after, cost_cents, is_replayed, body }
-                    }
+                    Ok(body) => RequestAttempt::Answered {
+                        status,
+                        retry_after,
+                        cost_cents,
+                        is_replayed,
+                        body,
+                    },
                     Err(why) => RequestAttempt::Lost(why),
                 }
             }
@@ -251,7 +312,14 @@ impl GatewayClient {
 
 /// Seconds that the service asks to wait; a date, which the contract never gives, counts as absent.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok().map(Duration::from_secs)
+    headers
+        .get(RETRY_AFTER)?
+        .to_str()
+        .ok()?
+        .trim()
+        .parse()
+        .ok()
+        .map(Duration::from_secs)
 }
 
 fn cost_cents(headers: &HeaderMap) -> Option<i64> {
@@ -292,9 +360,17 @@ fn refusal(attempt: &RequestAttempt, after_lost_answer: bool) -> GatewayError {
         return GatewayError::Unreadable(sentence(attempt));
     };
     match told(body) {
-        Some(ServiceErrorBody { code, message, details }) => {
-            GatewayError::Refused { status: *status, code, message, details, after_lost_answer }
-        }
+        Some(ServiceErrorBody {
+            code,
+            message,
+            details,
+        }) => GatewayError::Refused {
+            status: *status,
+            code,
+            message,
+            details,
+            after_lost_answer,
+        },
         None => GatewayError::Unreadable(sentence(attempt)),
     }
 }
@@ -305,8 +381,13 @@ fn sentence(attempt: &RequestAttempt) -> String {
         RequestAttempt::Answered { status, body, .. } => match told(body) {
             Some(ServiceErrorBody { code, message, .. }) => format!("{status} {code}: {message}"),
             None => {
-                let name = StatusCode::from_u16(*status).ok().and_then(|status| status.canonical_reason());
-                format!("{status} {}, not in Pillarbox's words: is the URL right?", name.unwrap_or_default())
+                let name = StatusCode::from_u16(*status)
+                    .ok()
+                    .and_then(|status| status.canonical_reason());
+                format!(
+                    "{status} {}, not in Pillarbox's words: is the URL right?",
+                    name.unwrap_or_default()
+                )
             }
         },
     }
@@ -318,14 +399,29 @@ mod tests {
 
     fn answered(status: u16, body: &str) -> RequestAttempt {
         let body = body.as_bytes().to_vec();
-        RequestAttempt::Answered { status, retry_after: None, cost_cents: None, is_replayed: false, body }
+        RequestAttempt::Answered {
+            status,
+            retry_after: None,
+            cost_cents: None,
+            is_replayed: false,
+            body,
+        }
     }
 
     #[test]
     fn both_envelopes_of_errors_are_read() {
-        let dynamic = answered(401, r#"{"code": "invalid_api_key", "message": "The API key is wrong."}"#);
-        assert_eq!(sentence(&dynamic), "401 invalid_api_key: The API key is wrong.");
-        let push = answered(409, r#"{"error": {"code": "no_open_sync", "message": "None."}}"#);
+        let dynamic = answered(
+            401,
+            r#"{"code": "invalid_api_key", "message": "The API key is wrong."}"#,
+        );
+        assert_eq!(
+            sentence(&dynamic),
+            "401 invalid_api_key: The API key is wrong."
+        );
+        let push = answered(
+            409,
+            r#"{"error": {"code": "no_open_sync", "message": "None."}}"#,
+        );
         assert_eq!(sentence(&push), "409 no_open_sync: None.");
         assert!(sentence(&answered(502, "<html>")).contains("is the URL right?"));
     }
@@ -333,7 +429,12 @@ mod tests {
     #[test]
     fn an_address_or_a_key_that_cannot_be_used_is_told() {
         let client = |url: &str, key: &str| {
-            let service = ServiceArgs { url: url.to_owned(), key: key.to_owned(), tries: 1, pause_ms: 1 };
+            let service = ServiceArgs {
+                url: url.to_owned(),
+                key: key.to_owned(),
+                tries: 1,
+                pause_ms: 1,
+            };
             GatewayClient::new(&service)
                 .map(|client| client.base().to_owned())
                 .map_err(|error| error.to_string())
@@ -342,8 +443,20 @@ mod tests {
             client("https://mail.example.com/", "pk_live_1"),
             Ok("https://mail.example.com".to_owned())
         );
-        assert!(client("mail.example.com", "pk_live_1").unwrap_err().contains("is not a URL"));
-        assert!(client("ftp://mail.example.com", "pk_live_1").unwrap_err().contains("https://"));
-        assert!(client("https://mail.example.com", "pk live").unwrap_err().contains("PILLARBOX_KEY"));
+        assert!(
+            client("mail.example.com", "pk_live_1")
+                .unwrap_err()
+                .contains("is not a URL")
+        );
+        assert!(
+            client("ftp://mail.example.com", "pk_live_1")
+                .unwrap_err()
+                .contains("https://")
+        );
+        assert!(
+            client("https://mail.example.com", "pk live")
+                .unwrap_err()
+                .contains("PILLARBOX_KEY")
+        );
     }
 }

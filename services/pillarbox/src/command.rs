@@ -395,7 +395,12 @@ mod tests {
 
     #[test]
     fn every_command_takes_json_before_and_after_it() {
-        for line in ["--json check", "check --json", "team list --json", "apply team.yaml --json"] {
+        for line in [
+            "--json check",
+            "check --json",
+            "team list --json",
+            "apply team.yaml --json",
+        ] {
             assert!(parse(line).unwrap().json, "{line}");
         }
         assert!(!parse("migrate").unwrap().json);
@@ -404,8 +409,18 @@ mod tests {
     #[test]
     fn arguments_are_read_into_their_types() {
         let line = parse("top-up Demo $1,000.50 --reference wire-7").unwrap();
-        let CliCommand::TopUp { team, amount, reference } = line.command else { panic!("{line:?}") };
-        assert_eq!((team.as_str(), amount.cents(), reference.as_str()), ("Demo", 100_050, "wire-7"));
+        let CliCommand::TopUp {
+            team,
+            amount,
+            reference,
+        } = line.command
+        else {
+            panic!("{line:?}")
+        };
+        assert_eq!(
+            (team.as_str(), amount.cents(), reference.as_str()),
+            ("Demo", 100_050, "wire-7")
+        );
     }
 
     #[test]

@@ -58,7 +58,9 @@ struct DemoErrorBody {
 /// started may not have found its workers yet.
 async fn send(request: reqwest::RequestBuilder) -> reqwest::Result<Response> {
     for _ in 1..TRIES {
-        let Some(again) = request.try_clone() else { break };
+        let Some(again) = request.try_clone() else {
+            break;
+        };
         let response = again.send().await?;
         if response.status() != StatusCode::INTERNAL_SERVER_ERROR {
             return Ok(response);
@@ -82,8 +84,11 @@ pub async fn post(demo: &DemoArgs) -> anyhow::Result<CommandReport> {
         .timeout(ANSWER_TIMEOUT)
         .redirect(reqwest::redirect::Policy::none())
         .build()?;
-    let request =
-        client.post(&url).bearer_auth(&demo.key).header("content-type", "application/json").body(body);
+    let request = client
+        .post(&url)
+        .bearer_auth(&demo.key)
+        .header("content-type", "application/json")
+        .body(body);
     let response = send(request)
         .await
         .map_err(reqwest::Error::without_url)
@@ -101,9 +106,17 @@ pub async fn post(demo: &DemoArgs) -> anyhow::Result<CommandReport> {
 /// The names of the recipients in the order of the file; none when the file is no request, which is for the
 /// gateway to say.
 fn names(body: &str) -> Vec<String> {
-    let Ok(request) = contract::send::parse(body.as_bytes()) else { return Vec::new() };
+    let Ok(request) = contract::send::parse(body.as_bytes()) else {
+        return Vec::new();
+    };
     let name = |recipient: &contract::send::SentRecipient<'_>| {
-        format!("{} {}", recipient.value("first_name"), recipient.value("last_name")).trim().to_owned()
+        format!(
+            "{} {}",
+            recipient.value("first_name"),
+            recipient.value("last_name")
+        )
+        .trim()
+        .to_owned()
     };
     request.recipients.iter().map(name).collect()
 }
@@ -127,16 +140,31 @@ fn failure_sentence(status: StatusCode, body: &[u8]) -> String {
 }
 
 fn describe(answer: &DemoResponse, names: &[String]) -> String {
-    let SendSummary { received, mailed, not_mailed, .. } = answer.summary;
+    let SendSummary {
+        received,
+        mailed,
+        not_mailed,
+        ..
+    } = answer.summary;
     let mut rows = table(["Reference", "Name", "Address", "Status", "Reason", "Detail"]);
     // A truncated answer leaves results out, so that positions tell nothing.
     let names = if answer.results_truncated { &[] } else { names };
     for (index, outcome) in answer.results.iter().enumerate() {
         let reference = outcome.reference.as_deref().unwrap_or_default();
         let name = names.get(index).map_or("", String::as_str);
-        rows.add_row([reference, name, &outcome.address, &outcome.status, &outcome.reason, &outcome.detail]);
+        rows.add_row([
+            reference,
+            name,
+            &outcome.address,
+            &outcome.status,
+            &outcome.reason,
+            &outcome.detail,
+        ]);
     }
-    format!("{}\n\nReceived {received}: {mailed} mailed, {not_mailed} not mailed.", rows.trim_fmt())
+    format!(
+        "{}\n\nReceived {received}: {mailed} mailed, {not_mailed} not mailed.",
+        rows.trim_fmt()
+    )
 }
 
 #[cfg(test)]
@@ -151,10 +179,19 @@ mod tests {
         let answer = json!({"summary": {"received": 2, "mailed": 1, "notMailed": 1}, "results": [
             {"reference": "r1", "address": "1 Main St", "status": "mailed", "detail": "Queued."},
             {"reference": null, "address": "", "status": "not_mailed", "reason": "invalid_address", "detail": "No."}]});
-        let text = describe(&DemoResponse::deserialize(&answer).unwrap(), &names(&body.to_string()));
-        assert!(text.contains("Received 2: 1 mailed, 1 not mailed."), "{text}");
+        let text = describe(
+            &DemoResponse::deserialize(&answer).unwrap(),
+            &names(&body.to_string()),
+        );
+        assert!(
+            text.contains("Received 2: 1 mailed, 1 not mailed."),
+            "{text}"
+        );
         let line = text.lines().find(|line| line.contains("Ada Hall")).unwrap();
-        assert!(line.contains("r1") && line.contains("mailed") && line.contains("Queued."), "{text}");
+        assert!(
+            line.contains("r1") && line.contains("mailed") && line.contains("Queued."),
+            "{text}"
+        );
         assert!(text.contains("invalid_address"), "{text}");
     }
 

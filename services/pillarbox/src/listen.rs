@@ -26,7 +26,11 @@ const PAUSE: Duration = Duration::from_millis(1_500);
 /// What the service says for good, or a URL to forward to that is none.
 pub(crate) async fn listen(command: &ListenArgs, is_json: bool) -> anyhow::Result<CommandReport> {
     let feed = ScanFeedReader::open(GatewayClient::new(&command.service)?).await?;
-    let forward = command.forward.as_deref().map(ScanForwarder::new).transpose()?;
+    let forward = command
+        .forward
+        .as_deref()
+        .map(ScanForwarder::new)
+        .transpose()?;
     eprintln!("pillarbox: listening for scans; end with Ctrl-C");
     tokio::select! {
         followed = follow(command, feed, forward.as_ref(), is_json) => followed?,
@@ -44,7 +48,10 @@ async fn follow(
 ) -> anyhow::Result<()> {
     let mut left = command.count.unwrap_or(u64::MAX);
     let wanted = |scan: &ScanFeedEvent| {
-        command.campaign.as_ref().is_none_or(|campaign| scan.campaign_id() == campaign.to_string())
+        command
+            .campaign
+            .as_ref()
+            .is_none_or(|campaign| scan.campaign_id() == campaign.to_string())
     };
     loop {
         for scan in feed.next().await?.iter().filter(|scan| wanted(scan)) {
@@ -70,7 +77,9 @@ fn show(scan: &ScanFeedEvent, forwarded: Option<&str>, is_json: bool) -> std::io
     if is_json {
         writeln!(out, "{}", scan.body())?;
     } else {
-        let forwarded = forwarded.map(|outcome| format!("  → {outcome}")).unwrap_or_default();
+        let forwarded = forwarded
+            .map(|outcome| format!("  → {outcome}"))
+            .unwrap_or_default();
         writeln!(out, "{}{forwarded}", scan.line())?;
     }
     out.flush()

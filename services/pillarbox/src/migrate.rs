@@ -23,12 +23,20 @@ pub(crate) async fn migrate(
     loop {
         let tried = store::migrate(url).await;
         // With what earlier tries did.
-        let tried = tried.map(|now| MigrationResult { applied: applied + now.applied, ..now });
+        let tried = tried.map(|now| MigrationResult {
+            applied: applied + now.applied,
+            ..now
+        });
         let (migrated, missing) = match tried {
-            Ok(migrated) if migrated.granted || without_groups => return report(migrated, without_groups),
+            Ok(migrated) if migrated.granted || without_groups => {
+                return report(migrated, without_groups);
+            }
             Ok(migrated) => {
                 applied = migrated.applied;
-                (Ok(migrated), "the groups of the processes are not there yet".to_owned())
+                (
+                    Ok(migrated),
+                    "the groups of the processes are not there yet".to_owned(),
+                )
             }
             Err(error @ StoreError::Unavailable(_)) => {
                 let error = anyhow::Error::from(error);

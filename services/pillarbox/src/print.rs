@@ -100,12 +100,18 @@ impl PrintRunner {
             self.store.pieces_queue_again().await?;
         }
         let mut runs = Vec::new();
-        while let Some(run) = self.store.print_run_take_over(self.clock.now(), self.leased_until()).await? {
+        while let Some(run) = self
+            .store
+            .print_run_take_over(self.clock.now(), self.leased_until())
+            .await?
+        {
             runs.push(self.print_or_put_back(&run).await?);
         }
         let mut refused = None;
         let products = Product::ALL.into_iter();
-        for product in products.filter(|product| request.product.is_none_or(|wanted| wanted == *product)) {
+        for product in
+            products.filter(|product| request.product.is_none_or(|wanted| wanted == *product))
+        {
             loop {
                 match self.claim(product, request, &papers).await {
                     Ok(Some(run)) => {
@@ -124,7 +130,12 @@ impl PrintRunner {
         }
         let under_way = self.store.print_run_under_way(self.clock.now()).await?;
         let waiting = self.store.pieces_set_aside_count().await?;
-        Ok(PrintSummary { runs, refused, under_way, waiting })
+        Ok(PrintSummary {
+            runs,
+            refused,
+            under_way,
+            waiting,
+        })
     }
 
     fn leased_until(&self) -> chrono::DateTime<chrono::Utc> {
@@ -137,11 +148,17 @@ impl PrintRunner {
         request: &PrintRequest,
         papers: &[PaperSettings],
     ) -> Result<Option<PrintRun>, StoreError> {
-        let settings = papers.iter().map(serde_json::to_value).collect::<Result<Vec<_>, _>>()?;
+        let settings = papers
+            .iter()
+            .map(serde_json::to_value)
+            .collect::<Result<Vec<_>, _>>()?;
         let papers: Vec<PrintPaper<'_>> = papers
             .iter()
             .zip(&settings)
-            .map(|(paper, settings)| PrintPaper { settings, mailer_id: paper.mailer_id.as_deref() })
+            .map(|(paper, settings)| PrintPaper {
+                settings,
+                mailer_id: paper.mailer_id.as_deref(),
+            })
             .collect();
         let claim = PrintRunRequest {
             product: product.as_str(),
@@ -150,17 +167,25 @@ impl PrintRunner {
             lead_days: self.settings.lead_days,
             papers: &papers,
         };
-        self.store.print_run_claim(&claim, self.clock.now(), self.leased_until()).await
+        self.store
+            .print_run_claim(&claim, self.clock.now(), self.leased_until())
+            .await
     }
 
     async fn print_or_put_back(&self, run: &PrintRun) -> anyhow::Result<PrintedRun> {
         let printed = print_run(self, run).await;
         if printed.is_err() {
             // The next printer need not wait for the lease to run out. If this fails it has to.
-            let _ = self.store.print_run_put_back(run.lease, self.clock.now()).await;
+            let _ = self
+                .store
+                .print_run_put_back(run.lease, self.clock.now())
+                .await;
         }
         printed.with_context(|| {
-            format!("run {} of {} is not finished: print again", run.lease.run_id, run.product)
+            format!(
+                "run {} of {} is not finished: print again",
+                run.lease.run_id, run.product
+            )
         })
     }
 }
@@ -179,20 +204,33 @@ impl PrintSummary {
             let mut rows = table(["Product", "Cards", "Set aside", "File"]);
             for run in &self.runs {
                 let file = run.pdf.as_deref().unwrap_or("none");
-                rows.add_row([&run.product, &run.cards.to_string(), &run.set_aside.len().to_string(), file]);
+                rows.add_row([
+                    &run.product,
+                    &run.cards.to_string(),
+                    &run.set_aside.len().to_string(),
+                    file,
+                ]);
             }
             text.push(rows.trim_fmt());
         }
         text.extend(set_aside.clone().map(|card| {
-            format!("Set aside: card {} of {}: {}", card.piece_id, card.campaign_id, card.problem)
+            format!(
+                "Set aside: card {} of {}: {}",
+                card.piece_id, card.campaign_id, card.problem
+            )
         }));
-        text.extend(self.refused.iter().map(|why| format!("Not printed: {why}.")));
+        text.extend(
+            self.refused
+                .iter()
+                .map(|why| format!("Not printed: {why}.")),
+        );
         match self.waiting {
             0 => {}
-            1 => text.push("1 card is set aside: `pillarbox print --retry` tries it again.".to_owned()),
-            count => {
-                text.push(format!("{count} cards are set aside: `pillarbox print --retry` tries them again."))
-            }
+            1 => text
+                .push("1 card is set aside: `pillarbox print --retry` tries it again.".to_owned()),
+            count => text.push(format!(
+                "{count} cards are set aside: `pillarbox print --retry` tries them again."
+            )),
         }
         match self.under_way {
             0 => {}

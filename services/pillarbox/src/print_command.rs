@@ -68,7 +68,11 @@ pub struct ProofSubjectArgs {
 
 fn pair(text: &str) -> Result<(String, String), String> {
     // Links have "=" in them, names of fields and files hardly.
-    let split = if text.contains("://") { text.rsplit_once('=') } else { text.split_once('=') };
+    let split = if text.contains("://") {
+        text.rsplit_once('=')
+    } else {
+        text.split_once('=')
+    };
     let (name, value) = split.ok_or("it must be NAME=VALUE")?;
     Ok((name.trim().to_owned(), value.to_owned()))
 }
@@ -78,7 +82,9 @@ fn card_code(text: &str) -> Result<MailpieceCode, String> {
     let scanned = text.rsplit_once(SCAN_PATH).map_or(text, |(_, code)| code);
     let scanned = scanned.split(['?', '#']).next().unwrap_or_default();
     let target = ScanTarget::parse(scanned.trim());
-    target.map(|target| target.code).ok_or_else(|| "a code is ten letters and digits".to_owned())
+    target
+        .map(|target| target.code)
+        .ok_or_else(|| "a code is ten letters and digits".to_owned())
 }
 
 #[cfg(test)]
@@ -100,7 +106,12 @@ mod tests {
                 "{text}"
             );
         }
-        for text in ["", "aZ09", "https://mail.example.com/aZ09aZ09aZ", "aZ09aZ09aZ-1"] {
+        for text in [
+            "",
+            "aZ09",
+            "https://mail.example.com/aZ09aZ09aZ",
+            "aZ09aZ09aZ-1",
+        ] {
             assert!(card_code(text).is_err(), "{text}");
         }
     }

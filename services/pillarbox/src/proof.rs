@@ -38,16 +38,24 @@ pub(crate) async fn proof(
 ) -> anyhow::Result<CommandReport> {
     let proof = find(config, command, now).await?;
     // A card that was mailed has been decided.
-    let given: Option<Vec<String>> = command
-        .subject
-        .card
-        .is_none()
-        .then(|| command.fields.iter().map(|(name, _)| audience::fold_name(name)).collect());
+    let given: Option<Vec<String>> = command.subject.card.is_none().then(|| {
+        command
+            .fields
+            .iter()
+            .map(|(name, _)| audience::fold_name(name))
+            .collect()
+    });
     let product = proof.product();
     let paper = PaperSettings::of_proofs(&config.print)?;
-    let crop = if command.bleed { ProofCrop::Bleed } else { ProofCrop::Trim };
+    let crop = if command.bleed {
+        ProofCrop::Bleed
+    } else {
+        ProofCrop::Trim
+    };
     let resolution = command.resolution;
-    let findings = given.map(|given| proof.findings(&given)).unwrap_or_default();
+    let findings = given
+        .map(|given| proof.findings(&given))
+        .unwrap_or_default();
     let (pdf, pngs) = tokio::task::block_in_place(|| {
         let pdf = proof.pdf(&paper, now)?;
         let pngs = print::proof(pdf.clone(), product, 1..=Side::ALL.len(), resolution, crop)?;
@@ -57,14 +65,18 @@ pub(crate) async fn proof(
 }
 
 async fn find(config: &Config, command: &ProofArgs, now: DateTime<Utc>) -> anyhow::Result<Proof> {
-    let fields: BTreeMap<String, String> =
-        command.fields.iter().map(|(name, value)| (audience::fold_name(name), value.clone())).collect();
+    let fields: BTreeMap<String, String> = command
+        .fields
+        .iter()
+        .map(|(name, value)| (audience::fold_name(name), value.clone()))
+        .collect();
     let pictures = named_pictures(&command.pictures)?;
     if let Some(file) = &command.subject.design {
         let text = text_file::read(file, DESIGN_BYTES)?;
-        let value = read_document(&text).map_err(|why| anyhow::anyhow!("{}: {why}", file.display()))?;
-        let document =
-            PrintableDesign::parse(&value).with_context(|| format!("{} cannot print", file.display()))?;
+        let value =
+            read_document(&text).map_err(|why| anyhow::anyhow!("{}: {why}", file.display()))?;
+        let document = PrintableDesign::parse(&value)
+            .with_context(|| format!("{} cannot print", file.display()))?;
         let design = (DesignId(uuid::Uuid::nil()), 1);
         return Ok(Proof::of_sample(document, design, fields, pictures, now));
     }
@@ -88,7 +100,9 @@ async fn find(config: &Config, command: &ProofArgs, now: DateTime<Utc>) -> anyho
 
 async fn of_card(store: &Store, storage: &Storage, code: &MailpieceCode) -> anyhow::Result<Proof> {
     let piece = store.print_piece_by_code(code).await?;
-    let document = store.design_version(piece.team_id, piece.design_id, piece.design_version).await?;
+    let document = store
+        .design_version(piece.team_id, piece.design_id, piece.design_version)
+        .await?;
     let document = PrintableDesign::parse(&document).context("the card's design cannot print")?;
     let pictures = LoadedPictures::kept(storage, &piece.content.pictures).await?;
     Ok(Proof::of_card(document, piece, pictures))
@@ -100,8 +114,14 @@ async fn step_design(
     number: i16,
 ) -> anyhow::Result<(PrintableDesign, (DesignId, i32))> {
     let team_id = store.campaign_team(campaign_id).await?;
-    let steps = store.campaign_get(team_id, campaign_id).await?.map(|campaign| campaign.steps);
-    let step = steps.unwrap_or_default().into_iter().find(|step| step.step == number);
+    let steps = store
+        .campaign_get(team_id, campaign_id)
+        .await?
+        .map(|campaign| campaign.steps);
+    let step = steps
+        .unwrap_or_default()
+        .into_iter()
+        .find(|step| step.step == number);
     let design = step
         .and_then(|step| step.design)
         .with_context(|| format!("step {number} of the campaign {campaign_id} has no design"))?;
@@ -113,7 +133,13 @@ fn fetcher(config: &Config, store: &Store, storage: &Storage) -> anyhow::Result<
     service::install_crypto();
     let client = OutboundClient::new(TargetPolicy::new(&config.outbound.allowed_networks))?;
     let (clock, settings) = (Clock::system(), config.pictures.clone());
-    Ok(PictureFetcher::new(client, storage.clone(), store.clone(), clock, settings))
+    Ok(PictureFetcher::new(
+        client,
+        storage.clone(),
+        store.clone(),
+        clock,
+        settings,
+    ))
 }
 
 /// Pictures in files that were named, by their links.
@@ -122,7 +148,9 @@ fn named_pictures(named: &[(String, String)]) -> anyhow::Result<LoadedPictures> 
         let bytes = std::fs::read(file).with_context(|| format!("{file} cannot be read"))?;
         anyhow::Ok((link.clone(), Bytes::from(bytes)))
     };
-    Ok(LoadedPictures::of(named.iter().map(read).collect::<Result<Vec<_>, _>>()?))
+    Ok(LoadedPictures::of(
+        named.iter().map(read).collect::<Result<Vec<_>, _>>()?,
+    ))
 }
 
 fn write(
@@ -133,15 +161,25 @@ fn write(
 ) -> anyhow::Result<CommandReport> {
     std::fs::create_dir_all(&command.folder)
         .with_context(|| format!("the folder {} cannot be made", command.folder.display()))?;
-    let sides = Side::ALL.iter().map(|side| format!("{}-{side}.png", command.name));
+    let sides = Side::ALL
+        .iter()
+        .map(|side| format!("{}-{side}.png", command.name));
     let named = sides.zip(pngs.iter().map(Vec::as_slice));
     let mut files = Vec::new();
     for (name, bytes) in named.chain([(format!("{}.pdf", command.name), pdf)]) {
         let path = command.folder.join(name);
-        std::fs::write(&path, bytes).with_context(|| format!("{} cannot be written", path.display()))?;
+        std::fs::write(&path, bytes)
+            .with_context(|| format!("{} cannot be written", path.display()))?;
         files.push(path.display().to_string());
     }
-    let text: Vec<String> = findings.sentences().into_iter().chain(files.iter().cloned()).collect();
-    let report = CommandReport::new(&json!({ "files": files, "findings": findings }), text.join("\n"))?;
+    let text: Vec<String> = findings
+        .sentences()
+        .into_iter()
+        .chain(files.iter().cloned())
+        .collect();
+    let report = CommandReport::new(
+        &json!({ "files": files, "findings": findings }),
+        text.join("\n"),
+    )?;
     Ok(report.failed_when(findings.is_refusal()))
 }

@@ -58,12 +58,18 @@ struct BegunSync {
 pub(crate) async fn push(command: &PushArgs) -> anyhow::Result<CommandReport> {
     let sheet = TableFile::open(&command.upload.file)?;
     let client = GatewayClient::new(&command.service)?;
-    let integration: PushIntegration =
-        client.ask(&GatewayRequest::get(BASE), &UploadProgress::none()).await?;
+    let integration: PushIntegration = client
+        .ask(&GatewayRequest::get(BASE), &UploadProgress::none())
+        .await?;
     let declared = DeclaredFields::read(&client).await?;
     let columns = columns(command, &sheet, &declared)?;
     let missing = declared.missing(&sheet, &columns);
-    let mut pushing = PushUpload { command, client, columns, warnings: SyncWarnings::default() };
+    let mut pushing = PushUpload {
+        command,
+        client,
+        columns,
+        warnings: SyncWarnings::default(),
+    };
     let envelope = UploadEnvelope {
         before: r#"{"records":["#.to_owned(),
         after: "]}".to_owned(),
@@ -75,7 +81,9 @@ pub(crate) async fn push(command: &PushArgs) -> anyhow::Result<CommandReport> {
         return describe_columns(&sheet, &pushing.columns, &missing, rows);
     }
     let mut run = UploadRun::begin(&pushing, &sheet, &command.upload, envelope)?;
-    let completed = run.until_stopped(async |run| pushing.sync(run, &declared, &missing).await).await?;
+    let completed = run
+        .until_stopped(async |run| pushing.sync(run, &declared, &missing).await)
+        .await?;
     describe(command, &run.finish()?, &completed)
 }
 
@@ -88,10 +96,21 @@ fn columns(
     if command.declare {
         own.extend(declared.unclaimed());
     }
-    let unknown = if command.declare || command.delete { UnknownColumnRule::OwnColumn } else { UNDECLARED };
+    let unknown = if command.declare || command.delete {
+        UnknownColumnRule::OwnColumn
+    } else {
+        UNDECLARED
+    };
     let mappings = &command.upload.mappings;
-    let mut columns = map_columns(&sheet.headings, CONTACT, &own, mappings, &["external_id"], unknown)
-        .or_else(|problems| bail!("{}: {}", command.upload.file.display(), problems.join("; ")))?;
+    let mut columns = map_columns(
+        &sheet.headings,
+        CONTACT,
+        &own,
+        mappings,
+        &["external_id"],
+        unknown,
+    )
+    .or_else(|problems| bail!("{}: {}", command.upload.file.display(), problems.join("; ")))?;
     if command.delete {
         for field in &mut columns.fields {
             *field = field.take().filter(|field| field == "external_id");
@@ -112,7 +131,10 @@ impl PushUpload<'_> {
         let progress = run.progress();
         if !missing.is_empty() {
             run.begin_step("the columns are declared");
-            declared.declare(&self.client, missing, &progress).await.map_err(|error| run.failed(error))?;
+            declared
+                .declare(&self.client, missing, &progress)
+                .await
+                .map_err(|error| run.failed(error))?;
         }
         run.begin_step("the sync has begun");
         let body = json!({"mode": self.command.mode.as_str()}).to_string();
@@ -125,9 +147,9 @@ impl PushUpload<'_> {
         let body = json!({ "syncId": sync_id }).to_string();
         let request = GatewayRequest::patch(format!("{BASE}/sync"), body).once(run.key("complete"));
         let completed = self.client.ask(&request, &progress).await;
-        completed
-            .map_err(explained)
-            .context("every row is pushed, but the sync is not completed: the same command completes it")
+        completed.map_err(explained).context(
+            "every row is pushed, but the sync is not completed: the same command completes it",
+        )
     }
 }
 
@@ -148,7 +170,11 @@ impl UploadJob for PushUpload<'_> {
         let mut fields = Map::new();
         for (field, cell) in self.columns.fields.iter().zip(&row.cells) {
             let Some(field) = field else { continue };
-            let value = if cell.is_empty() { Value::Null } else { json!(cell) };
+            let value = if cell.is_empty() {
+                Value::Null
+            } else {
+                json!(cell)
+            };
             if field != "external_id" && field != "op" {
                 // An empty cell is a blank, whatever stood there before.
                 fields.insert(field.clone(), value);
@@ -165,7 +191,12 @@ impl UploadJob for PushUpload<'_> {
     }
 
     fn fingerprint(&self) -> Value {
-        json!([self.client.base(), self.columns.fields, self.command.mode.as_str(), self.command.delete])
+        json!([
+            self.client.base(),
+            self.columns.fields,
+            self.command.mode.as_str(),
+            self.command.delete
+        ])
     }
 
     async fn post(
@@ -178,7 +209,10 @@ impl UploadJob for PushUpload<'_> {
         let pushed: Result<PushBatchResponse, _> = self.client.ask(&request, progress).await;
         let pushed = pushed.map_err(explained)?;
         let rows: Vec<answer::SentRow> = batch.rows.iter().map(|row| self.sent_row(row)).collect();
-        let dropped = self.warnings.of_batch(&self.client, &pushed, &rows, progress).await?;
+        let dropped = self
+            .warnings
+            .of_batch(&self.client, &pushed, &rows, progress)
+            .await?;
         // Contacts cost nothing.
         Ok(BatchOutcome {
             results: pushed.for_each(&rows, &dropped),
@@ -191,15 +225,25 @@ impl UploadJob for PushUpload<'_> {
 
 impl PushUpload<'_> {
     fn sent_row(&self, row: &TableRow) -> answer::SentRow {
-        let cell = |field| self.columns.position(field).map(|position| row.cells[position].clone());
-        let is_delete = self.command.delete || cell("op").is_some_and(|operation| operation == "delete");
-        answer::SentRow { external_id: cell("external_id").unwrap_or_default(), is_delete }
+        let cell = |field| {
+            self.columns
+                .position(field)
+                .map(|position| row.cells[position].clone())
+        };
+        let is_delete =
+            self.command.delete || cell("op").is_some_and(|operation| operation == "delete");
+        answer::SentRow {
+            external_id: cell("external_id").unwrap_or_default(),
+            is_delete,
+        }
     }
 }
 
 /// What the service says, and for two of its errors what to do about it.
 fn explained(error: GatewayError) -> anyhow::Error {
-    let GatewayError::Refused { code, details, .. } = &error else { return error.into() };
+    let GatewayError::Refused { code, details, .. } = &error else {
+        return error.into();
+    };
     let help = match code.as_str() {
         "sync_in_progress" => format!(
             "another sync is open until {}: complete it where it was begun, or wait",
@@ -225,12 +269,26 @@ fn describe_columns(
     let mut lines = table(["Column", "Heading", "Field", ""]);
     let mut mapped = Vec::new();
     for (index, (heading, field)) in sheet.headings.iter().zip(&columns.fields).enumerate() {
-        let is_new = field.as_ref().is_some_and(|field| missing.iter().any(|new| new["key"] == **field));
-        let (number, mark) = ((index + 1).to_string(), if is_new { "new field" } else { "" });
-        lines.add_row([number.as_str(), heading, field.as_deref().unwrap_or("(left out)"), mark]);
-        mapped.push(json!({"column": index + 1, "heading": heading, "field": field, "new": is_new}));
+        let is_new = field
+            .as_ref()
+            .is_some_and(|field| missing.iter().any(|new| new["key"] == **field));
+        let (number, mark) = (
+            (index + 1).to_string(),
+            if is_new { "new field" } else { "" },
+        );
+        lines.add_row([
+            number.as_str(),
+            heading,
+            field.as_deref().unwrap_or("(left out)"),
+            mark,
+        ]);
+        mapped
+            .push(json!({"column": index + 1, "heading": heading, "field": field, "new": is_new}));
     }
-    let text = format!("{}\n\n{rows} rows can be sent. Nothing was.", lines.trim_fmt());
+    let text = format!(
+        "{}\n\n{rows} rows can be sent. Nothing was.",
+        lines.trim_fmt()
+    );
     CommandReport::new(&json!({"rows": rows, "columns": mapped}), text)
 }
 
@@ -239,14 +297,28 @@ fn describe(
     uploaded: &UploadSummary,
     completed: &Value,
 ) -> anyhow::Result<CommandReport> {
-    let UploadSummary { tally, rows, results, .. } = uploaded;
+    let UploadSummary {
+        tally,
+        rows,
+        results,
+        ..
+    } = uploaded;
     let mut text = format!("{rows} rows were pushed.");
     for (outcome, count) in tally {
         text.push_str(&format!("\n{count:>8} {outcome}"));
     }
     if command.mode.as_str() == "full" {
-        text.push_str(&format!("\n{:>8} marked as removed", completed["markedRemoved"]));
+        text.push_str(&format!(
+            "\n{:>8} marked as removed",
+            completed["markedRemoved"]
+        ));
     }
-    text.push_str(&format!("\nEach row's outcome is in {}.", results.display()));
-    CommandReport::new(&json!({"rows": rows, "outcomes": tally, "results": results, "sync": completed}), text)
+    text.push_str(&format!(
+        "\nEach row's outcome is in {}.",
+        results.display()
+    ));
+    CommandReport::new(
+        &json!({"rows": rows, "outcomes": tally, "results": results, "sync": completed}),
+        text,
+    )
 }

@@ -7,7 +7,8 @@ use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
 use serde::Serialize;
 
 /// A line below the headings and nothing else, so that a table can be copied and cut with plain tools.
-const TABLE_STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+const TABLE_STYLE: TableStyle =
+    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// Width of tables when the terminal does not tell its own, and the least that is of use.
 const TABLE_WIDTH: u16 = 140;
@@ -39,13 +40,22 @@ impl CommandReport {
     /// # Errors
     /// When the value cannot be written as JSON.
     pub fn new(value: &impl Serialize, text: impl Into<String>) -> anyhow::Result<Self> {
-        let json = serde_json::to_string_pretty(value).context("cannot write the answer as JSON")?;
-        Ok(Self { json, text: text.into(), code: 0 })
+        let json =
+            serde_json::to_string_pretty(value).context("cannot write the answer as JSON")?;
+        Ok(Self {
+            json,
+            text: text.into(),
+            code: 0,
+        })
     }
 
     /// What a command says that has written its answer itself.
     pub const fn nothing() -> Self {
-        Self { json: String::new(), text: String::new(), code: 0 }
+        Self {
+            json: String::new(),
+            text: String::new(),
+            code: 0,
+        }
     }
 
     /// The same report of a command that did what it was asked and found something wrong.
@@ -80,7 +90,9 @@ impl CommandReport {
 
 /// An empty table with these headings, as wide as the terminal at the most.
 pub fn table<const N: usize>(headings: [&str; N]) -> Table {
-    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse::<u16>().ok());
+    let columns = std::env::var("COLUMNS")
+        .ok()
+        .and_then(|columns| columns.parse::<u16>().ok());
     let mut table = Table::new();
     table
         .load_style(TABLE_STYLE)

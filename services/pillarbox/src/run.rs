@@ -60,25 +60,40 @@ fn write(report: &CommandReport, is_json: bool) -> anyhow::Result<ExitCode> {
 }
 
 fn one_line(text: &str) -> String {
-    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
+    text.lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 async fn execute(command: CliCommand, is_json: bool) -> anyhow::Result<CommandReport> {
     match command {
         // These need neither configuration nor database.
-        CliCommand::Addresses(AddressesCommand::Parse) => tokio::task::block_in_place(addresses::parse),
+        CliCommand::Addresses(AddressesCommand::Parse) => {
+            tokio::task::block_in_place(addresses::parse)
+        }
         CliCommand::Completions { shell } => completions(shell),
         CliCommand::Sender(SenderCommand::Send(command)) => send::send(&command).await,
         CliCommand::Sender(SenderCommand::Push(command)) => push::push(&command).await,
-        CliCommand::Sender(SenderCommand::Listen(command)) => listen::listen(&command, is_json).await,
+        CliCommand::Sender(SenderCommand::Listen(command)) => {
+            listen::listen(&command, is_json).await
+        }
         command => on_database(command).await,
     }
 }
 
 fn completions(shell: Shell) -> anyhow::Result<CommandReport> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut PillarboxArgs::command(), "pillarbox", &mut script);
-    std::io::stdout().write_all(&script).context("cannot write the completions")?;
+    clap_complete::generate(
+        shell,
+        &mut PillarboxArgs::command(),
+        "pillarbox",
+        &mut script,
+    );
+    std::io::stdout()
+        .write_all(&script)
+        .context("cannot write the completions")?;
     Ok(CommandReport::nothing())
 }
 
@@ -87,8 +102,16 @@ async fn on_database(command: CliCommand) -> anyhow::Result<CommandReport> {
     let config = Config::load().context("configuration")?;
     let now = Clock::system().now();
     match command {
-        CliCommand::Migrate { wait, without_groups } => {
-            migrate::migrate(&config.database.url, Duration::from_secs(wait), without_groups).await
+        CliCommand::Migrate {
+            wait,
+            without_groups,
+        } => {
+            migrate::migrate(
+                &config.database.url,
+                Duration::from_secs(wait),
+                without_groups,
+            )
+            .await
         }
         CliCommand::Apply { file } => {
             let text = text_file::read(&file, FILE_BYTES)?;
@@ -101,7 +124,11 @@ async fn on_database(command: CliCommand) -> anyhow::Result<CommandReport> {
         CliCommand::Team(command) => operate::team::run(&open(&config).await?, command, now).await,
         CliCommand::User(command) => operate::user::run(&open(&config).await?, command, now).await,
         CliCommand::Key(command) => operate::key::run(&open(&config).await?, command, now).await,
-        CliCommand::TopUp { team, amount, reference } => {
+        CliCommand::TopUp {
+            team,
+            amount,
+            reference,
+        } => {
             let store = open(&config).await?;
             operate::balance::top_up(&store, &team, amount, reference.as_str(), now).await
         }
@@ -109,16 +136,22 @@ async fn on_database(command: CliCommand) -> anyhow::Result<CommandReport> {
             operate::balance::requests(&open(&config).await?, after, limit).await
         }
         CliCommand::Balance { team } => operate::balance::show(&open(&config).await?, &team).await,
-        CliCommand::Campaign(command) => operate::campaign::run(&open(&config).await?, command, now).await,
+        CliCommand::Campaign(command) => {
+            operate::campaign::run(&open(&config).await?, command, now).await
+        }
         CliCommand::Endpoint(command) => {
             operate::endpoint::run(&open(&config).await?, &config, command, now).await
         }
-        CliCommand::Recipient(command) => operate::recipient::run(&open(&config).await?, command, now).await,
+        CliCommand::Recipient(command) => {
+            operate::recipient::run(&open(&config).await?, command, now).await
+        }
         CliCommand::Addresses(command) => on_addresses(command, &config, now).await,
         CliCommand::Integration(command) => {
             operate::integration::run(&open(&config).await?, command, now).await
         }
-        CliCommand::Sync(command) => operate::sync::run(&open(&config).await?, command, &config, now).await,
+        CliCommand::Sync(command) => {
+            operate::sync::run(&open(&config).await?, command, &config, now).await
+        }
         CliCommand::AddressBook { team } => {
             operate::address_book::write(&open(&config).await?, &team, now).await
         }
@@ -127,20 +160,33 @@ async fn on_database(command: CliCommand) -> anyhow::Result<CommandReport> {
         CliCommand::Parked(command) => operate::parked::run(&config, command).await,
         CliCommand::Check => operate::check::check(&open(&config).await?, &config, now).await,
         CliCommand::Demo(demo) => demo::post(&demo).await,
-        CliCommand::Sender(_) | CliCommand::Completions { .. } => bail!("this command needs no settings"),
+        CliCommand::Sender(_) | CliCommand::Completions { .. } => {
+            bail!("this command needs no settings")
+        }
     }
 }
 
 async fn on_print(command: PrintArgs, config: &Config) -> anyhow::Result<CommandReport> {
     service::install_crypto();
-    let PrintArgs { product, mail_by, retry } = command;
+    let PrintArgs {
+        product,
+        mail_by,
+        retry,
+    } = command;
     let printer = PrintRunner {
         store: open(config).await?,
         storage: Storage::new(&config.storage)?,
         settings: config.print.clone(),
         clock: Clock::system(),
     };
-    printer.print(&PrintRequest { product, mail_by, retry }).await?.report()
+    printer
+        .print(&PrintRequest {
+            product,
+            mail_by,
+            retry,
+        })
+        .await?
+        .report()
 }
 
 async fn on_addresses(
@@ -156,7 +202,9 @@ async fn on_addresses(
         AddressesCommand::Import { files, again } => {
             addresses::import::import(&open(config).await?, &files, again, now).await
         }
-        AddressesCommand::Override(command) => addresses::overrides(&open(config).await?, command, now).await,
+        AddressesCommand::Override(command) => {
+            addresses::overrides(&open(config).await?, command, now).await
+        }
     }
 }
 

@@ -15,8 +15,8 @@ use crate::report::{CommandReport, NOT_ALL_MAILED, table};
 use crate::sender_command::SendArgs;
 use crate::sheet::{MappedColumns, RECIPIENT, TableFile, TableRow, UnknownColumnRule, map_columns};
 use crate::upload::{
-    BatchOutcome, RESULTS_SUFFIX, RowBatch, UploadCost, UploadEnvelope, UploadJob, UploadProgress, UploadRun,
-    UploadSummary,
+    BatchOutcome, RESULTS_SUFFIX, RowBatch, UploadCost, UploadEnvelope, UploadJob, UploadProgress,
+    UploadRun, UploadSummary,
 };
 
 /// Where recipients are posted.
@@ -42,11 +42,21 @@ struct SendUpload<'c> {
 pub(crate) async fn send(command: &SendArgs) -> anyhow::Result<CommandReport> {
     let sheet = TableFile::open(&command.upload.file)?;
     let mappings = &command.upload.mappings;
-    let columns =
-        map_columns(&sheet.headings, RECIPIENT, &[], mappings, &REQUIRED, UnknownColumnRule::OwnColumn)
-            .or_else(|problems| bail!("{}: {}", command.upload.file.display(), problems.join("; ")))?;
+    let columns = map_columns(
+        &sheet.headings,
+        RECIPIENT,
+        &[],
+        mappings,
+        &REQUIRED,
+        UnknownColumnRule::OwnColumn,
+    )
+    .or_else(|problems| bail!("{}: {}", command.upload.file.display(), problems.join("; ")))?;
     check_types(command, &columns)?;
-    let mut sending = SendUpload { command, client: GatewayClient::new(&command.service)?, columns };
+    let mut sending = SendUpload {
+        command,
+        client: GatewayClient::new(&command.service)?,
+        columns,
+    };
     let envelope = sending.envelope();
     if command.upload.dry_run {
         let rows = sheet.examine(|row| envelope.check(sending.encode(row).len()))?;
@@ -59,10 +69,15 @@ pub(crate) async fn send(command: &SendArgs) -> anyhow::Result<CommandReport> {
     }
     let mut run = UploadRun::begin(&sending, &sheet, &command.upload, envelope)?;
     let progress = run.progress();
-    run.until_stopped(async |run| run.post_all(&mut sending, &progress).await).await?;
+    run.until_stopped(async |run| run.post_all(&mut sending, &progress).await)
+        .await?;
     drop(progress);
     let uploaded = run.finish()?;
-    if command.validate { describe_validation(&uploaded, &new) } else { describe(&uploaded) }
+    if command.validate {
+        describe_validation(&uploaded, &new)
+    } else {
+        describe(&uploaded)
+    }
 }
 
 fn check_types(command: &SendArgs, columns: &MappedColumns) -> anyhow::Result<()> {
@@ -81,12 +96,18 @@ impl SendUpload<'_> {
     fn envelope(&self) -> UploadEnvelope {
         let mut rest = Map::new();
         if !self.command.types.is_empty() {
-            rest.insert("field_types".to_owned(), self.command.types.iter().cloned().collect());
+            rest.insert(
+                "field_types".to_owned(),
+                self.command.types.iter().cloned().collect(),
+            );
         }
         if self.command.require_variable_images {
             rest.insert("require_variable_images".to_owned(), json!(true));
         }
-        rest.insert("campaign_id".to_owned(), json!(self.command.campaign_id.to_string()));
+        rest.insert(
+            "campaign_id".to_owned(),
+            json!(self.command.campaign_id.to_string()),
+        );
         let rest = Value::Object(rest).to_string();
         UploadEnvelope {
             before: r#"{"recipients":["#.to_owned(),
@@ -99,8 +120,12 @@ impl SendUpload<'_> {
 
     /// The caller's own id of a row; where the file has none, its line, so that an answer can be told apart by it.
     fn reference(&self, row: &TableRow) -> String {
-        let own = self.columns.position("reference").map(|position| row.cells[position].clone());
-        own.filter(|own| !own.is_empty()).unwrap_or_else(|| format!("line {}", row.line))
+        let own = self
+            .columns
+            .position("reference")
+            .map(|position| row.cells[position].clone());
+        own.filter(|own| !own.is_empty())
+            .unwrap_or_else(|| format!("line {}", row.line))
     }
 }
 
@@ -134,11 +159,19 @@ impl UploadJob for SendUpload<'_> {
     }
 
     fn fingerprint(&self) -> Value {
-        json!([self.client.base(), self.columns.fields, self.command.validate])
+        json!([
+            self.client.base(),
+            self.columns.fields,
+            self.command.validate
+        ])
     }
 
     fn results_suffix(&self) -> &'static str {
-        if self.command.validate { ".validated.csv" } else { RESULTS_SUFFIX }
+        if self.command.validate {
+            ".validated.csv"
+        } else {
+            RESULTS_SUFFIX
+        }
     }
 
     async fn post(
@@ -152,11 +185,23 @@ impl UploadJob for SendUpload<'_> {
             true => GatewayRequest::post(DRY_RUN_PATH, batch.body.clone()),
             false => GatewayRequest::post(RECIPIENTS_PATH, batch.body.clone()).once(key),
         };
-        let GatewayResponse { body, cost_cents, is_replayed, after_lost_answer } =
-            self.client.ask_for_cost::<SendBatchResponse>(&request, progress).await?;
+        let GatewayResponse {
+            body,
+            cost_cents,
+            is_replayed,
+            after_lost_answer,
+        } = self
+            .client
+            .ask_for_cost::<SendBatchResponse>(&request, progress)
+            .await?;
         let references: Vec<String> = batch.rows.iter().map(|row| self.reference(row)).collect();
         let cost_cents = body.cost_cents().or(cost_cents);
-        Ok(BatchOutcome { results: body.for_each(&references), cost_cents, is_replayed, after_lost_answer })
+        Ok(BatchOutcome {
+            results: body.for_each(&references),
+            cost_cents,
+            is_replayed,
+            after_lost_answer,
+        })
     }
 }
 
@@ -170,12 +215,28 @@ fn describe_columns(
     let mut lines = table(["Column", "Heading", "Field", ""]);
     let mut mapped = Vec::new();
     for (index, (heading, field)) in sheet.headings.iter().zip(&columns.fields).enumerate() {
-        let (number, is_new) = ((index + 1).to_string(), new.as_ref().ok().map(|new| new.has(index)));
-        let mark = if is_new == Some(true) { "new column" } else { "" };
-        lines.add_row([number.as_str(), heading, field.as_deref().unwrap_or("(left out)"), mark]);
-        mapped.push(json!({"column": index + 1, "heading": heading, "field": field, "new": is_new}));
+        let (number, is_new) = (
+            (index + 1).to_string(),
+            new.as_ref().ok().map(|new| new.has(index)),
+        );
+        let mark = if is_new == Some(true) {
+            "new column"
+        } else {
+            ""
+        };
+        lines.add_row([
+            number.as_str(),
+            heading,
+            field.as_deref().unwrap_or("(left out)"),
+            mark,
+        ]);
+        mapped
+            .push(json!({"column": index + 1, "heading": heading, "field": field, "new": is_new}));
     }
-    let mut text = format!("{}\n\n{rows} rows can be sent. Nothing was.", lines.trim_fmt());
+    let mut text = format!(
+        "{}\n\n{rows} rows can be sent. Nothing was.",
+        lines.trim_fmt()
+    );
     let notes = match new {
         Ok(new) => new.notes(),
         Err(error) => vec![format!("Which columns are new is not known: {error:#}.")],
@@ -183,13 +244,24 @@ fn describe_columns(
     for note in &notes {
         text.push_str(&format!("\n{note}"));
     }
-    CommandReport::new(&json!({"rows": rows, "columns": mapped, "notes": notes}), text)
+    CommandReport::new(
+        &json!({"rows": rows, "columns": mapped, "notes": notes}),
+        text,
+    )
 }
 
 fn outcomes(uploaded: &UploadSummary, expected: &str) -> String {
-    let others = uploaded.tally.iter().filter(|(outcome, _)| *outcome != expected);
-    let mut text: String = others.map(|(outcome, count)| format!("\n{count:>8} {outcome}")).collect();
-    text.push_str(&format!("\nEach row's outcome is in {}.", uploaded.results.display()));
+    let others = uploaded
+        .tally
+        .iter()
+        .filter(|(outcome, _)| *outcome != expected);
+    let mut text: String = others
+        .map(|(outcome, count)| format!("\n{count:>8} {outcome}"))
+        .collect();
+    text.push_str(&format!(
+        "\nEach row's outcome is in {}.",
+        uploaded.results.display()
+    ));
     text
 }
 
@@ -198,9 +270,20 @@ fn count(uploaded: &UploadSummary, outcome: &str) -> u64 {
 }
 
 fn describe(uploaded: &UploadSummary) -> anyhow::Result<CommandReport> {
-    let UploadSummary { tally, rows, results, cost: UploadCost { cents, unknown_rows } } = uploaded;
+    let UploadSummary {
+        tally,
+        rows,
+        results,
+        cost: UploadCost {
+            cents,
+            unknown_rows,
+        },
+    } = uploaded;
     let mailed = count(uploaded, answer::MAILED);
-    let mut text = format!("{mailed} of {rows} rows were mailed. They cost {}", DollarAmount(*cents));
+    let mut text = format!(
+        "{mailed} of {rows} rows were mailed. They cost {}",
+        DollarAmount(*cents)
+    );
     if *unknown_rows > 0 {
         text.push_str(&format!(
             ", and what {unknown_rows} rows cost whose first answer was lost: see Billing"
@@ -208,11 +291,25 @@ fn describe(uploaded: &UploadSummary) -> anyhow::Result<CommandReport> {
     }
     text.push_str(&format!(".{}", outcomes(uploaded, answer::MAILED)));
     let value = json!({"rows": rows, "outcomes": tally, "cost_cents": cents, "rows_of_unknown_cost": unknown_rows, "results": results});
-    Ok(CommandReport::new(&value, text)?.ending_with(if mailed == *rows { 0 } else { NOT_ALL_MAILED }))
+    Ok(
+        CommandReport::new(&value, text)?.ending_with(if mailed == *rows {
+            0
+        } else {
+            NOT_ALL_MAILED
+        }),
+    )
 }
 
-fn describe_validation(uploaded: &UploadSummary, new: &NewBookColumns) -> anyhow::Result<CommandReport> {
-    let UploadSummary { tally, rows, results, cost: UploadCost { cents, .. } } = uploaded;
+fn describe_validation(
+    uploaded: &UploadSummary,
+    new: &NewBookColumns,
+) -> anyhow::Result<CommandReport> {
+    let UploadSummary {
+        tally,
+        rows,
+        results,
+        cost: UploadCost { cents, .. },
+    } = uploaded;
     let mailed = count(uploaded, answer::WOULD_MAIL);
     let mut text = format!(
         "{mailed} of {rows} rows would be mailed, for {}. Nobody was.{}",

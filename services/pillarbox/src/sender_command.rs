@@ -141,7 +141,10 @@ fn field_type(text: &str) -> Result<(String, String), String> {
     const TYPES: [&str; 4] = ["text", "number", "date", "yes_no"];
     let (field, name) = text.rsplit_once('=').ok_or("write FIELD=TYPE")?;
     if field.trim().is_empty() || !TYPES.contains(&name) {
-        return Err(format!("write FIELD=TYPE with one of the types {}", TYPES.join(", ")));
+        return Err(format!(
+            "write FIELD=TYPE with one of the types {}",
+            TYPES.join(", ")
+        ));
     }
     Ok((field.trim().to_owned(), name.to_owned()))
 }

@@ -26,7 +26,10 @@ pub(crate) fn read(path: &Path, most_bytes: usize) -> anyhow::Result<String> {
     }
     let text = String::from_utf8(bytes).with_context(|| format!("{shown} is not UTF-8"))?;
     // Some editors begin UTF-8 with a byte-order mark, which is no part of the text.
-    Ok(text.strip_prefix(BYTE_ORDER_MARK).map(str::to_owned).unwrap_or(text))
+    Ok(text
+        .strip_prefix(BYTE_ORDER_MARK)
+        .map(str::to_owned)
+        .unwrap_or(text))
 }
 
 #[cfg(test)]
@@ -44,7 +47,12 @@ mod tests {
         let utf_16 = read_bytes(b"\xff\xfe{\0}\0");
         std::fs::remove_file(&file).unwrap();
         assert_eq!(utf_8.unwrap(), "{}");
-        assert!(utf_16.unwrap_err().to_string().ends_with("save it as UTF-8"));
+        assert!(
+            utf_16
+                .unwrap_err()
+                .to_string()
+                .ends_with("save it as UTF-8")
+        );
     }
 
     #[test]

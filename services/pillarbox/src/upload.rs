@@ -57,7 +57,11 @@ pub(crate) const UNKNOWN: &str = "unknown";
 impl BatchOutcome {
     /// Counts rows as unknown with which the service may mean what a lost request did.
     fn doubt(&mut self, outcome: &str) {
-        for result in self.results.iter_mut().filter(|result| result.counts_as == outcome) {
+        for result in self
+            .results
+            .iter_mut()
+            .filter(|result| result.counts_as == outcome)
+        {
             UNKNOWN.clone_into(&mut result.counts_as);
             self.cost_cents = None;
         }
@@ -142,7 +146,14 @@ impl<'s> UploadRun<'s> {
         let path = results_path(upload, job.results_suffix());
         let journal = UploadJournal::open(&path, header)?;
         let results = ResultsFile::open(path, J::HEADINGS, journal.results_bytes())?;
-        Ok(Self { sheet, envelope, journal, results, rows, under_way: PendingRequest::Nothing })
+        Ok(Self {
+            sheet,
+            envelope,
+            journal,
+            results,
+            rows,
+            under_way: PendingRequest::Nothing,
+        })
     }
 
     /// The key of a request that the run makes once.
@@ -171,7 +182,13 @@ impl<'s> UploadRun<'s> {
     }
 
     fn interrupted(&self) -> UploadInterruptedError {
-        let Self { journal, results, rows, under_way, .. } = self;
+        let Self {
+            journal,
+            results,
+            rows,
+            under_way,
+            ..
+        } = self;
         UploadInterruptedError {
             done: journal.rows(),
             rows: *rows,
@@ -204,13 +221,20 @@ impl<'s> UploadRun<'s> {
             }
             let key = self.key(batch.number);
             self.under_way = PendingRequest::of(&batch, job.unknown());
-            let mut posted = job.post(&batch, key, progress).await.map_err(|error| self.failed(error))?;
+            let mut posted = job
+                .post(&batch, key, progress)
+                .await
+                .map_err(|error| self.failed(error))?;
             was_perhaps_sent |= posted.after_lost_answer;
-            if let Some(outcome) = job.done_before().filter(|_| was_perhaps_sent && !posted.is_replayed) {
+            if let Some(outcome) = job
+                .done_before()
+                .filter(|_| was_perhaps_sent && !posted.is_replayed)
+            {
                 posted.doubt(outcome);
             }
             was_perhaps_sent = false;
-            self.keep(&batch, &posted).map_err(|error| error.context(NotKept::of(&batch, &posted)))?;
+            self.keep(&batch, &posted)
+                .map_err(|error| error.context(NotKept::of(&batch, &posted)))?;
             self.under_way = PendingRequest::Nothing;
             progress.advance(batch.rows.len() as u64);
         }
@@ -229,20 +253,35 @@ impl<'s> UploadRun<'s> {
         let (tally, cost) = (self.journal.tally().clone(), self.journal.cost());
         let (rows, results) = (self.rows, self.results.path);
         self.journal.remove()?;
-        Ok(UploadSummary { tally, rows, cost, results })
+        Ok(UploadSummary {
+            tally,
+            rows,
+            cost,
+            results,
+        })
     }
 
     /// What to say of a failure. When the very first request of an upload was refused, nothing has happened, and
     /// nothing of the upload stays.
     pub(crate) fn failed(&self, error: anyhow::Error) -> anyhow::Error {
         let refusal: Option<&GatewayError> = error.downcast_ref();
-        let is_clean = matches!(refusal, Some(GatewayError::Refused { after_lost_answer: false, .. }));
+        let is_clean = matches!(
+            refusal,
+            Some(GatewayError::Refused {
+                after_lost_answer: false,
+                ..
+            })
+        );
         if is_clean && self.journal.is_untouched() {
             self.journal.forget(&self.results.path);
             return error.context("nothing was sent");
         }
         let may_be_done = refusal.is_some_and(GatewayError::may_be_done);
-        let error = error.context(format!("after {} of {} rows ({GO_ON})", self.journal.rows(), self.rows));
+        let error = error.context(format!(
+            "after {} of {} rows ({GO_ON})",
+            self.journal.rows(),
+            self.rows
+        ));
         match self.under_way.sentence().filter(|_| may_be_done) {
             Some(sentence) => error.context(sentence),
             None => error,
@@ -255,7 +294,12 @@ const GO_ON: &str = "the same command goes on from there";
 
 fn results_path(upload: &UploadArgs, suffix: &str) -> PathBuf {
     upload.results.clone().unwrap_or_else(|| {
-        let stem = upload.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let stem = upload
+            .file
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         upload.file.with_file_name(stem + suffix)
     })
 }

@@ -9,7 +9,10 @@ use std::process::{Command, Output, Stdio};
 fn pillarbox(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_pillarbox"))
         .args(arguments)
-        .env("PILLARBOX__DATABASE__URL", "postgres://nobody@127.0.0.1:1/nothing")
+        .env(
+            "PILLARBOX__DATABASE__URL",
+            "postgres://nobody@127.0.0.1:1/nothing",
+        )
         .output()
         .unwrap()
 }
@@ -17,15 +20,35 @@ fn pillarbox(arguments: &[&str]) -> Output {
 #[test]
 fn a_failure_ends_with_1_and_one_line_on_standard_error() {
     for (arguments, expected) in [
-        (["check", "--json"].as_slice(), "the database cannot be reached"),
-        (&["migrate"], "the database cannot be reached"),
-        (&["apply", "no-such-file.yaml"], "cannot read no-such-file.yaml: No such file"),
         (
-            &["demo", "no-such-file.json", "--url", "http://127.0.0.1:1", "--key", "k"],
+            ["check", "--json"].as_slice(),
+            "the database cannot be reached",
+        ),
+        (&["migrate"], "the database cannot be reached"),
+        (
+            &["apply", "no-such-file.yaml"],
+            "cannot read no-such-file.yaml: No such file",
+        ),
+        (
+            &[
+                "demo",
+                "no-such-file.json",
+                "--url",
+                "http://127.0.0.1:1",
+                "--key",
+                "k",
+            ],
             "cannot read no-such-file",
         ),
         (
-            &["demo", "Cargo.toml", "--url", "http://127.0.0.1:1", "--key", "k"],
+            &[
+                "demo",
+                "Cargo.toml",
+                "--url",
+                "http://127.0.0.1:1",
+                "--key",
+                "k",
+            ],
             "http://127.0.0.1:1/api/v1/recipients",
         ),
         (
@@ -33,18 +56,26 @@ fn a_failure_ends_with_1_and_one_line_on_standard_error() {
             "not a URL/api/v1/recipients cannot be reached",
         ),
     ] {
-        let Output { status, stdout, stderr } = pillarbox(arguments);
+        let Output {
+            status,
+            stdout,
+            stderr,
+        } = pillarbox(arguments);
         let stderr = String::from_utf8(stderr).unwrap();
         assert_eq!(status.code(), Some(1), "{arguments:?}: {stderr}");
         assert!(stdout.is_empty(), "{arguments:?}");
         assert_eq!(stderr.lines().count(), 1, "{stderr}");
-        assert!(stderr.starts_with(&format!("pillarbox: {expected}")), "{stderr}");
+        assert!(
+            stderr.starts_with(&format!("pillarbox: {expected}")),
+            "{stderr}"
+        );
     }
 }
 
 #[test]
 fn a_usage_error_ends_with_2() {
-    let Output { status, stdout, .. } = pillarbox(&["top-up", "Demo", "nothing", "--reference", "r"]);
+    let Output { status, stdout, .. } =
+        pillarbox(&["top-up", "Demo", "nothing", "--reference", "r"]);
     assert_eq!((status.code(), stdout.is_empty()), (Some(2), true));
 }
 
@@ -56,24 +87,38 @@ fn an_unknown_setting_is_named() {
         .output()
         .unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(stderr.starts_with("pillarbox: configuration: ") && stderr.contains("urll"), "{stderr}");
+    assert!(
+        stderr.starts_with("pillarbox: configuration: ") && stderr.contains("urll"),
+        "{stderr}"
+    );
 }
 
 /// Runs the program with this on its standard input; nothing listens for its database.
 fn piped(arguments: &[&str], input: &str) -> Vec<serde_json::Value> {
     let mut child = Command::new(env!("CARGO_BIN_EXE_pillarbox"))
         .args(arguments)
-        .env("PILLARBOX__DATABASE__URL", "postgres://nobody@127.0.0.1:1/nothing")
+        .env(
+            "PILLARBOX__DATABASE__URL",
+            "postgres://nobody@127.0.0.1:1/nothing",
+        )
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success());
     let lines = String::from_utf8(output.stdout).unwrap();
-    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 #[test]
@@ -87,7 +132,10 @@ fn addresses_are_parsed_one_a_line_without_a_database() {
         "line1": "123 N Main St Apt 4", "one_line": "123 N Main St Apt 4, Austin, TX 78701-1234"});
     assert_eq!(answers[0], expected);
     assert_eq!(answers[1], serde_json::json!({}));
-    assert_eq!((&answers[2]["po_box"], &answers[2]["zip"]), (&"7".into(), &"02108".into()));
+    assert_eq!(
+        (&answers[2]["po_box"], &answers[2]["zip"]),
+        (&"7".into(), &"02108".into())
+    );
     assert_eq!(answers[3]["level"], "failed");
 }
 

@@ -36,14 +36,22 @@ impl IdempotentChange for BeginChange {
         self.request.hash()
     }
 
-    async fn apply(&self, transaction: &Transaction<'_>, now: DateTime<Utc>) -> Result<Bytes, ChangeError> {
+    async fn apply(
+        &self,
+        transaction: &Transaction<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<Bytes, ChangeError> {
         transaction.integration_hold(self.integration_id).await?;
         // Its team may have removed it since the request was admitted; nothing else could end its sync.
         if !transaction.integration_stands(self.integration_id).await? {
             return Err(PushError::InvalidKey.into());
         }
         if let Some(open) = transaction.sync_open(self.integration_id, now).await? {
-            let open = OpenSync { sync_id: open.id, mode: open.mode, expires_at: open.expires_at };
+            let open = OpenSync {
+                sync_id: open.id,
+                mode: open.mode,
+                expires_at: open.expires_at,
+            };
             return Err(PushError::SyncInProgress(open).into());
         }
         let latest = transaction.sync_latest_id(self.integration_id).await?;
@@ -52,7 +60,9 @@ impl IdempotentChange for BeginChange {
             mode: self.request.mode,
             expires_at: now + self.expiry,
         };
-        transaction.sync_begin(self.integration_id, &open, now).await?;
+        transaction
+            .sync_begin(self.integration_id, &open, now)
+            .await?;
         Ok(json(&open))
     }
 }

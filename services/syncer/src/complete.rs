@@ -40,12 +40,27 @@ pub(crate) async fn complete(
     let (store, integration_id) = (&syncer.process.store, context.integration_id);
     // A sync that is nobody's is told apart from one that is not open here, not under the lock.
     refuse_unknown(store, integration_id, request.sync_id).await?;
-    let integration = store.integration_get(integration_id).await.map_err(removed_or_internal)?;
+    let integration = store
+        .integration_get(integration_id)
+        .await
+        .map_err(removed_or_internal)?;
     let guard = integration
         .removal_guard_percent
-        .map(|percent| RemovalLimits { percent, minimum: integration.removal_guard_minimum });
+        .map(|percent| RemovalLimits {
+            percent,
+            minimum: integration.removal_guard_minimum,
+        });
     let sync_id = request.sync_id;
-    let answer = once(syncer, context, &CompleteChange { integration_id, request, guard }).await;
+    let answer = once(
+        syncer,
+        context,
+        &CompleteChange {
+            integration_id,
+            request,
+            guard,
+        },
+    )
+    .await;
     if let Err(PushError::RemovalGuard { count, share, .. }) = answer {
         note_held_back(syncer, integration_id, sync_id, (count, share)).await;
     }
@@ -61,8 +76,14 @@ async fn note_held_back(
     removal: (i64, f64),
 ) {
     let (store, now) = (&syncer.process.store, syncer.process.clock.now());
-    if let Err(error) = store.sync_hold_back(integration_id, sync_id, removal, now).await {
-        tracing::error!(error = &error as &dyn Error, "a sync held back could not be noted");
+    if let Err(error) = store
+        .sync_hold_back(integration_id, sync_id, removal, now)
+        .await
+    {
+        tracing::error!(
+            error = &error as &dyn Error,
+            "a sync held back could not be noted"
+        );
     }
 }
 
@@ -73,7 +94,12 @@ pub(crate) async fn refuse_unknown(
     sync_id: Option<SyncId>,
 ) -> Result<(), PushError> {
     match sync_id {
-        Some(sync_id) if !store.sync_exists(integration_id, sync_id).await.map_err(internal)? => {
+        Some(sync_id)
+            if !store
+                .sync_exists(integration_id, sync_id)
+                .await
+                .map_err(internal)? =>
+        {
             Err(PushError::SyncNotFound)
         }
         _ => Ok(()),
@@ -81,8 +107,12 @@ pub(crate) async fn refuse_unknown(
 }
 
 /// The open sync, if it is the one that is meant.
-pub(crate) fn meant(open: Option<SyncView>, sync_id: Option<SyncId>) -> Result<SyncView, PushError> {
-    open.filter(|open| sync_id.is_none_or(|meant| meant == open.id)).ok_or(PushError::NoOpenSync)
+pub(crate) fn meant(
+    open: Option<SyncView>,
+    sync_id: Option<SyncId>,
+) -> Result<SyncView, PushError> {
+    open.filter(|open| sync_id.is_none_or(|meant| meant == open.id))
+        .ok_or(PushError::NoOpenSync)
 }
 
 impl IdempotentChange for CompleteChange {
@@ -90,7 +120,11 @@ impl IdempotentChange for CompleteChange {
         self.request.hash()
     }
 
-    async fn apply(&self, transaction: &Transaction<'_>, now: DateTime<Utc>) -> Result<Bytes, ChangeError> {
+    async fn apply(
+        &self,
+        transaction: &Transaction<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<Bytes, ChangeError> {
         let integration_id = self.integration_id;
         transaction.integration_hold(integration_id).await?;
         let open = transaction.sync_open(integration_id, now).await?;
@@ -99,7 +133,9 @@ impl IdempotentChange for CompleteChange {
             SyncMode::Delta => 0,
             SyncMode::Full => self.remove_missing(transaction, sync.id, now).await?,
         };
-        transaction.sync_complete(integration_id, sync.id, marked_removed, now).await?;
+        transaction
+            .sync_complete(integration_id, sync.id, marked_removed, now)
+            .await?;
         Ok(json(&CompleteAnswer {
             ok: true,
             sync_id: sync.id,
@@ -122,17 +158,23 @@ impl CompleteChange {
         if let Some(guard) = self.guard
             && !self.request.confirm_removal
         {
-            guard.check(transaction.sync_removal(self.integration_id, sync_id).await?)?;
+            guard.check(
+                transaction
+                    .sync_removal(self.integration_id, sync_id)
+                    .await?,
+            )?;
         }
-        Ok(transaction.sync_remove_missing(self.integration_id, sync_id, now).await?)
+        Ok(transaction
+            .sync_remove_missing(self.integration_id, sync_id, now)
+            .await?)
     }
 }
 
 impl RemovalLimits {
     /// Refuses a removal of more than the share of the contacts, unless they are fewer than the minimum.
     fn check(self, removal: SyncRemoval) -> Result<(), PushError> {
-        let is_within_share =
-            i128::from(removal.count) * 100 <= i128::from(removal.contacts) * i128::from(self.percent);
+        let is_within_share = i128::from(removal.count) * 100
+            <= i128::from(removal.contacts) * i128::from(self.percent);
         if is_within_share || removal.count < i64::from(self.minimum) {
             return Ok(());
         }
@@ -159,19 +201,34 @@ mod tests {
     #[test]
     fn the_guard_stops_a_removal_of_more_than_its_share() {
         let guarded = |count, contacts, percent| {
-            RemovalLimits { percent, minimum: 0 }.check(SyncRemoval { count, contacts })
+            RemovalLimits {
+                percent,
+                minimum: 0,
+            }
+            .check(SyncRemoval { count, contacts })
         };
         assert_eq!(guarded(0, 0, 0), Ok(()));
         assert_eq!(guarded(10, 100, 10), Ok(()));
         assert_eq!(guarded(100, 100, 100), Ok(()));
-        assert_eq!(guarded(11, 100, 10), Err(PushError::RemovalGuard { count: 11, share: 0.11, limit: 0.1 }));
+        assert_eq!(
+            guarded(11, 100, 10),
+            Err(PushError::RemovalGuard {
+                count: 11,
+                share: 0.11,
+                limit: 0.1
+            })
+        );
         assert!(guarded(1, 1_000_000, 0).is_err());
     }
 
     #[test]
     fn the_guard_lets_few_contacts_go_whatever_their_share() {
         let guarded = |count, contacts| {
-            RemovalLimits { percent: 20, minimum: 25 }.check(SyncRemoval { count, contacts })
+            RemovalLimits {
+                percent: 20,
+                minimum: 25,
+            }
+            .check(SyncRemoval { count, contacts })
         };
         assert_eq!(guarded(24, 24), Ok(()));
         assert!(guarded(25, 25).is_err());

@@ -8,8 +8,8 @@ use columns::TypeUses;
 use contract::id::{IntegrationId, RequestId, TeamId};
 use contract::limits::DECLARED_FIELDS;
 use contract::push::{
-    DeclareAnswer, FieldSemantic, IntegrationField, LockedField, PushContext, PushError, TypeLockReason,
-    read_declaration,
+    DeclareAnswer, FieldSemantic, IntegrationField, LockedField, PushContext, PushError,
+    TypeLockReason, read_declaration,
 };
 use queue::QueueCall;
 use service::fail_point;
@@ -49,21 +49,32 @@ pub(crate) async fn declare(
         integration_id: context.integration_id,
         fields: read_declaration(&call.body)?,
     };
-    retry(|| apply(syncer, &declaration)).await.map_err(removed_or_internal)?
+    retry(|| apply(syncer, &declaration))
+        .await
+        .map_err(removed_or_internal)?
 }
 
 async fn apply(
     syncer: &SyncerState,
     declaration: &FieldDeclaration,
 ) -> Result<Result<Bytes, PushError>, StoreError> {
-    let FieldDeclaration { request_id, team_id, integration_id, fields: ref sent } = *declaration;
+    let FieldDeclaration {
+        request_id,
+        team_id,
+        integration_id,
+        fields: ref sent,
+    } = *declaration;
     let now = syncer.process.clock.now();
     let mut connection = syncer.process.store.connection().await?;
     let transaction = connection.begin().await?;
     let stored = transaction.field_list_locked(integration_id).await?;
     // A worker that died before its reply has added them already.
-    let added_before = transaction.field_count_added_by(integration_id, request_id).await?;
-    let mapped = transaction.field_keys_mapped_by_owner(integration_id).await?;
+    let added_before = transaction
+        .field_count_added_by(integration_id, request_id)
+        .await?;
+    let mapped = transaction
+        .field_keys_mapped_by_owner(integration_id)
+        .await?;
     let declared = match merge(stored, sent, &mapped) {
         Ok(declared) => declared,
         Err(error) => return Ok(Err(error)),
@@ -79,13 +90,25 @@ async fn apply(
     if !locked.is_empty() {
         return Ok(Err(PushError::FieldLocked { fields: locked }));
     }
-    transaction.column_declare(team_id, &wanted_columns(sent), now).await?;
-    transaction.field_save(integration_id, &declared.fields, request_id, now).await?;
+    transaction
+        .column_declare(team_id, &wanted_columns(sent), now)
+        .await?;
+    transaction
+        .field_save(integration_id, &declared.fields, request_id, now)
+        .await?;
     transaction.commit().await?;
     fail_point::pass("push.declared");
-    let MergedDeclaration { added, no_longer_sent, .. } = declared;
+    let MergedDeclaration {
+        added,
+        no_longer_sent,
+        ..
+    } = declared;
     let added = added + usize::try_from(added_before).unwrap_or(0);
-    Ok(Ok(json(&DeclareAnswer { ok: true, added, no_longer_sent })))
+    Ok(Ok(json(&DeclareAnswer {
+        ok: true,
+        added,
+        no_longer_sent,
+    })))
 }
 
 /// Puts a declaration over the fields that stand. A field that is not mentioned stays, but gives its semantic to one
@@ -105,23 +128,30 @@ fn merge(
         semantic: sent.semantic.filter(|semantic| !kept.contains(semantic)),
         ..sent.clone()
     };
-    let by_key: HashMap<&str, &IntegrationField> =
-        sent.iter().map(|field| (field.key.as_str(), field)).collect();
+    let by_key: HashMap<&str, &IntegrationField> = sent
+        .iter()
+        .map(|field| (field.key.as_str(), field))
+        .collect();
     let claimed: HashSet<_> = sent
         .iter()
         .filter(|field| !mapped_by_owner.contains(&field.key))
         .filter_map(|field| field.semantic)
         .collect();
     let stored_keys: HashSet<String> = stored.iter().map(|field| field.key.clone()).collect();
-    let stored_names: HashMap<String, String> =
-        stored.iter().map(|field| (fold_name(&field.key), field.key.clone())).collect();
+    let stored_names: HashMap<String, String> = stored
+        .iter()
+        .map(|field| (fold_name(&field.key), field.key.clone()))
+        .collect();
     let mut no_longer_sent = Vec::new();
     let mut fields: Vec<IntegrationField> = stored
         .into_iter()
         .map(|mut field| {
             let is_mapped = mapped_by_owner.contains(&field.key);
             match by_key.get(field.key.as_str()) {
-                Some(sent) if is_mapped => IntegrationField { semantic: field.semantic, ..(*sent).clone() },
+                Some(sent) if is_mapped => IntegrationField {
+                    semantic: field.semantic,
+                    ..(*sent).clone()
+                },
                 Some(sent) => allowed(sent),
                 None => {
                     no_longer_sent.push(field.key.clone());
@@ -132,7 +162,10 @@ fn merge(
             }
         })
         .collect();
-    let new: Vec<&IntegrationField> = sent.iter().filter(|field| !stored_keys.contains(&field.key)).collect();
+    let new: Vec<&IntegrationField> = sent
+        .iter()
+        .filter(|field| !stored_keys.contains(&field.key))
+        .collect();
     for field in &new {
         if let Some(other) = stored_names.get(&fold_name(&field.key)) {
             return Err(PushError::InvalidRequest(format!(
@@ -144,9 +177,15 @@ fn merge(
     let added = new.len();
     fields.extend(new.into_iter().map(allowed));
     if fields.len() > DECLARED_FIELDS {
-        return Err(PushError::TooManyFields { received: fields.len() });
+        return Err(PushError::TooManyFields {
+            received: fields.len(),
+        });
     }
-    Ok(MergedDeclaration { fields, added, no_longer_sent })
+    Ok(MergedDeclaration {
+        fields,
+        added,
+        no_longer_sent,
+    })
 }
 
 /// The fields whose type differs from that of the column of their name, with the column.
@@ -154,18 +193,26 @@ fn retyped<'a>(
     sent: &'a [IntegrationField],
     columns: &'a [TeamColumn],
 ) -> Vec<(&'a IntegrationField, &'a TeamColumn)> {
-    let by_name: HashMap<&str, &TeamColumn> =
-        columns.iter().map(|column| (column.name_key.as_str(), column)).collect();
+    let by_name: HashMap<&str, &TeamColumn> = columns
+        .iter()
+        .map(|column| (column.name_key.as_str(), column))
+        .collect();
     let with_column =
         |field: &'a IntegrationField| Some((field, *by_name.get(fold_name(&field.key).as_str())?));
     let differs = |(field, column): &(&IntegrationField, &TeamColumn)| {
         column.column_type != field.field_type.column_type()
     };
-    sent.iter().filter_map(with_column).filter(differs).collect()
+    sent.iter()
+        .filter_map(with_column)
+        .filter(differs)
+        .collect()
 }
 
 /// Those of them whose column keeps its type, since the owner has set it or something uses the column as it is.
-fn locked_fields(retyped: &[(&IntegrationField, &TeamColumn)], uses: Option<&TypeUses>) -> Vec<LockedField> {
+fn locked_fields(
+    retyped: &[(&IntegrationField, &TeamColumn)],
+    uses: Option<&TypeUses>,
+) -> Vec<LockedField> {
     let why = |field: &IntegrationField, column: &TeamColumn| {
         if column.is_locked || column.kind != ColumnKind::Custom {
             return Some(TypeLockReason::Owner);
@@ -173,7 +220,10 @@ fn locked_fields(retyped: &[(&IntegrationField, &TeamColumn)], uses: Option<&Typ
         uses?.keeps(&column.name_key, field.field_type.column_type())
     };
     let locked = |(field, column): &(&IntegrationField, &TeamColumn)| {
-        Some(LockedField { key: field.key.clone(), why: why(field, column)? })
+        Some(LockedField {
+            key: field.key.clone(),
+            why: why(field, column)?,
+        })
     };
     retyped.iter().filter_map(locked).collect()
 }
@@ -184,7 +234,12 @@ fn wanted_columns(sent: &[IntegrationField]) -> Vec<TeamColumn> {
         .filter(|field| field.semantic.is_none() && BuiltInColumn::from_name(&field.key).is_none())
         .map(|field| {
             let column_type = field.field_type.column_type();
-            TeamColumn::new(&field.key, column_type, ColumnKind::Custom, ColumnSource::Integration)
+            TeamColumn::new(
+                &field.key,
+                column_type,
+                ColumnKind::Custom,
+                ColumnSource::Integration,
+            )
         })
         .collect()
 }
@@ -198,7 +253,13 @@ mod tests {
 
     fn field(key: &str, semantic: Option<FieldSemantic>) -> IntegrationField {
         let (label, options) = (key.to_owned(), Vec::new());
-        IntegrationField { key: key.to_owned(), label, field_type: FieldType::Text, options, semantic }
+        IntegrationField {
+            key: key.to_owned(),
+            label,
+            field_type: FieldType::Text,
+            options,
+            semantic,
+        }
     }
 
     #[test]
@@ -208,7 +269,10 @@ mod tests {
             field("city", Some(FieldSemantic::City)),
             field("a", None),
         ];
-        let sent = [field("e-mail", Some(FieldSemantic::Email)), field("a", Some(FieldSemantic::Zip))];
+        let sent = [
+            field("e-mail", Some(FieldSemantic::Email)),
+            field("a", Some(FieldSemantic::Zip)),
+        ];
         let declared = merge(stored, &sent, &HashSet::new()).unwrap();
         assert_eq!(declared.added, 1);
         assert_eq!(declared.no_longer_sent, ["mail", "city"]);
@@ -252,38 +316,74 @@ mod tests {
 
     #[test]
     fn too_many_fields_counts_those_declared_before() {
-        let stored: Vec<_> = (0..600).map(|number| field(&format!("old{number}"), None)).collect();
-        let sent: Vec<_> = (0..401).map(|number| field(&format!("new{number}"), None)).collect();
+        let stored: Vec<_> = (0..600)
+            .map(|number| field(&format!("old{number}"), None))
+            .collect();
+        let sent: Vec<_> = (0..401)
+            .map(|number| field(&format!("new{number}"), None))
+            .collect();
         assert_eq!(
             merge(stored.clone(), &sent, &HashSet::new()),
             Err(PushError::TooManyFields { received: 1001 })
         );
-        assert_eq!(merge(stored, &sent[..400], &HashSet::new()).unwrap().fields.len(), 1000);
+        assert_eq!(
+            merge(stored, &sent[..400], &HashSet::new())
+                .unwrap()
+                .fields
+                .len(),
+            1000
+        );
     }
 
     #[test]
     fn two_fields_cannot_fill_one_column() {
-        assert!(merge(vec![field("Score", None)], &[field("score", None)], &HashSet::new()).is_err());
+        assert!(
+            merge(
+                vec![field("Score", None)],
+                &[field("score", None)],
+                &HashSet::new()
+            )
+            .is_err()
+        );
     }
 
     #[test]
     fn field_locked_is_a_type_that_differs_from_the_owners() {
-        let column =
-            |name, column_type, source| TeamColumn::new(name, column_type, ColumnKind::Custom, source);
+        let column = |name, column_type, source| {
+            TeamColumn::new(name, column_type, ColumnKind::Custom, source)
+        };
         let columns = [
             column("Score", ColumnType::Number, ColumnSource::Owner),
             column("note", ColumnType::Text, ColumnSource::Owner),
             column("since", ColumnType::Date, ColumnSource::Api),
         ];
-        let sent = [field("score", None), field("note", None), field("since", None), field("new", None)];
+        let sent = [
+            field("score", None),
+            field("note", None),
+            field("since", None),
+            field("new", None),
+        ];
         let locked = locked_fields(&retyped(&sent, &columns), None);
-        assert_eq!(locked, [LockedField { key: "score".to_owned(), why: TypeLockReason::Owner }]);
+        assert_eq!(
+            locked,
+            [LockedField {
+                key: "score".to_owned(),
+                why: TypeLockReason::Owner
+            }]
+        );
     }
 
     #[test]
     fn a_field_with_a_semantic_or_a_built_in_name_makes_no_column() {
-        let sent = [field("mail", Some(FieldSemantic::Email)), field("Birthday", None), field("score", None)];
-        let names: Vec<_> = wanted_columns(&sent).into_iter().map(|column| column.name).collect();
+        let sent = [
+            field("mail", Some(FieldSemantic::Email)),
+            field("Birthday", None),
+            field("score", None),
+        ];
+        let names: Vec<_> = wanted_columns(&sent)
+            .into_iter()
+            .map(|column| column.name)
+            .collect();
         assert_eq!(names, ["score"]);
     }
 }

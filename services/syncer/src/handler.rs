@@ -45,9 +45,15 @@ impl PushHandler {
             BEGIN_V1 => begin::begin(syncer, context, body).await,
             PUSH_V1 => push::push(syncer, context, body).await,
             COMPLETE_V1 => complete::complete(syncer, context, body).await,
-            DECLARE_V1 => declare::declare(syncer, call, context).await.map(ChangeAnswer::New),
-            PUSH_VALIDATE_V1 => validate::push(syncer, context, body).await.map(ChangeAnswer::New),
-            COMPLETE_VALIDATE_V1 => validate::complete(syncer, context, body).await.map(ChangeAnswer::New),
+            DECLARE_V1 => declare::declare(syncer, call, context)
+                .await
+                .map(ChangeAnswer::New),
+            PUSH_VALIDATE_V1 => validate::push(syncer, context, body)
+                .await
+                .map(ChangeAnswer::New),
+            COMPLETE_VALIDATE_V1 => validate::complete(syncer, context, body)
+                .await
+                .map(ChangeAnswer::New),
             _ => return None,
         };
         Some(result)
@@ -60,7 +66,9 @@ impl CallHandler for PushHandler {
         let trace = TraceContext::from_header(Some(&call.trace));
         let span = trace.work_span(&call, PUSH_QUEUE);
         span.record("integration_id", display(context.integration_id));
-        work(span, Box::pin(self.answer(&call, &context)), code_of).await.map(reply)
+        work(span, Box::pin(self.answer(&call, &context)), code_of)
+            .await
+            .map(reply)
     }
 }
 
@@ -79,12 +87,19 @@ fn reply(result: Result<ChangeAnswer, PushError>) -> QueueReply {
         Ok(ChangeAnswer::Replayed(body)) => QueueReply::new(REPLY_REPLAYED, body),
         Err(error) => {
             // A code and its content can always be written.
-            QueueReply::new(REPLY_ERROR, serde_json::to_vec(&error).map(Bytes::from).unwrap_or_default())
+            QueueReply::new(
+                REPLY_ERROR,
+                serde_json::to_vec(&error)
+                    .map(Bytes::from)
+                    .unwrap_or_default(),
+            )
         }
     }
 }
 
 /// An answer's JSON. Answers hold texts and numbers, which can always be written.
 pub(crate) fn json(answer: &impl serde::Serialize) -> Bytes {
-    serde_json::to_vec(answer).map(Bytes::from).unwrap_or_default()
+    serde_json::to_vec(answer)
+        .map(Bytes::from)
+        .unwrap_or_default()
 }

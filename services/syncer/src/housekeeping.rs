@@ -10,7 +10,10 @@ use store::StoreError;
 use crate::SyncerState;
 
 /// With one go every 5 seconds, over a million rows of a kind a minute.
-const PURGE: PurgePortions = PurgePortions { rows: 5_000, statements: 20 };
+const PURGE: PurgePortions = PurgePortions {
+    rows: 5_000,
+    statements: 20,
+};
 
 /// Syncs that one statement expires at the most.
 const EXPIRED: i64 = 5_000;
@@ -19,7 +22,10 @@ const EXPIRED: i64 = 5_000;
 const LEASE: TimeDelta = TimeDelta::seconds(30);
 
 /// The same for batches of ended syncs, each of which has the numbers of a thousand contacts.
-const BATCHES: PurgePortions = PurgePortions { rows: 1_000, statements: 20 };
+const BATCHES: PurgePortions = PurgePortions {
+    rows: 1_000,
+    statements: 20,
+};
 
 /// Runs until the process is to stop.
 pub(crate) async fn run(syncer: &SyncerState) {
@@ -38,15 +44,29 @@ async fn tidy(syncer: &SyncerState) -> Result<(), StoreError> {
     let (store, settings) = (&syncer.process.store, &syncer.process.config.syncer);
     let now = syncer.process.clock.now();
     let expired = store.sync_expire(now, EXPIRED).await;
-    BATCHES.delete("syncs", |rows| store.sync_received_purge(rows)).await;
+    BATCHES
+        .delete("syncs", |rows| store.sync_received_purge(rows))
+        .await;
     let keys_before = now - TimeDelta::days(settings.idempotency_key_days);
-    PURGE.delete("idempotency_keys", |rows| store.idempotency_purge(keys_before, rows)).await;
+    PURGE
+        .delete("idempotency_keys", |rows| {
+            store.idempotency_purge(keys_before, rows)
+        })
+        .await;
     let syncs_before = now - TimeDelta::days(settings.sync_retention_days);
-    PURGE.delete("syncs", |rows| store.sync_purge(syncs_before, rows)).await;
+    PURGE
+        .delete("syncs", |rows| store.sync_purge(syncs_before, rows))
+        .await;
     let missed_before = settings.removals_undone_since(now);
-    PURGE.delete("contacts", |rows| store.contact_erase(missed_before, rows)).await;
+    PURGE
+        .delete("contacts", |rows| store.contact_erase(missed_before, rows))
+        .await;
     let removed_before = now - TimeDelta::days(settings.removed_integration_days);
-    PURGE.delete("integrations", |rows| store.integration_erase(removed_before, rows, now)).await;
+    PURGE
+        .delete("integrations", |rows| {
+            store.integration_erase(removed_before, rows, now)
+        })
+        .await;
     // What could not be expired is no reason to keep what is old.
     expired.map(drop)
 }

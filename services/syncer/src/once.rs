@@ -59,7 +59,10 @@ pub(crate) async fn once(
     context: &PushContext,
     change: &impl IdempotentChange,
 ) -> Result<ChangeAnswer, PushError> {
-    let key = context.idempotency_key.as_ref().ok_or(PushError::MissingIdempotencyKey)?;
+    let key = context
+        .idempotency_key
+        .as_ref()
+        .ok_or(PushError::MissingIdempotencyKey)?;
     let attempt = retry(|| async {
         match attempt(syncer, context, key, change).await {
             Err(ChangeError::Store(error)) => Err(error),
@@ -79,7 +82,10 @@ async fn attempt(
     let (integration_id, hash) = (context.integration_id, change.hash());
     let mut connection = syncer.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    match transaction.idempotency_claim(integration_id, key, hash).await? {
+    match transaction
+        .idempotency_claim(integration_id, key, hash)
+        .await?
+    {
         IdempotencyKeyState::New => {}
         IdempotencyKeyState::Running => return Err(PushError::InProgress.into()),
         IdempotencyKeyState::Reused => return Err(PushError::IdempotencyKeyReused.into()),
@@ -88,13 +94,18 @@ async fn attempt(
     fail_point::pass("push.claimed");
     let now = syncer.process.clock.now();
     let response = change.apply(&transaction, now).await?;
-    transaction.idempotency_store(integration_id, key, hash, &response, now).await?;
+    transaction
+        .idempotency_store(integration_id, key, hash, &response, now)
+        .await?;
     fail_point::pass("push.applied");
     match transaction.commit().await {
         Ok(()) => {}
         // The connection went while it was being committed: whether it was, a retry finds out.
         Err(StoreError::Unavailable(error)) => {
-            tracing::error!(error = &error as &dyn Error, "lost the database while committing");
+            tracing::error!(
+                error = &error as &dyn Error,
+                "lost the database while committing"
+            );
             return Err(PushError::DeadlinePassed.into());
         }
         Err(error) => return Err(error.into()),

@@ -7,8 +7,8 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use contract::id::IntegrationId;
 use contract::push::{
-    CheckedBatch, FieldSchema, IntegrationField, PushContext, PushError, RecordBatch, RequestHash, SyncMode,
-    check_batch, split_batch,
+    CheckedBatch, FieldSchema, IntegrationField, PushContext, PushError, RecordBatch, RequestHash,
+    SyncMode, check_batch, split_batch,
 };
 use futures_util::{TryFutureExt, future};
 use store::{BatchCounts, ContactBatch, Transaction};
@@ -66,7 +66,10 @@ impl<'a> PushChange<'a> {
     fn checked(&self) -> &CheckedPush<'a> {
         self.checked.get_or_init(|| {
             let batch = check_batch(self.batch, &FieldSchema::new(self.fields));
-            CheckedPush { response: json(&batch.answer()), batch }
+            CheckedPush {
+                response: json(&batch.answer()),
+                batch,
+            }
         })
     }
 }
@@ -76,30 +79,55 @@ impl IdempotentChange for PushChange<'_> {
         self.hash
     }
 
-    async fn apply(&self, transaction: &Transaction<'_>, now: DateTime<Utc>) -> Result<Bytes, ChangeError> {
+    async fn apply(
+        &self,
+        transaction: &Transaction<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<Bytes, ChangeError> {
         let integration_id = self.integration_id;
-        let shared = transaction.sync_share(integration_id, now).await?.ok_or(PushError::NoOpenSync)?;
+        let shared = transaction
+            .sync_share(integration_id, now)
+            .await?
+            .ok_or(PushError::NoOpenSync)?;
         let sync = shared.sync;
         // The database looks the contacts up while their values are checked.
         let known = transaction.contact_find(integration_id, &self.external_ids);
         let checked = async { tokio::task::block_in_place(|| self.checked()) };
-        let (known, CheckedPush { batch: checked, response }) = future::join(known, checked).await;
+        let (
+            known,
+            CheckedPush {
+                batch: checked,
+                response,
+            },
+        ) = future::join(known, checked).await;
         let batch = ContactBatch {
             upserts: &checked.upserts,
             deletes: &checked.deletes,
             seen: &checked.rejected_ids,
             known: &known?,
         };
-        let received = transaction.contact_apply(integration_id, sync.id, batch, now).await?;
+        let received = transaction
+            .contact_apply(integration_id, sync.id, batch, now)
+            .await?;
         if shared.has_issues {
             let (upserts, deletes) = (&checked.upserts, &checked.deletes);
-            transaction.issue_resolve(integration_id, sync.id, upserts, deletes, now).await?;
+            transaction
+                .issue_resolve(integration_id, sync.id, upserts, deletes, now)
+                .await?;
         }
-        let received = if sync.mode == SyncMode::Full { received } else { Vec::new() };
-        let counted = transaction.sync_count(integration_id, sync.id, counts(checked), &received).await?;
+        let received = if sync.mode == SyncMode::Full {
+            received
+        } else {
+            Vec::new()
+        };
+        let counted = transaction
+            .sync_count(integration_id, sync.id, counts(checked), &received)
+            .await?;
         if !checked.rejections.is_empty() || !checked.warnings.is_empty() {
             let (rejections, warnings) = (&checked.rejections, &checked.warnings);
-            transaction.issue_store(integration_id, sync.id, counted, rejections, warnings).await?;
+            transaction
+                .issue_store(integration_id, sync.id, counted, rejections, warnings)
+                .await?;
         }
         Ok(response.clone())
     }
@@ -116,7 +144,8 @@ impl CheckedPush<'_> {
         ];
         for (result, records) in records {
             span.record(result, records);
-            metrics::counter!("pillarbox_push_records_total", "result" => result).increment(records as u64);
+            metrics::counter!("pillarbox_push_records_total", "result" => result)
+                .increment(records as u64);
         }
     }
 }

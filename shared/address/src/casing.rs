@@ -2,8 +2,8 @@
 
 /// Words written in capitals.
 static CAPITALS: &[&str] = &[
-    "FDR", "FM", "HC", "II", "III", "IV", "JFK", "LBJ", "MLK", "NE", "NW", "PMB", "PO", "PSC", "RR", "SE",
-    "SW", "US", "USS", "USNS", "USCGC", "CMR", "OMC", "UMR", "APO", "FPO", "DPO",
+    "FDR", "FM", "HC", "II", "III", "IV", "JFK", "LBJ", "MLK", "NE", "NW", "PMB", "PO", "PSC",
+    "RR", "SE", "SW", "US", "USS", "USNS", "USCGC", "CMR", "OMC", "UMR", "APO", "FPO", "DPO",
 ];
 
 /// Words written small inside a name.
@@ -37,24 +37,31 @@ pub(crate) fn push_word(out: &mut String, sent: &str, is_first: bool) {
 /// A number with letters: an ordinal's are small (`42nd`), others are capitals (`A1A`).
 fn push_numbered(out: &mut String, sent: &str) {
     let is_ordinal = is_ordinal(sent);
-    out.extend(sent.chars().map(
-        |c| {
-            if is_ordinal { c.to_ascii_lowercase() } else { c.to_ascii_uppercase() }
-        },
-    ));
+    out.extend(sent.chars().map(|c| {
+        if is_ordinal {
+            c.to_ascii_lowercase()
+        } else {
+            c.to_ascii_uppercase()
+        }
+    }));
 }
 
 /// True for `42nd`, in any case.
 pub(crate) fn is_ordinal(word: &str) -> bool {
     let digits = word.bytes().take_while(u8::is_ascii_digit).count();
-    digits > 0 && ["ST", "ND", "RD", "TH"].iter().any(|ending| word[digits..].eq_ignore_ascii_case(ending))
+    digits > 0
+        && ["ST", "ND", "RD", "TH"]
+            .iter()
+            .any(|ending| word[digits..].eq_ignore_ascii_case(ending))
 }
 
 /// True when a capital follows a small letter and the word starts with a capital.
 fn has_inner_capital(sent: &str) -> bool {
     let bytes = sent.as_bytes();
     bytes.first().is_some_and(u8::is_ascii_uppercase)
-        && bytes.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
+        && bytes
+            .windows(2)
+            .any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
 }
 
 /// Capitals at the start, after a hyphen, after `Mc`, and after the apostrophe of `O'Brien` (but
@@ -65,7 +72,11 @@ fn push_capitalised(out: &mut String, sent: &str, rest: impl Fn(char) -> char) {
     let mut part_start = 0;
     for (index, c) in sent.char_indices() {
         let begins = index == part_start || (is_mc && index == 2);
-        out.push(if begins { c.to_ascii_uppercase() } else { rest(c) });
+        out.push(if begins {
+            c.to_ascii_uppercase()
+        } else {
+            rest(c)
+        });
         if c == '-' || c == '/' || (c == '\'' && index == part_start + 1) {
             part_start = index + 1;
         }

@@ -59,7 +59,8 @@ pub fn distance_metres(from: (f64, f64), to: (f64, f64)) -> f64 {
     let [from_latitude, to_latitude] = [from.0, to.0].map(f64::to_radians);
     let half_north = (to_latitude - from_latitude) / 2.0;
     let half_east = (to.1 - from.1).to_radians() / 2.0;
-    let chord = half_north.sin().powi(2) + from_latitude.cos() * to_latitude.cos() * half_east.sin().powi(2);
+    let chord = half_north.sin().powi(2)
+        + from_latitude.cos() * to_latitude.cos() * half_east.sin().powi(2);
     2.0 * EARTH_RADIUS_METRES * chord.sqrt().min(1.0).asin()
 }
 
@@ -124,11 +125,15 @@ mod tests {
     fn away(from: (f64, f64), metres: f64, direction: f64) -> (f64, f64) {
         let angle = metres / EARTH_RADIUS_METRES;
         let (latitude, longitude) = (from.0.to_radians(), from.1.to_radians());
-        let north = (latitude.sin() * angle.cos() + latitude.cos() * angle.sin() * direction.cos()).asin();
+        let north =
+            (latitude.sin() * angle.cos() + latitude.cos() * angle.sin() * direction.cos()).asin();
         let east = (direction.sin() * angle.sin() * latitude.cos())
             .atan2(angle.cos() - latitude.sin() * north.sin());
         let longitude = (longitude + east).to_degrees();
-        (north.to_degrees(), (longitude + 540.0).rem_euclid(360.0) - 180.0)
+        (
+            north.to_degrees(),
+            (longitude + 540.0).rem_euclid(360.0) - 180.0,
+        )
     }
 
     #[test]
@@ -136,11 +141,18 @@ mod tests {
         for radius in [50.0, 400.0, 5_000.0, 50_000.0] {
             let ranges = cells_around(39.4, -76.6, radius);
             assert!(ranges.len() <= RANGES_MAX);
-            let covered: f64 = ranges.iter().map(|(low, high)| (high - low + 1) as f64).sum();
+            let covered: f64 = ranges
+                .iter()
+                .map(|(low, high)| (high - low + 1) as f64)
+                .sum();
             let cell_metres = 180.0 / f64::from(1_u32 << BITS) * METRES_PER_DEGREE;
             let area = covered * cell_metres * cell_metres * 2.0 * 39.4_f64.to_radians().cos();
             let circle = std::f64::consts::PI * radius * radius;
-            assert!(area < 4.0 * circle, "{radius}: {} times the circle", area / circle);
+            assert!(
+                area < 4.0 * circle,
+                "{radius}: {} times the circle",
+                area / circle
+            );
         }
     }
 

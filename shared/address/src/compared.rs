@@ -95,14 +95,23 @@ pub(crate) fn name(name: &str) -> String {
 /// A box, a route or general delivery: capitals, numbers without leading zeros.
 pub(crate) fn box_line(line: &str) -> String {
     let line = capitals(line);
-    joined(&line.split_ascii_whitespace().map(without_zeros).collect::<Vec<_>>())
+    joined(
+        &line
+            .split_ascii_whitespace()
+            .map(without_zeros)
+            .collect::<Vec<_>>(),
+    )
 }
 
 /// Units: one designator for all those that senders exchange (`#`, `Apt`, `Ste`, `Unit`).
 pub(crate) fn units(units: &[SecondaryUnit]) -> String {
     let mut line = String::new();
     for unit in units {
-        let designator = if unit::is_interchangeable(unit.designator) { "#" } else { unit.designator };
+        let designator = if unit::is_interchangeable(unit.designator) {
+            "#"
+        } else {
+            unit.designator
+        };
         push_part(&mut line, &designator.to_ascii_uppercase());
         push_part(&mut line, &unit_identifier(&unit.identifier));
     }
@@ -135,7 +144,9 @@ fn joined(words: &[&str]) -> String {
     let mut index = 0;
     while let Some(word) = words.get(index) {
         let ten = TENS.iter().find(|(ten, _)| ten == word);
-        let ordinal = words.get(index + 1).filter(|next| is_one_digit_ordinal(next));
+        let ordinal = words
+            .get(index + 1)
+            .filter(|next| is_one_digit_ordinal(next));
         if let (Some((_, digit)), Some(ordinal)) = (ten, ordinal) {
             push_part(&mut line, &format!("{digit}{ordinal}"));
             index += 2;
@@ -152,7 +163,10 @@ fn is_one_digit_ordinal(word: &str) -> bool {
 }
 
 fn in_full(word: &str) -> &str {
-    WORDS.iter().find(|(short, _)| *short == word).map_or(word, |(_, full)| full)
+    WORDS
+        .iter()
+        .find(|(short, _)| *short == word)
+        .map_or(word, |(_, full)| full)
 }
 
 fn is_king(words: &[&str]) -> bool {
@@ -172,7 +186,9 @@ pub(crate) fn house_number(number: &str, zip: &str) -> String {
     let is_queens = zip.get(..3).is_some_and(|prefix| QUEENS.contains(&prefix));
     let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     match number.split_once('-') {
-        Some((block, house)) if is_queens && house.len() == 2 && is_digits(block) && is_digits(house) => {
+        Some((block, house))
+            if is_queens && house.len() == 2 && is_digits(block) && is_digits(house) =>
+        {
             format!("{block}{house}")
         }
         _ => number,
@@ -182,17 +198,26 @@ pub(crate) fn house_number(number: &str, zip: &str) -> String {
 /// Leading zeros go, unless there is nothing else.
 fn without_zeros(number: &str) -> &str {
     let kept = number.trim_start_matches('0');
-    if kept.starts_with(|c: char| c.is_ascii_digit()) { kept } else { number }
+    if kept.starts_with(|c: char| c.is_ascii_digit()) {
+        kept
+    } else {
+        number
+    }
 }
 
 /// Hyphens between a digit and a letter go.
 fn without_letter_hyphens(text: &str) -> String {
     let bytes = text.as_bytes();
     let parts_alike = |index: usize| {
-        let around = index.checked_sub(1).and_then(|before| bytes.get(before)).zip(bytes.get(index + 1));
+        let around = index
+            .checked_sub(1)
+            .and_then(|before| bytes.get(before))
+            .zip(bytes.get(index + 1));
         around.is_none_or(|(before, after)| before.is_ascii_digit() == after.is_ascii_digit())
     };
-    let kept = text.char_indices().filter(|&(index, c)| c != '-' || parts_alike(index));
+    let kept = text
+        .char_indices()
+        .filter(|&(index, c)| c != '-' || parts_alike(index));
     kept.map(|(_, c)| c).collect()
 }
 

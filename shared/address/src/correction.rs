@@ -53,10 +53,18 @@ impl CheckedAddress {
     pub fn street_question(&self) -> Option<StreetQuestion> {
         let key = self.point_key();
         let zips_nearby = zips::nearby(&self.parsed.zip).filter(|_| key.is_in_zip())?;
-        let longer_name_keys =
-            longer_names(&self.parsed).iter().map(|longer| points::key(&longer.compared)).collect();
+        let longer_name_keys = longer_names(&self.parsed)
+            .iter()
+            .map(|longer| points::key(&longer.compared))
+            .collect();
         let (street_key, name_key) = (key.street_key, key.name_key);
-        Some(StreetQuestion { zip: key.zip, zips_nearby, street_key, name_key, longer_name_keys })
+        Some(StreetQuestion {
+            zip: key.zip,
+            zips_nearby,
+            street_key,
+            name_key,
+            longer_name_keys,
+        })
     }
 
     /// The addresses that this one may stand for, when its ZIP does not know its street.
@@ -65,8 +73,9 @@ impl CheckedAddress {
             return Vec::new();
         }
         let longer_names = longer_names(&self.parsed);
-        let longer: Vec<Self> =
-            self.on_streets(namesakes, |street| is_longer(&self.parsed, &longer_names, street));
+        let longer: Vec<Self> = self.on_streets(namesakes, |street| {
+            is_longer(&self.parsed, &longer_names, street)
+        });
         if !longer.is_empty() || namesakes.is_longer_nearby {
             return longer;
         }
@@ -92,8 +101,12 @@ pub fn only_confirmed<Facts>(
     candidates: impl IntoIterator<Item = (CheckedAddress, Facts)>,
     evidence: impl Fn(&Facts) -> &PointEvidence,
 ) -> Option<(CheckedAddress, Facts)> {
-    let is_house =
-        |facts: &Facts| matches!(evidence(facts), PointEvidence::DeliveryPoint(_) | PointEvidence::House(_));
+    let is_house = |facts: &Facts| {
+        matches!(
+            evidence(facts),
+            PointEvidence::DeliveryPoint(_) | PointEvidence::House(_)
+        )
+    };
     let mut houses = candidates.into_iter().filter(|(_, facts)| is_house(facts));
     let only = houses.next().filter(|_| houses.next().is_none());
     only.filter(|(_, facts)| matches!(evidence(facts), PointEvidence::DeliveryPoint(_)))
@@ -115,8 +128,8 @@ pub fn is_one_component_apart(sent: &ParsedAddress, known: &ParsedAddress) -> bo
     } else {
         return false;
     };
-    let has_number =
-        compared::house_number(&sent.number, &known.zip) == compared::house_number(&known.number, &known.zip);
+    let has_number = compared::house_number(&sent.number, &known.zip)
+        == compared::house_number(&known.number, &known.zip);
     has_number && changes_of_street + usize::from(sent.zip != known.zip) <= 1
 }
 
@@ -132,15 +145,21 @@ fn differs_in_suffix(written: &ParsedAddress, street: &StandardStreet) -> bool {
 }
 
 /// All words that were written, and a suffix.
-fn is_longer(written: &ParsedAddress, longer_names: &[LongerName], street: &StandardStreet) -> bool {
+fn is_longer(
+    written: &ParsedAddress,
+    longer_names: &[LongerName],
+    street: &StandardStreet,
+) -> bool {
     if street.suffix.is_empty() {
         return false;
     }
     let name = compared::name(&street.name);
     let is_named = |longer: &LongerName| {
-        longer.compared == name && has_directionals(street, &written.predirectional, &longer.postdirectional)
+        longer.compared == name
+            && has_directionals(street, &written.predirectional, &longer.postdirectional)
     };
-    longer_names.iter().any(is_named) || (written.suffix.is_empty() && differs_in_suffix(written, street))
+    longer_names.iter().any(is_named)
+        || (written.suffix.is_empty() && differs_in_suffix(written, street))
 }
 
 /// The names that a written street would have if a suffix followed: its suffix, in any spelling, and the directional
@@ -149,17 +168,24 @@ fn longer_names(written: &ParsedAddress) -> Vec<LongerName> {
     let mut names = Vec::new();
     let mut push = |name: &str, postdirectional: &str| {
         let compared = compared::name(name);
-        names.push(LongerName { compared, postdirectional: postdirectional.to_owned() });
+        names.push(LongerName {
+            compared,
+            postdirectional: postdirectional.to_owned(),
+        });
     };
-    let suffixed: Vec<String> =
-        suffix::spellings(&written.suffix).map(|word| format!("{} {word}", written.street)).collect();
+    let suffixed: Vec<String> = suffix::spellings(&written.suffix)
+        .map(|word| format!("{} {word}", written.street))
+        .collect();
     for name in &suffixed {
         push(name, &written.postdirectional);
     }
     if !written.postdirectional.is_empty() {
         let bare = written.suffix.is_empty().then(|| written.street.clone());
         for name in suffixed.iter().chain(&bare) {
-            push(&format!("{name} {}", direction::word(&written.postdirectional)), "");
+            push(
+                &format!("{name} {}", direction::word(&written.postdirectional)),
+                "",
+            );
         }
     }
     names

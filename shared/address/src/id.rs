@@ -46,13 +46,18 @@ impl AddressId {
     /// The identity of a delivery line in its compared form (see `Parsed::compared_house`) in a ZIP.
     pub(crate) fn of_verified(compared_house: &str, compared_unit: &str, zip: &str) -> Self {
         let zip_number = u128::from(zip.parse::<u32>().unwrap_or_default()) & ((1 << ZIP_BITS) - 1);
-        let house = (Self::of_parts("verified", &[compared_house, zip]).0.as_u128() >> u64::BITS)
+        let house = (Self::of_parts("verified", &[compared_house, zip])
+            .0
+            .as_u128()
+            >> u64::BITS)
             & ((1 << HOUSE_BITS) - 1);
         let unit = match compared_unit {
             "" => 0,
             unit => (Self::of_parts("unit", &[unit]).0.as_u128() & UNIT_MASK).max(1),
         };
-        Self(Uuid::from_u128(zip_number << (HOUSE_BITS + UNIT_BITS) | house << UNIT_BITS | unit))
+        Self(Uuid::from_u128(
+            zip_number << (HOUSE_BITS + UNIT_BITS) | house << UNIT_BITS | unit,
+        ))
     }
 
     /// Hashes the parts with their lengths, so that moving a character from one part to the next

@@ -28,7 +28,13 @@ impl AddressInput<'_> {
 
     /// The five parts in their usual order.
     pub(crate) fn parts(&self) -> [&str; 5] {
-        [self.address_1, self.address_2, self.city, self.state, self.zip]
+        [
+            self.address_1,
+            self.address_2,
+            self.city,
+            self.state,
+            self.zip,
+        ]
     }
 }
 
@@ -36,9 +42,12 @@ impl AddressInput<'_> {
 /// `address_1, city, state zip`. Like the verified one-line form it leaves `address_2` out.
 pub fn one_line_as_sent(input: AddressInput<'_>) -> String {
     let mut line = String::new();
-    for (separator, part) in
-        [(", ", input.address_1), (", ", input.city), (", ", input.state), (" ", input.zip)]
-    {
+    for (separator, part) in [
+        (", ", input.address_1),
+        (", ", input.city),
+        (", ", input.state),
+        (" ", input.zip),
+    ] {
         for word in part.split_whitespace() {
             if !line.is_empty() {
                 let starts_part = std::ptr::eq(word.as_ptr(), part.trim_start().as_ptr());

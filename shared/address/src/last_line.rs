@@ -51,7 +51,9 @@ fn join<'a>(words: &[AddressWord<'a>], text: impl Fn(&AddressWord<'a>) -> &'a st
 /// A city's name in mixed case, abbreviated words written out. A state behind a comma is left out.
 fn city_of_words(words: &[AddressWord<'_>]) -> String {
     let end = match words.iter().position(|word| word.ends_segment) {
-        Some(comma) if state::abbreviation(&join(&words[comma + 1..], |word| word.upper)).is_some() => {
+        Some(comma)
+            if state::abbreviation(&join(&words[comma + 1..], |word| word.upper)).is_some() =>
+        {
             comma + 1
         }
         _ => words.len(),
@@ -72,7 +74,10 @@ pub(crate) fn read_zip(text: &str) -> Option<(String, String)> {
         None => (text, ""),
     };
     let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    if !(3..=5).contains(&head.len()) || !is_number(head) || !is_number(tail) || !matches!(tail.len(), 0 | 4)
+    if !(3..=5).contains(&head.len())
+        || !is_number(head)
+        || !is_number(tail)
+        || !matches!(tail.len(), 0 | 4)
     {
         return None;
     }
@@ -93,7 +98,12 @@ pub(crate) fn split(mut words: Vec<AddressWord<'_>>) -> (Vec<AddressWord<'_>>, L
 
 /// False when no country stands at the end.
 fn take_country(words: &mut Vec<AddressWord<'_>>) -> bool {
-    let upper = |back: usize| words.len().checked_sub(back).map_or("", |index| words[index].upper);
+    let upper = |back: usize| {
+        words
+            .len()
+            .checked_sub(back)
+            .map_or("", |index| words[index].upper)
+    };
     let count = match (upper(4), upper(3), upper(2), upper(1)) {
         ("UNITED", "STATES", "OF", "AMERICA") => 4,
         (_, _, "UNITED", "STATES") => 2,
@@ -113,7 +123,8 @@ fn take_state_before_city(words: &mut Vec<AddressWord<'_>>, last_line: &mut Last
         || direction::abbreviation(last.upper).is_some()
         || unit::designator(last.upper).is_some();
     let zips_state = zips::find(&last_line.zip).map(|zip| zip.state());
-    let is_state = state::exact_abbreviation(last.upper).is_some_and(|found| Some(found) == zips_state);
+    let is_state =
+        state::exact_abbreviation(last.upper).is_some_and(|found| Some(found) == zips_state);
     if last_line.state.is_empty() && is_state && !means_more {
         last_line.state = last.upper.to_owned();
         words.pop();
@@ -143,7 +154,8 @@ fn take_zip(words: &mut Vec<AddressWord<'_>>, last_line: &mut LastLine) {
     };
     let follows_state = state::exact_abbreviation(before.upper).is_some();
     let is_whole = last.upper.len() >= 5 || (last.upper.len() == 4 && follows_state);
-    let is_unit = unit::designator(before.upper).is_some_and(|unit| unit.is_plain) && !follows_state
+    let is_unit = unit::designator(before.upper).is_some_and(|unit| unit.is_plain)
+        && !follows_state
         || matches!(before.upper, "BOX" | "BX" | "NO" | "POB" | "POBOX");
     if is_whole && !is_unit {
         (last_line.zip, last_line.plus4) = (zip, plus4);
@@ -186,7 +198,10 @@ fn take_state_again(words: &mut Vec<AddressWord<'_>>, found: &str) {
 /// Where the last segment starts.
 fn segment_start(words: &[AddressWord<'_>]) -> usize {
     let last = words.len().saturating_sub(1);
-    words[..last].iter().rposition(|word| word.ends_segment).map_or(0, |comma| comma + 1)
+    words[..last]
+        .iter()
+        .rposition(|word| word.ends_segment)
+        .map_or(0, |comma| comma + 1)
 }
 
 /// True when `name` at the end stands for the state and not for a suffix (`Ct`), a directional
@@ -209,8 +224,9 @@ fn is_state(before: &[AddressWord<'_>], name: &str, found: &str, zip: &str) -> b
     if segment_start > 0 && !before[segment_start..].iter().any(AddressWord::has_digit) {
         return true;
     }
-    let is_ambiguous =
-        name.len() > 2 || suffix::standard(name).is_some() || direction::abbreviation(name).is_some();
+    let is_ambiguous = name.len() > 2
+        || suffix::standard(name).is_some()
+        || direction::abbreviation(name).is_some();
     let follows_city = || known_city(before, found, "") > 0;
     (!is_ambiguous && !zip.is_empty())
         || follows_city()
@@ -220,7 +236,11 @@ fn is_state(before: &[AddressWord<'_>], name: &str, found: &str, zip: &str) -> b
 /// How many words at the end name a city of the state or the ZIP; the most if several do.
 fn known_city(words: &[AddressWord<'_>], state: &str, zip: &str) -> usize {
     let zip = zips::find(zip);
-    let state = if state.is_empty() { zip.map_or("", |zip| zip.state()) } else { state };
+    let state = if state.is_empty() {
+        zip.map_or("", |zip| zip.state())
+    } else {
+        state
+    };
     let start = segment_start(words);
     let most = CITY_WORDS_MAX.min(words.len() - start);
     (1..=most)
@@ -231,7 +251,8 @@ fn known_city(words: &[AddressWord<'_>], state: &str, zip: &str) -> usize {
                 return false;
             }
             let name = join(name, |word| word.upper);
-            zips::is_city(state, &name) || zip.is_some_and(|zip| zips::is_same_city(zip.city(), &name))
+            zips::is_city(state, &name)
+                || zip.is_some_and(|zip| zips::is_same_city(zip.city(), &name))
         })
         .unwrap_or(0)
 }
@@ -268,9 +289,13 @@ fn is_short_direction(word: &AddressWord<'_>) -> bool {
 }
 
 /// True when the last segment can be nothing but the city.
-fn is_city_segment(words: &[AddressWord<'_>], segment: &[AddressWord<'_>], last_line: &LastLine) -> bool {
-    let follows_address =
-        segment.len() < words.len() && (last_line.has_state_or_zip() || words[0].starts_with_digit());
+fn is_city_segment(
+    words: &[AddressWord<'_>],
+    segment: &[AddressWord<'_>],
+    last_line: &LastLine,
+) -> bool {
+    let follows_address = segment.len() < words.len()
+        && (last_line.has_state_or_zip() || words[0].starts_with_digit());
     follows_address && segment.len() <= CITY_WORDS_MAX && is_name(segment)
 }
 
@@ -278,13 +303,19 @@ fn is_city_segment(words: &[AddressWord<'_>], segment: &[AddressWord<'_>], last_
 /// directional.
 fn is_name(words: &[AddressWord<'_>]) -> bool {
     let is_other = |word: &AddressWord<'_>| {
-        word.has_digit() || matches!(word.upper, "#" | "PO" | "BOX" | "ATTN" | "C/O" | "%" | "FLOOR" | "FL")
+        word.has_digit()
+            || matches!(
+                word.upper,
+                "#" | "PO" | "BOX" | "ATTN" | "C/O" | "%" | "FLOOR" | "FL"
+            )
     };
     let is_type = words.len() == 1 && suffix::is_thoroughfare(words[0].upper);
     !is_type
         && unit::designator(words[0].upper).is_none()
         && !words.iter().any(is_other)
-        && !words.iter().all(|word| direction::abbreviation(word.upper).is_some())
+        && !words
+            .iter()
+            .all(|word| direction::abbreviation(word.upper).is_some())
 }
 
 /// How many words at the end are a city that no list has: those behind the street's suffix, its
@@ -297,7 +328,10 @@ fn unknown_city(segment: &[AddressWord<'_>], last_line: &LastLine) -> usize {
     }
     // With a state or ZIP there is a city, and the last word is its.
     let street_words = segment.len() - usize::from(has_last_line);
-    let Some(end) = (1..street_words).rev().find(|&index| ends_street(segment, index)) else {
+    let Some(end) = (1..street_words)
+        .rev()
+        .find(|&index| ends_street(segment, index))
+    else {
         return 0;
     };
     let city = &segment[end + 1..];
@@ -306,7 +340,11 @@ fn unknown_city(segment: &[AddressWord<'_>], last_line: &LastLine) -> usize {
     }
     // Without state and ZIP only words behind a suffix are taken for a city.
     let is_sure = !segment[end].has_digit() && city.iter().all(|word| word.upper.len() > 2);
-    if has_last_line || is_sure { city.len() } else { 0 }
+    if has_last_line || is_sure {
+        city.len()
+    } else {
+        0
+    }
 }
 
 /// True when the word at `index` ends the street: a suffix, a directional behind it, a unit.
@@ -317,7 +355,8 @@ fn ends_street(segment: &[AddressWord<'_>], index: usize) -> bool {
             && suffix::is_thoroughfare(segment[index].upper)
             && direction::abbreviation(segment[index - 1].upper).is_none()
     };
-    let is_unit = |word: &AddressWord<'_>| unit::designator(word.upper).is_some_and(|unit| unit.is_plain);
+    let is_unit =
+        |word: &AddressWord<'_>| unit::designator(word.upper).is_some_and(|unit| unit.is_plain);
     word.has_digit()
         || ends_name(index)
         || (is_short_direction(word) && ends_name(index - 1))

@@ -37,8 +37,8 @@ pub use parsed::{ParsedAddress, parse, parse_one_line};
 pub use points::{DeliveryPoint, PointEvidence, PointKey, StandardStreet};
 pub use unit::{lines_as_sent, part_unit};
 pub use verdict::{
-    AddressCorrection, AddressError, AddressField, AddressVerdict, ConfirmationLevel, VerificationStrictness,
-    VerifiedAddress,
+    AddressCorrection, AddressError, AddressField, AddressVerdict, ConfirmationLevel,
+    VerificationStrictness, VerifiedAddress,
 };
 pub use verify::{CheckedAddress, verify};
 pub use zips::{zip_centre, zip_place};

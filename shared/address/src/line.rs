@@ -90,7 +90,8 @@ impl FoldedLine {
 
 /// The first letter or digit of a text that has no form in ASCII, like those of other scripts.
 pub(crate) fn unreadable(text: &str) -> Option<char> {
-    text.chars().find(|&c| c.is_alphanumeric() && !has_ascii(c, |plain| plain.is_ascii_alphanumeric()))
+    text.chars()
+        .find(|&c| c.is_alphanumeric() && !has_ascii(c, |plain| plain.is_ascii_alphanumeric()))
 }
 
 /// True when the text has a picture or another sign that is neither letter nor punctuation and is left out.
@@ -107,7 +108,10 @@ pub(crate) fn has_symbol(text: &str) -> bool {
 
 /// True when folding a character leaves one of this kind.
 fn has_ascii(c: char, is_wanted: impl Fn(char) -> bool) -> bool {
-    plain_letters(c).nfkd().map(plain_punctuation).any(is_wanted)
+    plain_letters(c)
+        .nfkd()
+        .map(plain_punctuation)
+        .any(is_wanted)
 }
 
 /// Letters that are no accented form of another, as they are spelled without them.
@@ -159,7 +163,11 @@ struct LineFolder {
 
 impl LineFolder {
     fn with_capacity(capacity: usize) -> Self {
-        Self { sent: String::with_capacity(capacity + 8), word_start: 0, piece_start: None }
+        Self {
+            sent: String::with_capacity(capacity + 8),
+            word_start: 0,
+            piece_start: None,
+        }
     }
 
     fn push_all(&mut self, characters: impl Iterator<Item = char>) {
@@ -238,6 +246,9 @@ impl LineFolder {
         let kept = self.sent.trim_end().len();
         self.sent.truncate(kept);
         let upper = self.sent.to_ascii_uppercase();
-        FoldedLine { sent: self.sent, upper }
+        FoldedLine {
+            sent: self.sent,
+            upper,
+        }
     }
 }

@@ -21,7 +21,14 @@ impl AddressListEntry {
     /// # Errors
     /// A sentence that says why it cannot be mailed.
     pub fn from_line(text: &str) -> Result<Self, String> {
-        let ParsedAddress { line1, line2, city, state, zip, .. } = parse_one_line(text);
+        let ParsedAddress {
+            line1,
+            line2,
+            city,
+            state,
+            zip,
+            ..
+        } = parse_one_line(text);
         Self::from_parts(AddressInput {
             address_1: &line1,
             address_2: &line2,
@@ -40,7 +47,10 @@ impl AddressListEntry {
         match verify(input) {
             AddressVerdict::Deliverable(verified) => Ok(Self {
                 id: verified.id,
-                line: format!("{}, {}, {} {}", verified.line1, verified.city, verified.state, verified.zip),
+                line: format!(
+                    "{}, {}, {} {}",
+                    verified.line1, verified.city, verified.state, verified.zip
+                ),
             }),
             AddressVerdict::Undeliverable(failure) => Err(failure.to_string()),
         }

@@ -80,9 +80,18 @@ pub fn parse(input: AddressInput<'_>) -> ParsedAddress {
         return ParsedAddress::default();
     }
     let mut delivery = DeliveryLine::default();
-    delivery.read(FoldedLine::fold(input.address_1).words(), InputLine::Address1);
-    if !NOTHING.iter().any(|nothing| nothing.eq_ignore_ascii_case(input.address_2.trim())) {
-        delivery.read(FoldedLine::fold(input.address_2).words(), InputLine::Address2);
+    delivery.read(
+        FoldedLine::fold(input.address_1).words(),
+        InputLine::Address1,
+    );
+    if !NOTHING
+        .iter()
+        .any(|nothing| nothing.eq_ignore_ascii_case(input.address_2.trim()))
+    {
+        delivery.read(
+            FoldedLine::fold(input.address_2).words(),
+            InputLine::Address2,
+        );
     }
     let last_line = LastLine::of_parts(input.city, input.state, input.zip);
     ParsedAddress::assemble(delivery, last_line)
@@ -133,15 +142,27 @@ impl ParsedAddress {
         let street_line = delivery.street_line();
         let box_line = box_line(&delivery);
         let is_dual = !box_line.is_empty() && !street_line.is_empty();
-        let base = if box_line.is_empty() { &street_line } else { &box_line };
+        let base = if box_line.is_empty() {
+            &street_line
+        } else {
+            &box_line
+        };
         let units: &[SecondaryUnit] = if is_dual { &[] } else { &delivery.units };
         let sent_in = |source| units.iter().filter(move |unit| unit.source == source);
         let shown_line = with_units(base, sent_in(InputLine::Address1));
         let unit_apart = with_units("", sent_in(InputLine::Address2));
-        let last_parts = [&last_line.city, &last_line.state, &last_line.zip, &last_line.plus4];
+        let last_parts = [
+            &last_line.city,
+            &last_line.state,
+            &last_line.zip,
+            &last_line.plus4,
+        ];
         let one_line = one_line(&shown_line, last_parts);
         let second = is_dual.then(|| with_units(&street_line, delivery.units.iter()));
-        let (line1, line2) = (with_units(base, units.iter()), second_line(&delivery, second));
+        let (line1, line2) = (
+            with_units(base, units.iter()),
+            second_line(&delivery, second),
+        );
         let compared_line = if box_line.is_empty() {
             compared::house(&delivery.number, delivery.street_parts(), &last_line.zip)
         } else {
@@ -149,9 +170,14 @@ impl ParsedAddress {
         };
         let compared_house = with_urbanization(compared_line, &delivery.urbanization);
         let compared_unit = compared::units(units);
-        let main_unit = delivery.units.iter().rev().min_by_key(|unit| main_rank(unit));
-        let (unit_designator, unit) = main_unit
-            .map_or_else(Default::default, |unit| (unit.designator.to_owned(), unit.identifier.clone()));
+        let main_unit = delivery
+            .units
+            .iter()
+            .rev()
+            .min_by_key(|unit| main_rank(unit));
+        let (unit_designator, unit) = main_unit.map_or_else(Default::default, |unit| {
+            (unit.designator.to_owned(), unit.identifier.clone())
+        });
         Self {
             number: delivery.number,
             predirectional: delivery.predirectional,
@@ -186,7 +212,12 @@ impl ParsedAddress {
     /// Directionals, name and suffix, without the house number.
     pub(crate) fn street_name(&self) -> String {
         let mut name = String::with_capacity(self.street.len() + 16);
-        for part in [&self.predirectional, &self.street, &self.suffix, &self.postdirectional] {
+        for part in [
+            &self.predirectional,
+            &self.street,
+            &self.suffix,
+            &self.postdirectional,
+        ] {
             push_part(&mut name, part);
         }
         name
@@ -227,7 +258,10 @@ impl ParsedAddress {
     }
 
     fn write_one_line(&mut self) {
-        self.one_line = one_line(&self.shown_line, [&self.city, &self.state, &self.zip, &self.plus4]);
+        self.one_line = one_line(
+            &self.shown_line,
+            [&self.city, &self.state, &self.zip, &self.plus4],
+        );
     }
 
     /// Puts another city into the address.
@@ -253,8 +287,11 @@ fn in_order(units: Vec<SecondaryUnit>) -> Vec<SecondaryUnit> {
     let mut kept: Vec<SecondaryUnit> = Vec::with_capacity(units.len());
     for unit in units {
         let same = kept.iter_mut().find(|other| {
-            compared::unit_identifier(&other.identifier) == compared::unit_identifier(&unit.identifier)
-                && (other.designator == unit.designator || other.designator == "#" || unit.designator == "#")
+            compared::unit_identifier(&other.identifier)
+                == compared::unit_identifier(&unit.identifier)
+                && (other.designator == unit.designator
+                    || other.designator == "#"
+                    || unit.designator == "#")
         });
         match same {
             Some(other) if other.designator == "#" => other.designator = unit.designator,
@@ -300,9 +337,15 @@ fn second_line(delivery: &DeliveryLine, street: Option<String>) -> String {
         line.push_str("Urb ");
         line.push_str(&delivery.urbanization);
     }
-    let route =
-        (!delivery.po_box.is_empty() && !delivery.rural_route.is_empty()).then(|| route_line(delivery));
-    for part in delivery.care_of.iter().chain(&delivery.others).chain(&route).chain(&street) {
+    let route = (!delivery.po_box.is_empty() && !delivery.rural_route.is_empty())
+        .then(|| route_line(delivery));
+    for part in delivery
+        .care_of
+        .iter()
+        .chain(&delivery.others)
+        .chain(&route)
+        .chain(&street)
+    {
         if !line.is_empty() {
             line.push_str(", ");
         }

@@ -109,8 +109,17 @@ impl CheckedAddress {
     /// Where the points of the address are looked up. For what points do not hold, and for what cannot be mailed
     /// anyway, it is in no ZIP: nothing but an override is found there.
     pub fn point_key(&self) -> PointKey {
-        let key = if self.failure.is_some() { None } else { self.parsed.point_key() };
-        key.unwrap_or(PointKey { zip: NO_ZIP, address_id: self.id(), street_key: 0, name_key: 0 })
+        let key = if self.failure.is_some() {
+            None
+        } else {
+            self.parsed.point_key()
+        };
+        key.unwrap_or(PointKey {
+            zip: NO_ZIP,
+            address_id: self.id(),
+            street_key: 0,
+            name_key: 0,
+        })
     }
 
     /// The same address on another street, which is noted as a correction.
@@ -135,10 +144,14 @@ impl CheckedAddress {
             }
             PointEvidence::Nothing => (ConfirmationLevel::Zip, None, None),
             PointEvidence::Street => (ConfirmationLevel::Street, None, Some(self.unknown_number())),
-            PointEvidence::House(place) => {
-                (ConfirmationLevel::Street, Some(place), Some(self.unconfirmed_unit()))
+            PointEvidence::House(place) => (
+                ConfirmationLevel::Street,
+                Some(place),
+                Some(self.unconfirmed_unit()),
+            ),
+            PointEvidence::DeliveryPoint(place) => {
+                (ConfirmationLevel::DeliveryPoint, Some(place), None)
             }
-            PointEvidence::DeliveryPoint(place) => (ConfirmationLevel::DeliveryPoint, Some(place), None),
         };
         if let Some(plus4) = place.as_ref().and_then(|place| place.plus4.as_ref()) {
             self.parsed.set_plus4(plus4);
@@ -154,7 +167,10 @@ impl CheckedAddress {
     }
 
     fn unknown_street(&self) -> AddressError {
-        AddressError::UnknownStreet { street: self.parsed.street_name(), zip: self.parsed.zip.clone() }
+        AddressError::UnknownStreet {
+            street: self.parsed.street_name(),
+            zip: self.parsed.zip.clone(),
+        }
     }
 
     fn unknown_number(&self) -> AddressError {

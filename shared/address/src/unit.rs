@@ -21,7 +21,10 @@ pub fn part_unit(line: &str) -> (&str, &str) {
         push_part(&mut units, unit.designator);
         push_part(&mut units, &unit.identifier);
     }
-    let place = line.len().checked_sub(units.len()).filter(|_| !units.is_empty());
+    let place = line
+        .len()
+        .checked_sub(units.len())
+        .filter(|_| !units.is_empty());
     let parted = place.and_then(|place| line.split_at_checked(place));
     match parted.map(|(street, unit)| (street.strip_suffix(' '), unit)) {
         Some((Some(street), unit)) if unit.eq_ignore_ascii_case(&units) && !street.is_empty() => {
@@ -34,10 +37,15 @@ pub fn part_unit(line: &str) -> (&str, &str) {
 /// The two lines of an address with the unit where it was sent: from a verified delivery line and what stands above it,
 /// and the unit that was sent in `address_2` ([`crate::Verified::unit_apart`]).
 pub fn lines_as_sent(line1: &str, line2: &str, unit_apart: &str) -> (String, String) {
-    let parted = line1.rsplit_once(unit_apart).filter(|_| !unit_apart.is_empty());
+    let parted = line1
+        .rsplit_once(unit_apart)
+        .filter(|_| !unit_apart.is_empty());
     let street = parted.and_then(|(before, behind)| {
         let is_whole = behind.is_empty() || behind.starts_with(' ');
-        before.strip_suffix(' ').filter(|_| is_whole).map(|before| format!("{before}{behind}"))
+        before
+            .strip_suffix(' ')
+            .filter(|_| is_whole)
+            .map(|before| format!("{before}{behind}"))
     });
     match street {
         None => (line1.to_owned(), line2.to_owned()),
@@ -54,9 +62,18 @@ mod tests {
     fn a_unit_stands_on_the_line_that_it_was_sent_on() {
         for (lines, as_sent) in [
             (("101 Oak St Apt 7", "", "Apt 7"), ("101 Oak St", "Apt 7")),
-            (("101 Oak St Apt 7", "c/o Jo", "Apt 7"), ("101 Oak St", "Apt 7, c/o Jo")),
-            (("101 Oak St Bldg 2 Apt 7", "", "Bldg 2"), ("101 Oak St Apt 7", "Bldg 2")),
-            (("101 Oak St Apt 7", "c/o Jo", ""), ("101 Oak St Apt 7", "c/o Jo")),
+            (
+                ("101 Oak St Apt 7", "c/o Jo", "Apt 7"),
+                ("101 Oak St", "Apt 7, c/o Jo"),
+            ),
+            (
+                ("101 Oak St Bldg 2 Apt 7", "", "Bldg 2"),
+                ("101 Oak St Apt 7", "Bldg 2"),
+            ),
+            (
+                ("101 Oak St Apt 7", "c/o Jo", ""),
+                ("101 Oak St Apt 7", "c/o Jo"),
+            ),
             (("1 Rear Rd Rear", "", "Rear"), ("1 Rear Rd", "Rear")),
             (("101 Oak St", "", "Apt 7"), ("101 Oak St", "")),
             (("", "", ""), ("", "")),
@@ -78,7 +95,10 @@ mod tests {
             ("PO Box 12", ("PO Box 12", "")),
             ("RR 2 Box 18", ("RR 2 Box 18", "")),
             ("US Highway 41", ("US Highway 41", "")),
-            ("10 1/2 LA Highway 1700 Main St", ("10 1/2 LA Highway 1700 Main St", "")),
+            (
+                "10 1/2 LA Highway 1700 Main St",
+                ("10 1/2 LA Highway 1700 Main St", ""),
+            ),
             ("Apt 5", ("Apt 5", "")),
             ("Apt 5, 123 Main St", ("Apt 5, 123 Main St", "")),
             ("", ("", "")),

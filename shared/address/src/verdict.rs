@@ -88,15 +88,21 @@ impl VerificationStrictness {
 
     /// The strictness with this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|strictness| strictness.as_str() == name)
+        Self::ALL
+            .into_iter()
+            .find(|strictness| strictness.as_str() == name)
     }
 
     /// Whether an address that was confirmed so far may be mailed.
     pub const fn accepts(self, level: ConfirmationLevel) -> bool {
         match (self, level) {
-            (_, ConfirmationLevel::Override | ConfirmationLevel::DeliveryPoint) | (Self::Zip, _) => true,
+            (_, ConfirmationLevel::Override | ConfirmationLevel::DeliveryPoint)
+            | (Self::Zip, _) => true,
             (Self::Street, ConfirmationLevel::Street) => true,
-            (Self::Street | Self::DeliveryPoint, ConfirmationLevel::Street | ConfirmationLevel::Zip) => false,
+            (
+                Self::Street | Self::DeliveryPoint,
+                ConfirmationLevel::Street | ConfirmationLevel::Zip,
+            ) => false,
         }
     }
 }
@@ -107,7 +113,10 @@ impl VerifiedAddress {
         if strictness.accepts(self.level) {
             return AddressVerdict::Deliverable(self);
         }
-        AddressVerdict::Undeliverable(self.shortfall.unwrap_or(AddressError::Unconfirmed(self.level)))
+        AddressVerdict::Undeliverable(
+            self.shortfall
+                .unwrap_or(AddressError::Unconfirmed(self.level)),
+        )
     }
 }
 
@@ -251,7 +260,11 @@ impl AddressError {
             other => other.to_string(),
         };
         let mut characters = text.chars();
-        let first: String = characters.next().into_iter().flat_map(char::to_uppercase).collect();
+        let first: String = characters
+            .next()
+            .into_iter()
+            .flat_map(char::to_uppercase)
+            .collect();
         format!("{first}{}.", characters.as_str())
     }
 }

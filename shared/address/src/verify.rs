@@ -8,7 +8,8 @@ use crate::{
     parsed::{ParsedAddress, parse},
     tables::state,
     verdict::{
-        AddressCorrection, AddressError, AddressField, AddressVerdict, ConfirmationLevel, VerifiedAddress,
+        AddressCorrection, AddressError, AddressField, AddressVerdict, ConfirmationLevel,
+        VerifiedAddress,
     },
     zips::{self, ZipEntry},
 };
@@ -58,7 +59,9 @@ impl CheckedAddress {
     pub fn verdict(self) -> AddressVerdict {
         match self.failure.clone() {
             Some(failure) => AddressVerdict::Undeliverable(failure),
-            None => AddressVerdict::Deliverable(Box::new(self.into_verified(ConfirmationLevel::Zip))),
+            None => {
+                AddressVerdict::Deliverable(Box::new(self.into_verified(ConfirmationLevel::Zip)))
+            }
         }
     }
 
@@ -76,13 +79,21 @@ impl CheckedAddress {
 
     /// The verified form at this level.
     pub(crate) fn into_verified(self, level: ConfirmationLevel) -> VerifiedAddress {
-        VerifiedAddress { written_id: self.written_id, ..self.parsed.verified(self.corrections, level) }
+        VerifiedAddress {
+            written_id: self.written_id,
+            ..self.parsed.verified(self.corrections, level)
+        }
     }
 
     fn check(mut parsed: ParsedAddress, input: AddressInput<'_>) -> Self {
         let mut corrections = Vec::new();
         let failure = find_failure(&mut parsed, input, &mut corrections).err();
-        Self { written_id: parsed.id(), parsed, corrections, failure }
+        Self {
+            written_id: parsed.id(),
+            parsed,
+            corrections,
+            failure,
+        }
     }
 }
 
@@ -99,7 +110,9 @@ fn find_failure(
     check_state_and_zip(parsed, input, corrections)?;
     check_city(parsed, input, corrections)?;
     if !parsed.is_deliverable_line() {
-        return Err(AddressError::UnreadableStreet(input.address_1.trim().to_owned()));
+        return Err(AddressError::UnreadableStreet(
+            input.address_1.trim().to_owned(),
+        ));
     }
     note_symbols(parsed, input, corrections);
     Ok(())
@@ -107,20 +120,31 @@ fn find_failure(
 
 /// The delivery lines have no letters that reading would drop.
 fn check_characters(input: AddressInput<'_>) -> Result<(), AddressError> {
-    match [input.address_1, input.address_2].into_iter().find_map(line::unreadable) {
+    match [input.address_1, input.address_2]
+        .into_iter()
+        .find_map(line::unreadable)
+    {
         Some(character) => Err(AddressError::UnreadableCharacter(character)),
         None => Ok(()),
     }
 }
 
 /// Pictures mean nothing in an address and are left out, but not in silence.
-fn note_symbols(parsed: &ParsedAddress, input: AddressInput<'_>, corrections: &mut Vec<AddressCorrection>) {
+fn note_symbols(
+    parsed: &ParsedAddress,
+    input: AddressInput<'_>,
+    corrections: &mut Vec<AddressCorrection>,
+) {
     for (field, sent, now) in [
         (AddressField::Address1, input.address_1, &parsed.line1),
         (AddressField::Address2, input.address_2, &parsed.line2),
     ] {
         if line::has_symbol(sent) {
-            corrections.push(AddressCorrection { field, from: sent.trim().to_owned(), to: now.clone() });
+            corrections.push(AddressCorrection {
+                field,
+                from: sent.trim().to_owned(),
+                to: now.clone(),
+            });
         }
     }
 }
@@ -200,9 +224,17 @@ fn check_city(
     }
     if !is_military && zips::is_city(&parsed.state, &parsed.city) {
         let (zip, zip_city) = (parsed.zip.clone(), known.to_owned());
-        return Err(AddressError::CityNotInZip { zip, zip_city, city: sent.to_owned() });
+        return Err(AddressError::CityNotInZip {
+            zip,
+            zip_city,
+            city: sent.to_owned(),
+        });
     }
-    let city = if known.is_empty() { MILITARY_CITIES[0] } else { known };
+    let city = if known.is_empty() {
+        MILITARY_CITIES[0]
+    } else {
+        known
+    };
     corrections.push(AddressCorrection {
         field: AddressField::City,
         from: sent.to_owned(),
@@ -214,7 +246,11 @@ fn check_city(
 
 impl ParsedAddress {
     /// The verified form of the address, without a place of its own.
-    pub fn verified(self, corrections: Vec<AddressCorrection>, level: ConfirmationLevel) -> VerifiedAddress {
+    pub fn verified(
+        self,
+        corrections: Vec<AddressCorrection>,
+        level: ConfirmationLevel,
+    ) -> VerifiedAddress {
         VerifiedAddress {
             id: self.id(),
             written_id: self.id(),

@@ -51,7 +51,10 @@ impl ZipEntry {
     /// Degrees north and east of the centre.
     fn centre_degrees(&self) -> Option<(f64, f64)> {
         let (latitude, longitude) = self.centre?;
-        Some((f64::from(latitude) / DEGREE_UNITS, f64::from(longitude) / DEGREE_UNITS))
+        Some((
+            f64::from(latitude) / DEGREE_UNITS,
+            f64::from(longitude) / DEGREE_UNITS,
+        ))
     }
 
     /// True when a post office of the same state by this name serves this ZIP's neighbourhood.
@@ -170,10 +173,14 @@ pub fn zip_centre(zip5: &str) -> Option<(f64, f64)> {
 pub(crate) fn nearby(zip5: &str) -> Option<(i32, i32)> {
     let here = find(zip5)?;
     let &(first, last) = ZIPS.by_state.get(&here.state)?;
-    let of_state = ZIPS.sorted[first..=last].iter().filter(|other| other.state == here.state);
+    let of_state = ZIPS.sorted[first..=last]
+        .iter()
+        .filter(|other| other.state == here.state);
     let near = of_state.filter(|other| here.is_near(other));
     let numbers = near.filter_map(|zip| i32::try_from(zip.number).ok());
-    let (low, high) = numbers.fold((i32::MAX, i32::MIN), |(low, high), zip| (low.min(zip), high.max(zip)));
+    let (low, high) = numbers.fold((i32::MAX, i32::MIN), |(low, high), zip| {
+        (low.min(zip), high.max(zip))
+    });
     Some((low, high))
 }
 
@@ -191,7 +198,10 @@ pub(crate) fn is_same_city(left: &str, right: &str) -> bool {
 /// count in full, case, spaces and punctuation do not count.
 pub(crate) fn city_key(city: &str) -> u64 {
     let mut key = FnvHasher::default();
-    for word in city.split([' ', '-', '.', ',']).filter(|word| !word.is_empty()) {
+    for word in city
+        .split([' ', '-', '.', ','])
+        .filter(|word| !word.is_empty())
+    {
         let full = city_word(word).unwrap_or(word);
         for byte in full.bytes().filter(u8::is_ascii_alphanumeric) {
             key.write_u8(byte.to_ascii_lowercase());
@@ -227,5 +237,8 @@ pub(crate) fn city_word(word: &str) -> Option<&'static str> {
         ("VY", "Valley"),
         ("W", "West"),
     ];
-    WORDS.iter().find(|(short, _)| short.eq_ignore_ascii_case(word)).map(|(_, full)| *full)
+    WORDS
+        .iter()
+        .find(|(short, _)| short.eq_ignore_ascii_case(word))
+        .map(|(_, full)| *full)
 }

@@ -7,8 +7,16 @@ use county::{County, Household, ZIPS};
 use proptest::prelude::*;
 
 /// Names of which some are the beginning of others, some end in a word that is a suffix too, some in a directional.
-const NAMES: &[&str] =
-    &["Holly", "Carroll", "Carroll Manor", "Old Court", "Old", "Marine", "Park East", "Holly Park"];
+const NAMES: &[&str] = &[
+    "Holly",
+    "Carroll",
+    "Carroll Manor",
+    "Old Court",
+    "Old",
+    "Marine",
+    "Park East",
+    "Holly Park",
+];
 const SUFFIXES: &[&str] = &["Rd", "Cir", "Ct", "Ave", "Ln", ""];
 const DIRECTIONALS: &[&str] = &["", "", "", "N", "S", "E"];
 
@@ -16,7 +24,12 @@ const DIRECTIONALS: &[&str] = &["", "", "", "N", "S", "E"];
 /// by the ZIP; each with a few houses.
 fn county() -> impl Strategy<Value = County> {
     let select = |words: &'static [&'static str]| prop::sample::select(words);
-    let name = (select(DIRECTIONALS), select(NAMES), select(SUFFIXES), select(DIRECTIONALS));
+    let name = (
+        select(DIRECTIONALS),
+        select(NAMES),
+        select(SUFFIXES),
+        select(DIRECTIONALS),
+    );
     let street = name.prop_map(|(before, name, suffix, behind)| {
         [before, name, suffix, behind]
             .into_iter()
@@ -24,8 +37,12 @@ fn county() -> impl Strategy<Value = County> {
             .collect::<Vec<_>>()
             .join(" ")
     });
-    let houses = prop::collection::vec((1_u32..9, prop::sample::select(vec!["", "Apt 1", "Apt 2"])), 1..6);
-    let streets = prop::collection::vec((street, prop::sample::select(ZIPS.to_vec()), houses), 2..16);
+    let houses = prop::collection::vec(
+        (1_u32..9, prop::sample::select(vec!["", "Apt 1", "Apt 2"])),
+        1..6,
+    );
+    let streets =
+        prop::collection::vec((street, prop::sample::select(ZIPS.to_vec()), houses), 2..16);
     // Points in a ZIP are that many or fewer: some are covered, some are not.
     (streets, 0_usize..12).prop_map(|(streets, coverage_points)| {
         County::of(streets.into_iter().flat_map(|(street, zip, houses)| {
@@ -116,21 +133,38 @@ fn verified(points: &[&str], line: &str) -> (ConfirmationLevel, String) {
 }
 
 fn is_corrected(points: &[&str], written: &str, to: &str) {
-    assert_eq!(verified(points, written), (ConfirmationLevel::DeliveryPoint, to.to_owned()), "{written}");
+    assert_eq!(
+        verified(points, written),
+        (ConfirmationLevel::DeliveryPoint, to.to_owned()),
+        "{written}"
+    );
 }
 
 fn is_left_alone(points: &[&str], written: &str) {
     let (level, line) = verified(points, written);
-    assert_ne!(level, ConfirmationLevel::DeliveryPoint, "{written} became {line}");
+    assert_ne!(
+        level,
+        ConfirmationLevel::DeliveryPoint,
+        "{written} became {line}"
+    );
     assert!(written.starts_with(&line), "{written} became {line}");
 }
 
 #[test]
 fn a_street_that_stands_as_it_was_written_is_never_another() {
-    is_left_alone(&["2628 N Marine Ave|21219", "1 S Marine Ave|21219"], "2628 S Marine Ave|21219");
-    is_left_alone(&["121 Holly Cir|21221", "1 Holly Rd|21221"], "121 Holly Rd|21221");
+    is_left_alone(
+        &["2628 N Marine Ave|21219", "1 S Marine Ave|21219"],
+        "2628 S Marine Ave|21219",
+    );
+    is_left_alone(
+        &["121 Holly Cir|21221", "1 Holly Rd|21221"],
+        "121 Holly Rd|21221",
+    );
     // In a ZIP nearby too: the ZIP may be what is wrong.
-    is_left_alone(&["121 Holly Cir|21221", "1 Holly Rd|21222"], "121 Holly Rd|21221");
+    is_left_alone(
+        &["121 Holly Cir|21221", "1 Holly Rd|21222"],
+        "121 Holly Rd|21221",
+    );
     is_left_alone(&["121 Holly Cir|21221", "1 Holly|21222"], "121 Holly|21221");
 }
 
@@ -154,7 +188,11 @@ fn a_suffix_that_is_missing_or_wrong_is_put_right_where_no_street_stands_as_writ
     is_corrected(&["7 Main St|21219"], "7 Main|21219", "7 Main St");
     is_corrected(&["7 N Main St|21219"], "7 N Main|21219", "7 N Main St");
     is_corrected(&["7 Main St|21219"], "7 Main Ave|21219", "7 Main St");
-    is_corrected(&["7 Main St Apt 2|21219"], "7 Main Apt 2|21219", "7 Main St Apt 2");
+    is_corrected(
+        &["7 Main St Apt 2|21219"],
+        "7 Main Apt 2|21219",
+        "7 Main St Apt 2",
+    );
     is_left_alone(&["7 Main St|21219"], "8 Main Ave|21219");
 }
 
@@ -162,11 +200,25 @@ fn a_suffix_that_is_missing_or_wrong_is_put_right_where_no_street_stands_as_writ
 fn a_longer_name_comes_before_a_shorter_one() {
     let manor = "4900 Carroll Manor Rd|21219";
     let court = "4900 Carroll Ct|21219";
-    is_corrected(&[manor, court], "4900 Carroll Manor|21219", "4900 Carroll Manor Rd");
-    is_corrected(&["4900 Carroll Mnr Rd|21219", court], "4900 Carroll Manor|21219", "4900 Carroll Mnr Rd");
+    is_corrected(
+        &[manor, court],
+        "4900 Carroll Manor|21219",
+        "4900 Carroll Manor Rd",
+    );
+    is_corrected(
+        &["4900 Carroll Mnr Rd|21219", court],
+        "4900 Carroll Manor|21219",
+        "4900 Carroll Mnr Rd",
+    );
     // The longer one has no such house, or lies in a ZIP nearby: it is meant all the same.
-    is_left_alone(&["1 Carroll Manor Rd|21219", court], "4900 Carroll Mnr|21219");
-    is_left_alone(&["1 Carroll Manor Rd|21221", court], "4900 Carroll Mnr|21219");
+    is_left_alone(
+        &["1 Carroll Manor Rd|21219", court],
+        "4900 Carroll Mnr|21219",
+    );
+    is_left_alone(
+        &["1 Carroll Manor Rd|21221", court],
+        "4900 Carroll Mnr|21219",
+    );
     is_corrected(
         &["9 Old Court East Dr|21219", "9 Old Rd E|21219"],
         "9 Old Ct E|21219",
@@ -177,8 +229,15 @@ fn a_longer_name_comes_before_a_shorter_one() {
 #[test]
 fn where_two_remain_neither_is_taken() {
     is_left_alone(&["7 Main St|21219", "7 Main Ave|21219"], "7 Main|21219");
-    is_left_alone(&["7 Main St Apt 1|21219", "7 Main Ave|21219"], "7 Main|21219");
-    is_corrected(&["7 Main St|21219", "9 Main Ave|21219"], "7 Main|21219", "7 Main St");
+    is_left_alone(
+        &["7 Main St Apt 1|21219", "7 Main Ave|21219"],
+        "7 Main|21219",
+    );
+    is_corrected(
+        &["7 Main St|21219", "9 Main Ave|21219"],
+        "7 Main|21219",
+        "7 Main St",
+    );
 }
 
 #[test]

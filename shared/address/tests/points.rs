@@ -7,7 +7,13 @@ use address::{
 use proptest::prelude::*;
 
 fn input(address_1: &str) -> AddressInput<'_> {
-    AddressInput { address_1, city: "Austin", state: "TX", zip: "78701", ..AddressInput::default() }
+    AddressInput {
+        address_1,
+        city: "Austin",
+        state: "TX",
+        zip: "78701",
+        ..AddressInput::default()
+    }
 }
 
 fn place() -> DeliveryPoint {
@@ -24,19 +30,41 @@ fn each_evidence_has_its_level_and_says_what_is_lacking() {
     let confirmed = |evidence| CheckedAddress::of(input("1 Main St Apt 4")).confirmed(evidence);
     let nothing = confirmed(PointEvidence::Nothing);
     assert_eq!(nothing.level, ConfirmationLevel::Zip);
-    assert!(matches!(nothing.shortfall, Some(AddressError::UnknownStreet { .. })));
+    assert!(matches!(
+        nothing.shortfall,
+        Some(AddressError::UnknownStreet { .. })
+    ));
     let street = confirmed(PointEvidence::Street);
     assert_eq!(street.level, ConfirmationLevel::Street);
-    assert!(matches!(street.shortfall, Some(AddressError::UnknownNumber { .. })));
+    assert!(matches!(
+        street.shortfall,
+        Some(AddressError::UnknownNumber { .. })
+    ));
     let house = confirmed(PointEvidence::House(place()));
-    assert_eq!((house.level, house.latitude), (ConfirmationLevel::Street, Some(30.27)));
-    assert!(matches!(house.shortfall, Some(AddressError::UnknownUnit(_))));
-    let without_unit = CheckedAddress::of(input("1 Main St")).confirmed(PointEvidence::House(place()));
-    assert_eq!(without_unit.shortfall, Some(AddressError::MissingUnit("1 Main St".to_owned())));
+    assert_eq!(
+        (house.level, house.latitude),
+        (ConfirmationLevel::Street, Some(30.27))
+    );
+    assert!(matches!(
+        house.shortfall,
+        Some(AddressError::UnknownUnit(_))
+    ));
+    let without_unit =
+        CheckedAddress::of(input("1 Main St")).confirmed(PointEvidence::House(place()));
+    assert_eq!(
+        without_unit.shortfall,
+        Some(AddressError::MissingUnit("1 Main St".to_owned()))
+    );
     let point = confirmed(PointEvidence::DeliveryPoint(place()));
-    assert_eq!((point.level, point.shortfall.is_none()), (ConfirmationLevel::DeliveryPoint, true));
+    assert_eq!(
+        (point.level, point.shortfall.is_none()),
+        (ConfirmationLevel::DeliveryPoint, true)
+    );
     assert_eq!(point.one_line, "1 Main St Apt 4, Austin, TX 78701-1234");
-    assert_eq!((point.longitude, point.residential), (Some(-97.74), Some(true)));
+    assert_eq!(
+        (point.longitude, point.residential),
+        (Some(-97.74), Some(true))
+    );
 }
 
 #[test]
@@ -47,8 +75,9 @@ fn a_strictness_accepts_its_level_and_what_is_above() {
         (PointEvidence::DeliveryPoint(place()), [true, true, true]),
     ] {
         let verdicts = VerificationStrictness::ALL.map(|strictness| {
-            let verdict =
-                CheckedAddress::of(input("1 Main St")).confirmed(evidence.clone()).demand(strictness);
+            let verdict = CheckedAddress::of(input("1 Main St"))
+                .confirmed(evidence.clone())
+                .demand(strictness);
             matches!(verdict, AddressVerdict::Deliverable(_))
         });
         assert_eq!(verdicts, accepted, "{evidence:?}");
@@ -62,7 +91,10 @@ fn a_unit_lies_within_its_house_and_another_house_does_not() {
     assert_eq!(house, house.house());
     for unit in ["1 Main St Apt 4", "1 Main St # 9", "1 Main St Bldg 2"] {
         assert_eq!(id(unit).house(), house);
-        assert!(id(unit) > house && id(unit) <= house.last_of_house(), "{unit}");
+        assert!(
+            id(unit) > house && id(unit) <= house.last_of_house(),
+            "{unit}"
+        );
     }
     assert_ne!(id("2 Main St Apt 4").house(), house);
 }
@@ -70,7 +102,11 @@ fn a_unit_lies_within_its_house_and_another_house_does_not() {
 #[test]
 fn addresses_stand_in_the_order_of_their_zips() {
     let id = |line, zip| parse(AddressInput { zip, ..input(line) }).id();
-    for lines in [["1 Main St", "9 Oak Ave"], ["9 Oak Ave", "1 Main St"], ["1 Main St Apt 4", "PO Box 9"]] {
+    for lines in [
+        ["1 Main St", "9 Oak Ave"],
+        ["9 Oak Ave", "1 Main St"],
+        ["1 Main St Apt 4", "PO Box 9"],
+    ] {
         assert!(id(lines[0], "02108") < id(lines[1], "78701"));
         assert!(id(lines[0], "78701") < id(lines[1], "99950"));
     }
@@ -79,16 +115,27 @@ fn addresses_stand_in_the_order_of_their_zips() {
 #[test]
 fn another_street_of_the_name_keeps_number_and_unit_and_is_a_correction() {
     let reading = CheckedAddress::of(input("8 n main ave apt 4"));
-    let street =
-        StandardStreet { name: "Main".to_owned(), suffix: "St".to_owned(), ..StandardStreet::default() };
+    let street = StandardStreet {
+        name: "Main".to_owned(),
+        suffix: "St".to_owned(),
+        ..StandardStreet::default()
+    };
     let corrected = reading.on_street(&street);
     assert_eq!(corrected.id(), parse(input("8 Main St Apt 4")).id());
-    assert_eq!(corrected.point_key(), CheckedAddress::of(input("8 Main St Apt 4")).point_key());
+    assert_eq!(
+        corrected.point_key(),
+        CheckedAddress::of(input("8 Main St Apt 4")).point_key()
+    );
     assert_eq!(corrected.point_key().name_key, reading.point_key().name_key);
-    let AddressVerdict::Deliverable(verified) = corrected.verdict() else { panic!("undeliverable") };
+    let AddressVerdict::Deliverable(verified) = corrected.verdict() else {
+        panic!("undeliverable")
+    };
     assert_eq!(verified.one_line, "8 Main St Apt 4, Austin, TX 78701");
     assert_eq!(
-        (verified.corrections[0].from.as_str(), verified.corrections[0].to.as_str()),
+        (
+            verified.corrections[0].from.as_str(),
+            verified.corrections[0].to.as_str()
+        ),
         ("N Main Ave", "Main St")
     );
 }
@@ -96,9 +143,15 @@ fn another_street_of_the_name_keeps_number_and_unit_and_is_a_correction() {
 #[test]
 fn boxes_and_failures_are_in_no_zip() {
     for line in ["PO Box 7", "RR 2 Box 18", "Main St", ""] {
-        assert!(!CheckedAddress::of(input(line)).point_key().is_in_zip(), "{line}");
+        assert!(
+            !CheckedAddress::of(input(line)).point_key().is_in_zip(),
+            "{line}"
+        );
     }
-    let unknown_zip = AddressInput { zip: "00000", ..input("1 Main St") };
+    let unknown_zip = AddressInput {
+        zip: "00000",
+        ..input("1 Main St")
+    };
     assert!(!CheckedAddress::of(unknown_zip).point_key().is_in_zip());
 }
 

@@ -1,6 +1,8 @@
 //! What holds for every address.
 
-use address::{AddressInput, AddressVerdict, ParsedAddress, parse, parse_one_line, part_unit, verify};
+use address::{
+    AddressInput, AddressVerdict, ParsedAddress, parse, parse_one_line, part_unit, verify,
+};
 use proptest::prelude::*;
 
 /// Real last lines: city, state, ZIP.

@@ -2,12 +2,19 @@
 
 use address::{
     AddressCorrection, AddressError, AddressField, AddressInput, AddressVerdict, ConfirmationLevel,
-    INPUT_BYTES_MAX, VerifiedAddress, one_line_as_sent, parse_one_line, unverified_id, verify, zip_centre,
+    INPUT_BYTES_MAX, VerifiedAddress, one_line_as_sent, parse_one_line, unverified_id, verify,
+    zip_centre,
 };
 
 fn input<'a>(address_1: &'a str, address_2: &'a str, last: [&'a str; 3]) -> AddressInput<'a> {
     let [city, state, zip] = last;
-    AddressInput { address_1, address_2, city, state, zip }
+    AddressInput {
+        address_1,
+        address_2,
+        city,
+        state,
+        zip,
+    }
 }
 
 const AUSTIN: [&str; 3] = ["Austin", "TX", "78701"];
@@ -30,11 +37,21 @@ fn failure(address_1: &str, last: [&str; 3]) -> AddressError {
 
 #[test]
 fn the_verified_form_is_the_one_of_the_contract() {
-    let verified = verified("123 NORTH MAIN STREET", "", ["austin", "texas", "787011234"]);
+    let verified = verified(
+        "123 NORTH MAIN STREET",
+        "",
+        ["austin", "texas", "787011234"],
+    );
     assert_eq!(verified.one_line, "123 N Main St, Austin, TX 78701-1234");
     assert_eq!(verified.line1, "123 N Main St");
-    assert_eq!((verified.city.as_str(), verified.state.as_str()), ("Austin", "TX"));
-    assert_eq!((verified.zip.as_str(), verified.plus4.as_deref()), ("78701", Some("1234")));
+    assert_eq!(
+        (verified.city.as_str(), verified.state.as_str()),
+        ("Austin", "TX")
+    );
+    assert_eq!(
+        (verified.zip.as_str(), verified.plus4.as_deref()),
+        ("78701", Some("1234"))
+    );
     assert_eq!(verified.level, ConfirmationLevel::Zip);
     assert_eq!(verified.corrections, []);
 }
@@ -51,7 +68,8 @@ fn a_unit_shows_on_one_line_only_when_address_1_had_it() {
 
 #[test]
 fn two_units_are_two_addresses() {
-    let ids = ["", "Apt 4", "Apt 5", "Bldg 4", "Rear"].map(|unit| verified("123 Main St", unit, AUSTIN).id);
+    let ids = ["", "Apt 4", "Apt 5", "Bldg 4", "Rear"]
+        .map(|unit| verified("123 Main St", unit, AUSTIN).id);
     for (index, id) in ids.iter().enumerate() {
         assert!(!ids[..index].contains(id), "unit {index} is another's");
     }
@@ -62,11 +80,19 @@ fn spellings_of_one_address_are_one_address() {
     let id = verified("123 N Main St Apt 4", "", AUSTIN).id;
     for (address_1, address_2, last) in [
         ("123 north main street", "#4", AUSTIN),
-        ("123 N. Main St., Unit 4", "", ["AUSTIN", "Texas", "78701-9999"]),
+        (
+            "123 N. Main St., Unit 4",
+            "",
+            ["AUSTIN", "Texas", "78701-9999"],
+        ),
         ("Apt 4, 123 N MAIN ST", "apt. 4", AUSTIN),
         ("123 N Main St", "c/o Jane Doe, Apt 4", AUSTIN),
     ] {
-        assert_eq!(verified(address_1, address_2, last).id, id, "{address_1} {address_2}");
+        assert_eq!(
+            verified(address_1, address_2, last).id,
+            id,
+            "{address_1} {address_2}"
+        );
     }
 }
 
@@ -79,14 +105,22 @@ fn the_same_line_in_another_zip_is_another_address() {
 #[test]
 fn each_required_part_may_not_be_missing() {
     let whole = ["123 Main St", "Austin", "TX", "78701"];
-    let fields = [AddressField::Address1, AddressField::City, AddressField::State, AddressField::Zip];
+    let fields = [
+        AddressField::Address1,
+        AddressField::City,
+        AddressField::State,
+        AddressField::Zip,
+    ];
     for (index, field) in fields.into_iter().enumerate() {
         let mut parts = whole;
         parts[index] = "  ";
         let [address_1, city, state, zip] = parts;
         let failure = failure(address_1, [city, state, zip]);
         assert_eq!(failure, AddressError::Missing(field));
-        assert_eq!(failure.detail(), format!("The address has no {}.", field.as_str()));
+        assert_eq!(
+            failure.detail(),
+            format!("The address has no {}.", field.as_str())
+        );
     }
 }
 
@@ -94,8 +128,11 @@ fn each_required_part_may_not_be_missing() {
 fn a_zip_that_lost_its_leading_zero_is_mended_and_the_correction_kept() {
     let verified = verified("10 Beacon St", "", ["Boston", "MA", "2108"]);
     assert_eq!(verified.zip, "02108");
-    let correction =
-        AddressCorrection { field: AddressField::Zip, from: "2108".to_owned(), to: "02108".to_owned() };
+    let correction = AddressCorrection {
+        field: AddressField::Zip,
+        from: "2108".to_owned(),
+        to: "02108".to_owned(),
+    };
     assert_eq!(verified.corrections, [correction]);
 }
 
@@ -117,11 +154,16 @@ fn a_neighbouring_post_office_is_kept_as_sent() {
 
 #[test]
 fn a_city_elsewhere_in_the_state_contradicts_the_zip() {
-    for (city, state, zip) in
-        [("Houston", "TX", "78701"), ("Miami", "FL", "32301"), ("Los Angeles", "CA", "94105")]
-    {
+    for (city, state, zip) in [
+        ("Houston", "TX", "78701"),
+        ("Miami", "FL", "32301"),
+        ("Los Angeles", "CA", "94105"),
+    ] {
         assert!(
-            matches!(failure("123 Main St", [city, state, zip]), AddressError::CityNotInZip { .. }),
+            matches!(
+                failure("123 Main St", [city, state, zip]),
+                AddressError::CityNotInZip { .. }
+            ),
             "{city}"
         );
     }
@@ -151,15 +193,27 @@ fn a_zip_of_another_state_is_undeliverable() {
 
 #[test]
 fn unknown_zips_and_states_are_undeliverable() {
-    assert_eq!(failure("1 A St", ["Austin", "TX", "00000"]), AddressError::UnknownZip("00000".to_owned()));
-    assert_eq!(failure("1 A St", ["Austin", "TX", "7870X"]), AddressError::UnreadableZip("7870X".to_owned()));
-    assert_eq!(failure("1 A St", ["Austin", "ZZ", "78701"]), AddressError::UnknownState("ZZ".to_owned()));
+    assert_eq!(
+        failure("1 A St", ["Austin", "TX", "00000"]),
+        AddressError::UnknownZip("00000".to_owned())
+    );
+    assert_eq!(
+        failure("1 A St", ["Austin", "TX", "7870X"]),
+        AddressError::UnreadableZip("7870X".to_owned())
+    );
+    assert_eq!(
+        failure("1 A St", ["Austin", "ZZ", "78701"]),
+        AddressError::UnknownState("ZZ".to_owned())
+    );
 }
 
 #[test]
 fn a_line_without_number_or_box_is_undeliverable() {
     for line in ["Main St", "City Hall", "5th Ave", "Apt 4", "?!", "Room 1"] {
-        assert!(matches!(failure(line, AUSTIN), AddressError::UnreadableStreet(_)), "{line}");
+        assert!(
+            matches!(failure(line, AUSTIN), AddressError::UnreadableStreet(_)),
+            "{line}"
+        );
     }
 }
 
@@ -167,16 +221,27 @@ fn a_line_without_number_or_box_is_undeliverable() {
 fn military_addresses_go_by_their_zip() {
     let verified = verified("PSC 802 Box 74", "", ["apo", "AE", "09499"]);
     assert_eq!(verified.one_line, "PSC 802 Box 74, APO, AE 09499");
-    assert!(matches!(failure("PSC 802 Box 74", ["APO", "AP", "09499"]), AddressError::ZipNotInState { .. }));
+    assert!(matches!(
+        failure("PSC 802 Box 74", ["APO", "AP", "09499"]),
+        AddressError::ZipNotInState { .. }
+    ));
 }
 
 #[test]
 fn islands_have_their_zips() {
     assert_eq!(
-        verified("150 Calle A", "Urb Las Gladiolas", ["San Juan", "PR", "926"]).line2,
+        verified(
+            "150 Calle A",
+            "Urb Las Gladiolas",
+            ["San Juan", "PR", "926"]
+        )
+        .line2,
         "Urb Las Gladiolas"
     );
-    assert_eq!(verified("12 Main St", "", ["Tamuning", "GU", "96931"]).corrections, []);
+    assert_eq!(
+        verified("12 Main St", "", ["Tamuning", "GU", "96931"]).corrections,
+        []
+    );
 }
 
 #[test]
@@ -186,7 +251,10 @@ fn zips_of_post_office_boxes_and_of_the_military_are_known() {
     for zip in puerto_rico.split_ascii_whitespace() {
         assert_eq!(verified("PO Box 12", "", ["San Juan", "PR", zip]).zip, zip);
     }
-    assert_eq!(verified("PSC 1 Box 12", "", ["APO", "AA", "34090"]).city, "APO");
+    assert_eq!(
+        verified("PSC 1 Box 12", "", ["APO", "AA", "34090"]).city,
+        "APO"
+    );
     assert_eq!(
         verified("USS Nimitz Box 12", "", ["FPO", "AP", "96601"]).one_line,
         "USS Nimitz Box 12, FPO, AP 96601"
@@ -197,28 +265,56 @@ fn zips_of_post_office_boxes_and_of_the_military_are_known() {
 fn places_without_a_number_of_their_own_are_deliverable() {
     let last = ["San Juan", "PR", "00926"];
     assert_eq!(verified("Cond X Apt 4", "", last).line1, "Cond X Apt 4");
-    assert_eq!(verified("Pier 39", "", ["San Francisco", "CA", "94133"]).line1, "Pier 39");
-    assert!(matches!(failure("Cond X", last), AddressError::UnreadableStreet(_)), "no unit");
+    assert_eq!(
+        verified("Pier 39", "", ["San Francisco", "CA", "94133"]).line1,
+        "Pier 39"
+    );
     assert!(
-        matches!(failure("Cond X Apt 4", AUSTIN), AddressError::UnreadableStreet(_)),
+        matches!(failure("Cond X", last), AddressError::UnreadableStreet(_)),
+        "no unit"
+    );
+    assert!(
+        matches!(
+            failure("Cond X Apt 4", AUSTIN),
+            AddressError::UnreadableStreet(_)
+        ),
         "not in Puerto Rico"
     );
 }
 
 #[test]
 fn nothing_of_an_address_is_dropped_in_silence() {
-    assert_eq!(failure("12 東京 St", AUSTIN), AddressError::UnreadableCharacter('東'));
+    assert_eq!(
+        failure("12 東京 St", AUSTIN),
+        AddressError::UnreadableCharacter('東')
+    );
     assert_eq!(
         failure("12 Невский St", AUSTIN).detail(),
         "The address has a character that mail cannot be addressed with: Н."
     );
     let verified = verified("12 Main St 🎉", "Apt 4 ☂", AUSTIN);
-    assert_eq!((verified.line1.as_str(), verified.line2.as_str()), ("12 Main St Apt 4", ""));
-    let changed: Vec<(AddressField, &str)> =
-        verified.corrections.iter().map(|correction| (correction.field, correction.from.as_str())).collect();
-    assert_eq!(changed, [(AddressField::Address1, "12 Main St 🎉"), (AddressField::Address2, "Apt 4 ☂")]);
-    for plain in ["12 Main St – “Rear”", "12½ Cañón Rd", "12 Straße № 5", "１２ Ｍａｉｎ Ｓｔ"]
-    {
+    assert_eq!(
+        (verified.line1.as_str(), verified.line2.as_str()),
+        ("12 Main St Apt 4", "")
+    );
+    let changed: Vec<(AddressField, &str)> = verified
+        .corrections
+        .iter()
+        .map(|correction| (correction.field, correction.from.as_str()))
+        .collect();
+    assert_eq!(
+        changed,
+        [
+            (AddressField::Address1, "12 Main St 🎉"),
+            (AddressField::Address2, "Apt 4 ☂")
+        ]
+    );
+    for plain in [
+        "12 Main St – “Rear”",
+        "12½ Cañón Rd",
+        "12 Straße № 5",
+        "１２ Ｍａｉｎ Ｓｔ",
+    ] {
         assert_eq!(plainly_verified(plain).corrections, [], "{plain}");
     }
 }
@@ -252,7 +348,10 @@ fn the_line_as_sent_is_trimmed_and_without_address_2() {
 #[test]
 fn unverified_addresses_compare_by_their_parts_without_case_and_spaces() {
     let id = unverified_id(input("Nowhere", "1", AUSTIN));
-    assert_eq!(unverified_id(input(" NOWHERE ", "1", ["AUSTIN", "tx", "78701"])), id);
+    assert_eq!(
+        unverified_id(input(" NOWHERE ", "1", ["AUSTIN", "tx", "78701"])),
+        id
+    );
     assert_ne!(unverified_id(input("Nowhere1", "", AUSTIN)), id);
 }
 
@@ -265,24 +364,70 @@ fn one_line_is_split_with_and_without_commas() {
         "Apt 4, 123 N Main St, Austin, TX, 78701-1234, United States of America",
     ] {
         let parsed = parse_one_line(text);
-        let parts = [&parsed.city, &parsed.state, &parsed.zip, &parsed.plus4, &parsed.unit];
+        let parts = [
+            &parsed.city,
+            &parsed.state,
+            &parsed.zip,
+            &parsed.plus4,
+            &parsed.unit,
+        ];
         assert_eq!(parts, ["Austin", "TX", "78701", "1234", "4"], "{text}");
-        assert_eq!((parsed.street.as_str(), parsed.suffix.as_str()), ("Main", "St"), "{text}");
+        assert_eq!(
+            (parsed.street.as_str(), parsed.suffix.as_str()),
+            ("Main", "St"),
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn one_line_without_state_or_zip_keeps_what_there_is() {
     for (text, line1, city, state, zip) in [
-        ("461 5th Avenue, New York, NY 10017", "461 5th Ave", "New York", "NY", "10017"),
-        ("1085 Santa Paula Avenue, Los Osos", "1085 Santa Paula Ave", "Los Osos", "", ""),
-        ("2677 Gross Point Road, Evanston, 60201", "2677 Gross Point Rd", "Evanston", "", "60201"),
-        ("465 pack lane cheshire ct", "465 Pack Ln", "Cheshire", "CT", ""),
+        (
+            "461 5th Avenue, New York, NY 10017",
+            "461 5th Ave",
+            "New York",
+            "NY",
+            "10017",
+        ),
+        (
+            "1085 Santa Paula Avenue, Los Osos",
+            "1085 Santa Paula Ave",
+            "Los Osos",
+            "",
+            "",
+        ),
+        (
+            "2677 Gross Point Road, Evanston, 60201",
+            "2677 Gross Point Rd",
+            "Evanston",
+            "",
+            "60201",
+        ),
+        (
+            "465 pack lane cheshire ct",
+            "465 Pack Ln",
+            "Cheshire",
+            "CT",
+            "",
+        ),
         ("123 Maple Ct", "123 Maple Ct", "", "", ""),
         ("222 7th Street Southeast", "222 7th St SE", "", "", ""),
-        ("1105 Bolton Road, NW Atlanta, GA 30331", "1105 Bolton Rd NW", "Atlanta", "GA", "30331"),
+        (
+            "1105 Bolton Road, NW Atlanta, GA 30331",
+            "1105 Bolton Rd NW",
+            "Atlanta",
+            "GA",
+            "30331",
+        ),
         ("707 E MAIN ST 20TH FL", "707 E Main St Fl 20", "", "", ""),
-        ("9 Front St Washington DC 20001", "9 Front St", "Washington", "DC", "20001"),
+        (
+            "9 Front St Washington DC 20001",
+            "9 Front St",
+            "Washington",
+            "DC",
+            "20001",
+        ),
         (
             "2108 Wealthy St SE E Grand Rapids, MI 49506",
             "2108 Wealthy St SE",
@@ -297,8 +442,20 @@ fn one_line_without_state_or_zip_keeps_what_there_is() {
             "PA",
             "19006",
         ),
-        ("PO Box 460, Western Springs, IL 60558", "PO Box 460", "Western Springs", "IL", "60558"),
-        ("3520 Okemos Rd PMB 175 Okemos, MI 48864", "3520 Okemos Rd PMB 175", "Okemos", "MI", "48864"),
+        (
+            "PO Box 460, Western Springs, IL 60558",
+            "PO Box 460",
+            "Western Springs",
+            "IL",
+            "60558",
+        ),
+        (
+            "3520 Okemos Rd PMB 175 Okemos, MI 48864",
+            "3520 Okemos Rd PMB 175",
+            "Okemos",
+            "MI",
+            "48864",
+        ),
     ] {
         let parsed = parse_one_line(text);
         let parts = [&parsed.line1, &parsed.city, &parsed.state, &parsed.zip];

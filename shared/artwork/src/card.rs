@@ -50,9 +50,25 @@ impl RecipientValues for PrintedRecipient<'_> {
 
 impl<'a> MailpieceArtwork<'a> {
     /// Lays a card out.
-    pub fn new(typesetter: &mut Typesetter, paper: &'a PaperSettings, source: &MailpieceSource<'a>) -> Self {
-        let MailpieceSource { design, plan, piece, serial } = source;
-        let PrintMailpiece { postage, zip, plus4, content, code, .. } = piece;
+    pub fn new(
+        typesetter: &mut Typesetter,
+        paper: &'a PaperSettings,
+        source: &MailpieceSource<'a>,
+    ) -> Self {
+        let MailpieceSource {
+            design,
+            plan,
+            piece,
+            serial,
+        } = source;
+        let PrintMailpiece {
+            postage,
+            zip,
+            plus4,
+            content,
+            code,
+            ..
+        } = piece;
         Self {
             design: *design,
             pages: plan.pages(typesetter, &PrintedRecipient(content)),
@@ -69,7 +85,11 @@ impl<'a> MailpieceArtwork<'a> {
 
     /// The digits of its barcode; empty without one.
     pub fn barcode(&self) -> String {
-        self.address.barcode.as_ref().map(ToString::to_string).unwrap_or_default()
+        self.address
+            .barcode
+            .as_ref()
+            .map(ToString::to_string)
+            .unwrap_or_default()
     }
 
     /// As the press takes it.
@@ -86,8 +106,21 @@ impl<'a> MailpieceArtwork<'a> {
 
 /// The address in capitals, as the Postal Service prefers it (Publication 28): name, street with unit, last line.
 fn address_lines(typesetter: &mut Typesetter, piece: &PrintMailpiece) -> Vec<String> {
-    let PrintMailpiece { first_name, last_name, line_1, line_2, city, state, zip, plus4, .. } = piece;
-    let mut name = name_line(typesetter, &format!("{first_name} {last_name}").to_uppercase());
+    let PrintMailpiece {
+        first_name,
+        last_name,
+        line_1,
+        line_2,
+        city,
+        state,
+        zip,
+        plus4,
+        ..
+    } = piece;
+    let mut name = name_line(
+        typesetter,
+        &format!("{first_name} {last_name}").to_uppercase(),
+    );
     if name.is_empty() {
         NO_NAME.clone_into(&mut name);
     }
@@ -96,7 +129,11 @@ fn address_lines(typesetter: &mut Typesetter, piece: &PrintMailpiece) -> Vec<Str
         Some(plus4) => format!("{zip}-{plus4}"),
         None => zip.clone(),
     };
-    vec![name, street.trim().to_uppercase(), format!("{city} {state} {zip}").to_uppercase()]
+    vec![
+        name,
+        street.trim().to_uppercase(),
+        format!("{city} {state} {zip}").to_uppercase(),
+    ]
 }
 
 #[cfg(test)]
@@ -135,12 +172,19 @@ mod tests {
         let address = ["1 MAIN ST APT 2", "AUSTIN TX 78701-1234"];
         for (first, last, name) in [
             (" Ada", "Miles ", "ADA MILES"),
-            ("Ada\n9 Other St\nDallas TX 75201\n", "Miles", "ADA 9 OTHER ST DALLAS TX 75201 MILES"),
+            (
+                "Ada\n9 Other St\nDallas TX 75201\n",
+                "Miles",
+                "ADA 9 OTHER ST DALLAS TX 75201 MILES",
+            ),
             ("", " ", NO_NAME),
             ("🎉", "\u{e000}", NO_NAME),
         ] {
             let lines = lines(first, last);
-            assert_eq!((lines[0].as_str(), &lines[1..]), (name, &address.map(str::to_owned)[..]));
+            assert_eq!(
+                (lines[0].as_str(), &lines[1..]),
+                (name, &address.map(str::to_owned)[..])
+            );
         }
     }
 }

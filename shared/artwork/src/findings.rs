@@ -43,20 +43,41 @@ impl ProofFindings {
                 });
                 findings.warnings = warnings.collect();
             }
-            Err(design::LayoutError { reason, field, detail }) => {
-                findings.refusal = Some(ProofFinding { code: reason.as_str(), field, detail });
+            Err(design::LayoutError {
+                reason,
+                field,
+                detail,
+            }) => {
+                findings.refusal = Some(ProofFinding {
+                    code: reason.as_str(),
+                    field,
+                    detail,
+                });
             }
         }
         let document = plan.document();
-        let value = |field: &str| content.fields.get(&audience::fold_name(field)).map(String::as_str);
+        let value = |field: &str| {
+            content
+                .fields
+                .get(&audience::fold_name(field))
+                .map(String::as_str)
+        };
         let is_whole = |design: &design::ReturnAddress| design.address.render(value).is_whole;
         if !document.return_address().is_none_or(is_whole) {
             findings.return_address_reason = Some(ReturnAddressReason::MissingTokenValue);
         }
-        let fields: Vec<String> = document.fields().into_iter().map(audience::fold_name).collect();
+        let fields: Vec<String> = document
+            .fields()
+            .into_iter()
+            .map(audience::fold_name)
+            .collect();
         let is_known =
             |name: &str| ADDRESS_FIELDS.contains(&name) || fields.iter().any(|field| field == name);
-        findings.unknown_fields = given.iter().filter(|name| !is_known(name)).cloned().collect();
+        findings.unknown_fields = given
+            .iter()
+            .filter(|name| !is_known(name))
+            .cloned()
+            .collect();
         findings
     }
 
@@ -67,9 +88,12 @@ impl ProofFindings {
 
     /// A sentence for each.
     pub fn sentences(&self) -> Vec<String> {
-        let refusal = self.refusal.iter().map(|ProofFinding { code, detail, .. }| {
-            format!("This card would not be mailed ({code}): {detail}")
-        });
+        let refusal = self
+            .refusal
+            .iter()
+            .map(|ProofFinding { code, detail, .. }| {
+                format!("This card would not be mailed ({code}): {detail}")
+            });
         let warnings = self
             .warnings
             .iter()
@@ -77,11 +101,14 @@ impl ProofFindings {
         let address = self.return_address_reason.iter().map(|_| {
             "The return address has an empty field (missing_token_value), so its fallback prints.".to_owned()
         });
-        let unknown = self
-            .unknown_fields
-            .iter()
-            .map(|name| format!("The design has no field \"{name}\": its value prints nowhere by itself."));
-        refusal.chain(warnings).chain(address).chain(unknown).collect()
+        let unknown = self.unknown_fields.iter().map(|name| {
+            format!("The design has no field \"{name}\": its value prints nowhere by itself.")
+        });
+        refusal
+            .chain(warnings)
+            .chain(address)
+            .chain(unknown)
+            .collect()
     }
 }
 
@@ -97,21 +124,41 @@ mod tests {
             "area": {"x": 20, "y": 20, "width": 100, "height": 30}});
         let picture = json!({"id": "photo", "kind": "image", "source": {"variable": {"field": "Photo"}},
             "area": {"x": 20, "y": 100, "width": 100, "height": 30}});
-        let document = json!({"product": "postcard_4x6", "front": {"elements": [text, picture]}, "back": {}});
-        let fields = given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let content = MailpieceContent { fields, ..MailpieceContent::default() };
+        let document =
+            json!({"product": "postcard_4x6", "front": {"elements": [text, picture]}, "back": {}});
+        let fields = given
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        let content = MailpieceContent {
+            fields,
+            ..MailpieceContent::default()
+        };
         let given: Vec<String> = content.fields.keys().cloned().collect();
-        ProofFindings::of(&LayoutPlan::new(PrintableDesign::parse(&document).unwrap()), &content, &given)
+        ProofFindings::of(
+            &LayoutPlan::new(PrintableDesign::parse(&document).unwrap()),
+            &content,
+            &given,
+        )
     }
 
     #[test]
     fn a_card_that_would_not_be_mailed_says_why() {
-        for (name, code) in [("🎉", "unsupported_characters"), ("Bartholomew the third", "text_overflow")] {
+        for (name, code) in [
+            ("🎉", "unsupported_characters"),
+            ("Bartholomew the third", "text_overflow"),
+        ] {
             let found = findings(&[("first_name", name)]);
             assert!(found.is_refusal());
             let sentence = &found.sentences()[0];
-            assert!(sentence.starts_with(&format!("This card would not be mailed ({code}): ")), "{sentence}");
-            assert_eq!(serde_json::to_value(&found).unwrap()["refusal"]["code"], code);
+            assert!(
+                sentence.starts_with(&format!("This card would not be mailed ({code}): ")),
+                "{sentence}"
+            );
+            assert_eq!(
+                serde_json::to_value(&found).unwrap()["refusal"]["code"],
+                code
+            );
         }
     }
 
@@ -119,8 +166,13 @@ mod tests {
     fn warnings_and_fields_that_the_design_has_not_are_told_of() {
         let found = findings(&[("first_nmae", "Ada"), ("last_name", "Miles")]);
         assert!(!found.is_refusal());
-        let [warning, unknown] = &found.sentences()[..] else { panic!("{found:?}") };
-        assert!(warning.starts_with("Warning (variable_image_blank): "), "{warning}");
+        let [warning, unknown] = &found.sentences()[..] else {
+            panic!("{found:?}")
+        };
+        assert!(
+            warning.starts_with("Warning (variable_image_blank): "),
+            "{warning}"
+        );
         assert!(unknown.contains("\"first_nmae\""), "{unknown}");
     }
 }

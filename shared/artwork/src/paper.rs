@@ -51,7 +51,10 @@ impl PaperSettings {
     pub fn each(settings: &PrintSettings) -> Result<Vec<Self>, PaperSettingsError> {
         let first = Some(settings.mailer_id.clone()).filter(|id| !id.is_empty());
         let more = settings.more_mailer_ids.iter().cloned().map(Some);
-        std::iter::once(first).chain(more).map(|mailer_id| Self::of(settings, mailer_id)).collect()
+        std::iter::once(first)
+            .chain(more)
+            .map(|mailer_id| Self::of(settings, mailer_id))
+            .collect()
     }
 
     fn of(settings: &PrintSettings, mailer_id: Option<String>) -> Result<Self, PaperSettingsError> {
@@ -60,7 +63,10 @@ impl PaperSettings {
         }
         if let Some(id) = &mailer_id {
             let parsed = id.parse::<MailerId>();
-            parsed.map_err(|problem| PaperSettingsError::Barcode { setting: "mailer_id", problem })?;
+            parsed.map_err(|problem| PaperSettingsError::Barcode {
+                setting: "mailer_id",
+                problem,
+            })?;
         }
         let types = &settings.service_types;
         let paper = Self {
@@ -96,28 +102,54 @@ impl PaperSettings {
 
     /// Of a card with this postage; `None` without a mailer id, or when the address has no usable ZIP. Serial numbers are counted on
     /// for ever, and the mailer's are gone through again: the claim of a run sees to it that none comes too early.
-    pub fn barcode(&self, postage: &str, serial: u64, zip: &str, plus4: Option<&str>) -> Option<Barcode> {
+    pub fn barcode(
+        &self,
+        postage: &str,
+        serial: u64,
+        zip: &str,
+        plus4: Option<&str>,
+    ) -> Option<Barcode> {
         let mailer: MailerId = self.mailer_id.as_ref()?.parse().ok()?;
         let service: ServiceType = self.postage(postage).service_type.parse().ok()?;
         Barcode::new(&service, &mailer, serial % mailer.serials(), zip, plus4).ok()
     }
 
     fn postage(&self, postage: &str) -> &PostageMarks {
-        if postage == "first_class" { &self.first_class } else { &self.standard }
+        if postage == "first_class" {
+            &self.first_class
+        } else {
+            &self.standard
+        }
     }
 }
 
 impl PostageMarks {
-    fn of(service_type: &str, class: &[&str], permit: &PermitSettings) -> Result<Self, PaperSettingsError> {
+    fn of(
+        service_type: &str,
+        class: &[&str],
+        permit: &PermitSettings,
+    ) -> Result<Self, PaperSettingsError> {
         let parsed = service_type.parse::<ServiceType>();
-        parsed.map_err(|problem| PaperSettingsError::Barcode { setting: "service_types", problem })?;
+        parsed.map_err(|problem| PaperSettingsError::Barcode {
+            setting: "service_types",
+            problem,
+        })?;
         if permit.number.is_empty() {
-            return Ok(Self { service_type: service_type.to_owned(), indicia: Vec::new() });
+            return Ok(Self {
+                service_type: service_type.to_owned(),
+                indicia: Vec::new(),
+            });
         }
         // The content of a permit imprint is that of the Domestic Mail Manual 604.
         let city = permit.city.to_uppercase();
         let number = format!("PERMIT NO. {}", permit.number);
-        let lines = class.iter().copied().chain(["U.S. POSTAGE", "PAID", &city, &number]);
-        Ok(Self { service_type: service_type.to_owned(), indicia: lines.map(str::to_owned).collect() })
+        let lines = class
+            .iter()
+            .copied()
+            .chain(["U.S. POSTAGE", "PAID", &city, &number]);
+        Ok(Self {
+            service_type: service_type.to_owned(),
+            indicia: lines.map(str::to_owned).collect(),
+        })
     }
 }

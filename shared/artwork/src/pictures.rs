@@ -45,7 +45,9 @@ pub enum LoadPicturesError {
 impl LoadedPictures {
     /// Pictures that are at hand, by their links.
     pub fn of(pictures: impl IntoIterator<Item = (String, Bytes)>) -> Self {
-        Self { by_name: pictures.into_iter().collect() }
+        Self {
+            by_name: pictures.into_iter().collect(),
+        }
     }
 
     /// The pictures that a card keeps: the names of their files by link.
@@ -81,10 +83,13 @@ impl LoadedPictures {
         let (own, sent) = links(document, fields);
         let mut files: Vec<(String, FileName)> = Vec::new();
         for (links, used) in [(own, PictureUse::Design), (sent, PictureUse::Recipient)] {
-            let is_there =
-                |link: &str| self.by_name.contains_key(link) || files.iter().any(|(known, _)| known == link);
+            let is_there = |link: &str| {
+                self.by_name.contains_key(link) || files.iter().any(|(known, _)| known == link)
+            };
             let wanted: Vec<&str> = links.into_iter().filter(|link| !is_there(link)).collect();
-            let mut found = fetcher.resolve(team_id, used, wanted.iter().copied(), until).await?;
+            let mut found = fetcher
+                .resolve(team_id, used, wanted.iter().copied(), until)
+                .await?;
             for link in wanted {
                 if let Some(ResolvedPicture::Kept(file)) = found.remove(link) {
                     files.push((link.to_owned(), file));
@@ -130,14 +135,19 @@ impl LoadedPictures {
 
     /// What a card keeps of them: each under the name of its link.
     pub(crate) fn names(&self) -> BTreeMap<String, String> {
-        self.by_name.keys().map(|link| (link.clone(), link.clone())).collect()
+        self.by_name
+            .keys()
+            .map(|link| (link.clone(), link.clone()))
+            .collect()
     }
 
     /// Puts a grey picture where one of the design's own is missing. Returns whether one was.
     pub(crate) fn stand_in(&mut self, document: &PrintableDesign) -> bool {
         let before = self.by_name.len();
         for link in links(document, &BTreeMap::new()).0 {
-            self.by_name.entry(link.to_owned()).or_insert_with(|| Bytes::from_static(STAND_IN));
+            self.by_name
+                .entry(link.to_owned())
+                .or_insert_with(|| Bytes::from_static(STAND_IN));
         }
         self.by_name.len() > before
     }
@@ -169,7 +179,9 @@ fn links<'a>(
 
 /// Where the pictures of a design come from.
 pub fn sources(document: &PrintableDesign) -> impl Iterator<Item = &ImageSource> {
-    let elements = Side::ALL.into_iter().flat_map(|side| &document.surface(side).elements);
+    let elements = Side::ALL
+        .into_iter()
+        .flat_map(|side| &document.surface(side).elements);
     elements.filter_map(|element| match &element.content {
         ElementContent::Image(ImageElement { source, .. }) => Some(source),
         _ => None,
@@ -192,17 +204,29 @@ mod tests {
             access_key_id: String::new(),
             secret_access_key: String::new(),
         };
-        let settings = StorageSettings { kind: StorageKind::Folder, folder: folder.path().to_owned(), s3 };
+        let settings = StorageSettings {
+            kind: StorageKind::Folder,
+            folder: folder.path().to_owned(),
+            s3,
+        };
         let storage = Storage::new(&settings).unwrap();
         let (small, large): (FileName, FileName) =
             ("small.png".parse().unwrap(), "large.png".parse().unwrap());
         storage.put(&small, Bytes::from(vec![0; 10])).await.unwrap();
         storage.put(&large, Bytes::from(vec![0; 60])).await.unwrap();
-        let found =
-            [("a", &small), ("b", &large), ("c", &large), ("d", &small), ("e", &"lost.png".parse().unwrap())]
-                .map(|(link, file)| (link.to_owned(), file.clone()));
+        let found = [
+            ("a", &small),
+            ("b", &large),
+            ("c", &large),
+            ("d", &small),
+            ("e", &"lost.png".parse().unwrap()),
+        ]
+        .map(|(link, file)| (link.to_owned(), file.clone()));
         let mut loaded = LoadedPictures::default();
-        loaded.load_within(80, &storage, found.to_vec()).await.unwrap();
+        loaded
+            .load_within(80, &storage, found.to_vec())
+            .await
+            .unwrap();
         let links: Vec<String> = loaded.names().into_keys().collect();
         assert_eq!(
             links,

@@ -35,12 +35,26 @@ impl Proof {
     ) -> Self {
         let has_stand_ins = pictures.stand_in(&document);
         let piece = sample::piece(&document, design, fields, pictures.names(), now);
-        Self { plan: LayoutPlan::new(document), piece, pictures, has_stand_ins }
+        Self {
+            plan: LayoutPlan::new(document),
+            piece,
+            pictures,
+            has_stand_ins,
+        }
     }
 
     /// A card as it is stored, with the pictures that it keeps.
-    pub fn of_card(document: PrintableDesign, piece: PrintMailpiece, pictures: LoadedPictures) -> Self {
-        Self { plan: LayoutPlan::new(document), piece, pictures, has_stand_ins: false }
+    pub fn of_card(
+        document: PrintableDesign,
+        piece: PrintMailpiece,
+        pictures: LoadedPictures,
+    ) -> Self {
+        Self {
+            plan: LayoutPlan::new(document),
+            piece,
+            pictures,
+            has_stand_ins: false,
+        }
     }
 
     /// What it is printed as.
@@ -64,7 +78,12 @@ impl Proof {
     /// # Errors
     /// [`PressError`] when the card cannot print.
     pub fn pdf(self, paper: &PaperSettings, now: DateTime<Utc>) -> Result<Vec<u8>, PressError> {
-        let Self { plan, piece, mut pictures, .. } = self;
+        let Self {
+            plan,
+            piece,
+            mut pictures,
+            ..
+        } = self;
         let settings = PressSettings {
             product: plan.document().product(),
             public_url: paper.public_url.clone(),
@@ -74,7 +93,12 @@ impl Proof {
         };
         let mut press = PressFileWriter::new(Vec::new(), settings)?;
         let design = (piece.design_id, piece.design_version);
-        let source = MailpieceSource { design, plan: &plan, piece: &piece, serial: 0 };
+        let source = MailpieceSource {
+            design,
+            plan: &plan,
+            piece: &piece,
+            serial: 0,
+        };
         let artwork = MailpieceArtwork::new(&mut Typesetter::new(), paper, &source);
         press.print(&artwork.card(), &mut pictures)?;
         Ok(press.finish()?)

@@ -20,8 +20,15 @@ const CODE: &str = "SampleCard";
 const CAMPAIGN: &str = "PA-SAMPLE";
 
 /// The fields of the address, which a design need not have.
-pub(crate) const ADDRESS_FIELDS: [&str; 7] =
-    ["first_name", "last_name", "address_1", "address_2", "city", "state", "zip"];
+pub(crate) const ADDRESS_FIELDS: [&str; 7] = [
+    "first_name",
+    "last_name",
+    "address_1",
+    "address_2",
+    "city",
+    "state",
+    "zip",
+];
 
 /// What the person on a proof is called and where that person lives, by built-in column.
 const PERSON: [(&str, &str); 10] = [
@@ -46,7 +53,10 @@ pub fn sample_values(document: &PrintableDesign) -> BTreeMap<String, String> {
             ImageSource::Fixed { .. } => None,
         })
         .collect();
-    let fields = document.fields().into_iter().map(|field| (fold_name(field), field));
+    let fields = document
+        .fields()
+        .into_iter()
+        .map(|field| (fold_name(field), field));
     fields
         .filter(|(folded, _)| !pictures.contains(folded))
         .map(|(folded, field)| {
@@ -57,7 +67,10 @@ pub fn sample_values(document: &PrintableDesign) -> BTreeMap<String, String> {
 }
 
 fn person(column: &str) -> Option<&'static str> {
-    PERSON.iter().find(|(name, _)| *name == column).map(|(_, value)| *value)
+    PERSON
+        .iter()
+        .find(|(name, _)| *name == column)
+        .map(|(_, value)| *value)
 }
 
 /// A card with these values of its design's fields, by folded name, and these pictures.
@@ -70,7 +83,10 @@ pub(crate) fn piece(
 ) -> PrintMailpiece {
     let sample = |name: &str| {
         let given = fields.get(name).map(String::as_str);
-        given.or_else(|| person(name)).unwrap_or_default().to_owned()
+        given
+            .or_else(|| person(name))
+            .unwrap_or_default()
+            .to_owned()
     };
     let return_address = return_address(document, &fields);
     let [line_1, line_2] = lines(sample("address_1"), sample("address_2"));
@@ -92,7 +108,11 @@ pub(crate) fn piece(
         design_id,
         design_version,
         code: MailpieceCode::parse(CODE),
-        content: MailpieceContent { fields, return_address, pictures },
+        content: MailpieceContent {
+            fields,
+            return_address,
+            pictures,
+        },
     }
 }
 
@@ -103,12 +123,18 @@ fn lines(address_1: String, address_2: String) -> [String; 2] {
         address_2: &address_2,
         ..AddressInput::default()
     });
-    if read.line1.is_empty() { [address_1, address_2] } else { [read.line1, read.line2] }
+    if read.line1.is_empty() {
+        [address_1, address_2]
+    } else {
+        [read.line1, read.line2]
+    }
 }
 
 /// The return address with these values; the fallback where one is missing, as it prints then.
 fn return_address(document: &PrintableDesign, fields: &BTreeMap<String, String>) -> Vec<String> {
-    let Some(design) = document.return_address() else { return Vec::new() };
+    let Some(design) = document.return_address() else {
+        return Vec::new();
+    };
     let value = |field: &str| fields.get(&fold_name(field)).map(String::as_str);
     let own = design.address.render(value);
     match &design.fallback {
@@ -137,6 +163,11 @@ mod tests {
         });
         let values = sample_values(&PrintableDesign::parse(&document).unwrap());
         let expected = [("first_name", "Ada"), ("loyalty level", "Loyalty Level")];
-        assert_eq!(values, expected.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
+        assert_eq!(
+            values,
+            expected
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into()
+        );
     }
 }

@@ -77,14 +77,17 @@ impl GeoArea {
             return Err(AreaError::TooLong);
         }
         // The JSON reader stops at 128 levels, so that neither it nor what follows goes too deep.
-        let document: GeoJson =
-            text.parse().map_err(|error: geojson::Error| AreaError::NotGeoJson(words(&error)))?;
+        let document: GeoJson = text
+            .parse()
+            .map_err(|error: geojson::Error| AreaError::NotGeoJson(words(&error)))?;
         let mut collector = PolygonCollector::default();
         collector.add_document(&document)?;
         if collector.parts.is_empty() {
             return Err(AreaError::Empty);
         }
-        Ok(Self { parts: collector.parts })
+        Ok(Self {
+            parts: collector.parts,
+        })
     }
 
     /// Whether it can be meant: what [`GeoArea::parse`] reads but nobody draws on purpose is refused when an area is set, and
@@ -109,15 +112,26 @@ impl GeoArea {
     pub fn polygons(&self) -> impl Iterator<Item = Vec<Vec<(f64, f64)>>> {
         self.parts.iter().map(|part| {
             let rings = std::iter::once(part.polygon.exterior()).chain(part.polygon.interiors());
-            rings.map(|ring| ring.coords().map(|position| (position.x, position.y)).collect()).collect()
+            rings
+                .map(|ring| {
+                    ring.coords()
+                        .map(|position| (position.x, position.y))
+                        .collect()
+                })
+                .collect()
         })
     }
 
     /// Whether a place, in degrees, is inside or on the border. A place that is not a number is
     /// nowhere.
     pub fn contains(&self, latitude: f64, longitude: f64) -> bool {
-        let place = Coord { x: longitude, y: latitude };
-        self.parts.iter().any(|part| part.bounds.intersects(&place) && part.polygon.intersects(&place))
+        let place = Coord {
+            x: longitude,
+            y: latitude,
+        };
+        self.parts
+            .iter()
+            .any(|part| part.bounds.intersects(&place) && part.polygon.intersects(&place))
     }
 }
 
@@ -146,9 +160,10 @@ impl PolygonCollector {
         match document {
             GeoJson::Geometry(geometry) => self.add_geometry(geometry),
             GeoJson::Feature(feature) => self.add_feature(feature),
-            GeoJson::FeatureCollection(collection) => {
-                collection.features.iter().try_for_each(|feature| self.add_feature(feature))
-            }
+            GeoJson::FeatureCollection(collection) => collection
+                .features
+                .iter()
+                .try_for_each(|feature| self.add_feature(feature)),
         }
     }
 
@@ -162,12 +177,12 @@ impl PolygonCollector {
     fn add_geometry(&mut self, geometry: &Geometry) -> Result<(), AreaError> {
         match &geometry.value {
             GeometryValue::Polygon { coordinates } => self.add_polygon(coordinates),
-            GeometryValue::MultiPolygon { coordinates } => {
-                coordinates.iter().try_for_each(|rings| self.add_polygon(rings))
-            }
-            GeometryValue::GeometryCollection { geometries } => {
-                geometries.iter().try_for_each(|geometry| self.add_geometry(geometry))
-            }
+            GeometryValue::MultiPolygon { coordinates } => coordinates
+                .iter()
+                .try_for_each(|rings| self.add_polygon(rings)),
+            GeometryValue::GeometryCollection { geometries } => geometries
+                .iter()
+                .try_for_each(|geometry| self.add_geometry(geometry)),
             other => Err(AreaError::NotAPolygon(other.type_name())),
         }
     }
@@ -177,7 +192,10 @@ impl PolygonCollector {
         let exterior = rings.next().ok_or(AreaError::Ring)??;
         let holes = rings.collect::<Result<Vec<_>, _>>()?;
         let bounds = exterior.bounding_rect().ok_or(AreaError::Ring)?;
-        self.parts.push(AreaPolygon { bounds, polygon: Polygon::new(exterior, holes) });
+        self.parts.push(AreaPolygon {
+            bounds,
+            polygon: Polygon::new(exterior, holes),
+        });
         Ok(())
     }
 
@@ -186,7 +204,10 @@ impl PolygonCollector {
         if self.vertices > MAX_VERTICES {
             return Err(AreaError::TooManyVertices);
         }
-        let ring = positions.iter().map(coordinate).collect::<Result<Vec<_>, _>>()?;
+        let ring = positions
+            .iter()
+            .map(coordinate)
+            .collect::<Result<Vec<_>, _>>()?;
         if ring.len() < MIN_RING_POSITIONS || ring.first() != ring.last() {
             return Err(AreaError::Ring);
         }

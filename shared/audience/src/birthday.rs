@@ -75,7 +75,11 @@ impl Birthday {
     pub fn read(text: &str) -> Option<ParsedBirthday> {
         let text = text.trim();
         if let Some(date) = read_date(text) {
-            return Self::of(date.month(), date.day(), Some(BirthYear::Known(date.year())));
+            return Self::of(
+                date.month(),
+                date.day(),
+                Some(BirthYear::Known(date.year())),
+            );
         }
         let day = without_time(text);
         Self::with_month_name(day).or_else(|| Self::in_numbers(day))
@@ -92,7 +96,14 @@ impl Birthday {
         }
         NaiveDate::from_ymd_opt(known.unwrap_or(LEAP_YEAR), month, day)?;
         let has_unread_year = matches!(year, Some(BirthYear::Unread));
-        Some(ParsedBirthday { birthday: Self { month, day, year: known }, has_unread_year })
+        Some(ParsedBirthday {
+            birthday: Self {
+                month,
+                day,
+                year: known,
+            },
+            has_unread_year,
+        })
     }
 
     fn in_numbers(text: &str) -> Option<ParsedBirthday> {
@@ -102,23 +113,34 @@ impl Birthday {
         }
         if text.len() == 8 && is_digits(text) {
             let (year, day) = text.split_at(4);
-            return Self::of(two_digits(&day[..2])?, two_digits(&day[2..])?, Some(four_digits(year)?));
+            return Self::of(
+                two_digits(&day[..2])?,
+                two_digits(&day[2..])?,
+                Some(four_digits(year)?),
+            );
         }
         let separator = text.chars().find(|c| matches!(c, '/' | '-'))?;
         let parts: Vec<&str> = text.split(separator).collect();
         match parts.as_slice() {
             [month, day] => Self::of(two_digits(month)?, two_digits(day)?, None),
-            [year, month, day] if year.len() == 4 => {
-                Self::of(two_digits(month)?, two_digits(day)?, Some(four_digits(year)?))
+            [year, month, day] if year.len() == 4 => Self::of(
+                two_digits(month)?,
+                two_digits(day)?,
+                Some(four_digits(year)?),
+            ),
+            [month, day, year] => {
+                Self::of(two_digits(month)?, two_digits(day)?, Some(read_year(year)?))
             }
-            [month, day, year] => Self::of(two_digits(month)?, two_digits(day)?, Some(read_year(year)?)),
             _ => None,
         }
     }
 
     fn with_month_name(text: &str) -> Option<ParsedBirthday> {
         let is_between = |c: char| matches!(c, ' ' | ',' | '-' | '/' | '.');
-        let words: Vec<&str> = text.split(is_between).filter(|word| !word.is_empty()).collect();
+        let words: Vec<&str> = text
+            .split(is_between)
+            .filter(|word| !word.is_empty())
+            .collect();
         let (month, day, year) = match words.as_slice() {
             [first, second] => match month_of(first) {
                 Some(month) => (month, day_of(second)?, None),
@@ -127,7 +149,9 @@ impl Birthday {
             [first, second, year] => match month_of(first) {
                 Some(month) => (month, day_of(second)?, Some(read_year(year)?)),
                 None => match month_of(second) {
-                    Some(month) if first.len() == 4 => (month, day_of(year)?, Some(four_digits(first)?)),
+                    Some(month) if first.len() == 4 => {
+                        (month, day_of(year)?, Some(four_digits(first)?))
+                    }
                     Some(month) => (month, day_of(first)?, Some(read_year(year)?)),
                     None => return None,
                 },
@@ -178,7 +202,8 @@ impl Birthday {
 fn without_time(text: &str) -> &str {
     match text.split_once(' ') {
         Some((day, time))
-            if time.trim_start().starts_with(|c: char| c.is_ascii_digit()) && time.contains(':') =>
+            if time.trim_start().starts_with(|c: char| c.is_ascii_digit())
+                && time.contains(':') =>
         {
             day
         }
@@ -190,7 +215,11 @@ fn without_time(text: &str) -> &str {
 fn month_of(word: &str) -> Option<u32> {
     let word = word.to_ascii_lowercase();
     let is_named = |month: &&str| word.len() >= 3 && month.starts_with(&word);
-    let at = if word == "sept" { Some(8) } else { MONTHS.iter().position(is_named) };
+    let at = if word == "sept" {
+        Some(8)
+    } else {
+        MONTHS.iter().position(is_named)
+    };
     at.and_then(|at| u32::try_from(at + 1).ok())
 }
 
@@ -198,7 +227,9 @@ fn month_of(word: &str) -> Option<u32> {
 fn day_of(word: &str) -> Option<u32> {
     let ending = ["st", "nd", "rd", "th"].iter().find_map(|ending| {
         let cut = word.len().checked_sub(ending.len())?;
-        word.get(cut..).filter(|end| end.eq_ignore_ascii_case(ending)).and_then(|_| word.get(..cut))
+        word.get(cut..)
+            .filter(|end| end.eq_ignore_ascii_case(ending))
+            .and_then(|_| word.get(..cut))
     });
     two_digits(ending.unwrap_or(word))
 }
@@ -214,7 +245,11 @@ fn read_year(text: &str) -> Option<BirthYear> {
         return four_digits(text);
     }
     let year = i32::try_from(two_digits(text)?).ok()?;
-    Some(if year >= FIRST_YEAR_OF_1900S { BirthYear::Known(1900 + year) } else { BirthYear::Unread })
+    Some(if year >= FIRST_YEAR_OF_1900S {
+        BirthYear::Known(1900 + year)
+    } else {
+        BirthYear::Unread
+    })
 }
 
 impl fmt::Display for Birthday {

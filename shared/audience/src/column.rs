@@ -48,7 +48,10 @@ impl FromStr for ColumnType {
 
     /// Reads a name exactly as [`ColumnType::as_str`] writes it.
     fn from_str(name: &str) -> Result<Self, ParseColumnTypeError> {
-        Self::ALL.into_iter().find(|column_type| column_type.as_str() == name).ok_or(ParseColumnTypeError)
+        Self::ALL
+            .into_iter()
+            .find(|column_type| column_type.as_str() == name)
+            .ok_or(ParseColumnTypeError)
     }
 }
 
@@ -144,7 +147,11 @@ pub fn fold_name(name: &str) -> String {
 /// is an é whether it was typed as one character or as two.
 pub(crate) fn fold(text: &str) -> String {
     let text = text.trim();
-    if text.is_ascii() { text.to_ascii_lowercase() } else { text.to_lowercase().nfc().collect() }
+    if text.is_ascii() {
+        text.to_ascii_lowercase()
+    } else {
+        text.to_lowercase().nfc().collect()
+    }
 }
 
 /// The first [`MAX_VALUE_CHARS`] characters of a value: what is stored of it.

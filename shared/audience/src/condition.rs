@@ -109,7 +109,9 @@ impl FilterConditions {
     /// column's type counts as blank. A group without conditions counts for nothing, so that a
     /// tree without conditions takes everybody.
     pub fn matches(&self, recipient: &dyn ValueLookup, today: NaiveDate) -> bool {
-        self.root.as_ref().is_none_or(|root| root.matches(recipient, today))
+        self.root
+            .as_ref()
+            .is_none_or(|root| root.matches(recipient, today))
     }
 
     /// The folded names of the columns that are used, in alphabetical order.
@@ -119,7 +121,8 @@ impl FilterConditions {
 
     /// The first column that is used and that neither every address book nor, by its folded name, this one has.
     pub fn unknown_column(&self, columns: impl Fn(&str) -> Option<ColumnType>) -> Option<&str> {
-        self.columns().find(|name| BuiltInColumn::from_key(name).is_none() && columns(name).is_none())
+        self.columns()
+            .find(|name| BuiltInColumn::from_key(name).is_none() && columns(name).is_none())
     }
 
     /// Whether there is no condition, so that everybody is in.
@@ -131,7 +134,11 @@ impl FilterConditions {
 impl Default for FilterConditions {
     /// No conditions: `{"all": []}`.
     fn default() -> Self {
-        Self { document: serde_json::json!({ "all": [] }), root: None, columns: BTreeSet::new() }
+        Self {
+            document: serde_json::json!({ "all": [] }),
+            root: None,
+            columns: BTreeSet::new(),
+        }
     }
 }
 

@@ -117,7 +117,8 @@ fn plain_decimal(text: &str) -> Option<String> {
         Some((whole, fraction)) => (whole, Some(fraction)),
         None => (mantissa, None),
     };
-    let whole_fits = is_digits(whole) || is_grouped(whole) || (whole.is_empty() && fraction.is_some());
+    let whole_fits =
+        is_digits(whole) || is_grouped(whole) || (whole.is_empty() && fraction.is_some());
     let fraction_fits = fraction.is_none_or(is_digits);
     let exponent_fits = exponent.is_none_or(|exponent| is_digits(take_sign(exponent).1));
     (whole_fits && fraction_fits && exponent_fits).then(|| text.replace(',', ""))
@@ -141,7 +142,11 @@ pub fn read_date(text: &str) -> Option<NaiveDate> {
     let text = text.trim();
     iso_date(text)
         .or_else(|| us_date(text))
-        .or_else(|| DateTime::parse_from_rfc3339(text).ok().map(|time| time.date_naive()))
+        .or_else(|| {
+            DateTime::parse_from_rfc3339(text)
+                .ok()
+                .map(|time| time.date_naive())
+        })
         .filter(|date| date.year() >= 1)
 }
 

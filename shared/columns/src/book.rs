@@ -7,8 +7,8 @@ use computed::{definitions, offered, prompts};
 use contract::mcp::{ColumnKindName, ColumnView, FormulaError, FormulaProblem};
 use formula::limits::MAX_FORMULA_COLUMNS;
 use formula::{
-    CheckedColumn, ColumnDiagnostic, FormulaColumn, FormulaDiagnostic, FormulaSheet, UsedColumnTypes,
-    name_problem,
+    CheckedColumn, ColumnDiagnostic, FormulaColumn, FormulaDiagnostic, FormulaSheet,
+    UsedColumnTypes, name_problem,
 };
 use serde_json::Value;
 use store::{ColumnKind, TeamColumn};
@@ -65,7 +65,12 @@ impl ColumnCatalog {
     /// # Errors
     /// `internal_error`.
     pub async fn read(asker: ColumnsContext<'_>) -> Result<Self, FormulaError> {
-        asker.store.column_list(asker.team_id).await.map(Self::new).map_err(failed)
+        asker
+            .store
+            .column_list(asker.team_id)
+            .await
+            .map(Self::new)
+            .map_err(failed)
     }
 
     /// What a name stands for, whatever its case.
@@ -106,7 +111,9 @@ impl ColumnCatalog {
             return Err(FormulaError::InvalidRequest(format!("name {problem}.")));
         }
         if self.definitions().len() >= MAX_FORMULA_COLUMNS {
-            return Err(FormulaError::TooManyFormulas { limit: MAX_FORMULA_COLUMNS });
+            return Err(FormulaError::TooManyFormulas {
+                limit: MAX_FORMULA_COLUMNS,
+            });
         }
         Ok(None)
     }
@@ -114,7 +121,9 @@ impl ColumnCatalog {
     /// What is wrong with a saved formula: nothing, unless the columns have changed since.
     pub fn saved_problems(&self, column: &TeamColumn) -> Vec<FormulaProblem> {
         let sheet = self.sheet();
-        let formula = sheet.position(&column.name_key).and_then(|position| sheet.formula(position));
+        let formula = sheet
+            .position(&column.name_key)
+            .and_then(|position| sheet.formula(position));
         match formula {
             Some(Err(found)) => problems(found, source(column).unwrap_or_default()),
             _ => Vec::new(),
@@ -132,10 +141,11 @@ impl ColumnCatalog {
             problem: None,
         });
         let sheet = self.sheet();
-        let problem = |column: &TeamColumn| match sheet.formula(sheet.position(&column.name_key)?)? {
-            Err(problems) => problems.first().map(ToString::to_string),
-            Ok(_) => None,
-        };
+        let problem =
+            |column: &TeamColumn| match sheet.formula(sheet.position(&column.name_key)?)? {
+                Err(problems) => problems.first().map(ToString::to_string),
+                Ok(_) => None,
+            };
         let mut others: Vec<&TeamColumn> = self.columns.iter().collect();
         others.sort_by(|one, other| one.name_key.cmp(&other.name_key));
         let others = others.into_iter().map(|column| ColumnView {
@@ -162,7 +172,10 @@ impl ColumnCatalog {
 
     /// The folded names of the columns that a language model fills.
     pub fn ai_columns(&self) -> Vec<&str> {
-        let ai = self.columns.iter().filter(|column| column.kind == ColumnKind::Ai);
+        let ai = self
+            .columns
+            .iter()
+            .filter(|column| column.kind == ColumnKind::Ai);
         ai.map(|column| column.name_key.as_str()).collect()
     }
 
@@ -170,7 +183,12 @@ impl ColumnCatalog {
     pub fn unknown(&self, rows: &[BTreeMap<String, Value>]) -> Vec<String> {
         let names: BTreeSet<&String> = rows.iter().flat_map(BTreeMap::keys).collect();
         let is_unknown = |name: &&&String| matches!(self.find(name), NamedColumn::Nothing);
-        names.iter().filter(is_unknown).take(UNKNOWN_SHOWN).map(|name| (*name).clone()).collect()
+        names
+            .iter()
+            .filter(is_unknown)
+            .take(UNKNOWN_SHOWN)
+            .map(|name| (*name).clone())
+            .collect()
     }
 
     /// The team's formula columns.
@@ -187,16 +205,25 @@ impl ColumnCatalog {
     ///
     /// # Errors
     /// Its problems, and those that it brings to the formulas that use the column.
-    pub fn fit(&self, source: &str, name: Option<&str>) -> Result<FittedFormula, Vec<FormulaProblem>> {
+    pub fn fit(
+        &self,
+        source: &str,
+        name: Option<&str>,
+    ) -> Result<FittedFormula, Vec<FormulaProblem>> {
         let offered: Vec<_> = offered(&self.columns).collect();
         let before = self.definitions();
         let (definitions, position) = with(before.clone(), source, name);
         let prompts = prompts(&self.columns);
         let checked = formula::check(&offered, &definitions, &prompts).map_err(|problems| {
             // What is wrong elsewhere already is not this formula's fault.
-            let known = formula::check(&offered, &before, &prompts).err().unwrap_or_default();
-            let new = problems.into_iter().filter(|problem| !known.contains(problem));
-            new.map(|problem| told(problem, &definitions[position])).collect::<Vec<_>>()
+            let known = formula::check(&offered, &before, &prompts)
+                .err()
+                .unwrap_or_default();
+            let new = problems
+                .into_iter()
+                .filter(|problem| !known.contains(problem));
+            new.map(|problem| told(problem, &definitions[position]))
+                .collect::<Vec<_>>()
         });
         let checked = match checked {
             Ok(checked) => checked,
@@ -207,14 +234,18 @@ impl ColumnCatalog {
         if let (Some(before), Some(checked_own)) = (before.get(position), checked.get(position)) {
             let users = users(&definitions, &checked, position, checked_own.column_type);
             if before.column_type != checked_own.column_type && !users.is_empty() {
-                return Err(vec![other_type(&users, before.column_type, checked_own.column_type)]);
+                return Err(vec![other_type(
+                    &users,
+                    before.column_type,
+                    checked_own.column_type,
+                )]);
             }
         }
         let found = definitions.iter().zip(&checked).enumerate();
         let retyped: Vec<FormulaColumn> = found
             .filter(|(at, (definition, checked))| {
-                let is_as_before =
-                    definition.column_type == checked.column_type && definition.uses == checked.uses;
+                let is_as_before = definition.column_type == checked.column_type
+                    && definition.uses == checked.uses;
                 *at != position && !is_as_before
             })
             .map(|(_, (definition, checked))| FormulaColumn {
@@ -250,7 +281,9 @@ impl ColumnCatalog {
             let retyped = retyped.iter().find(|other| fold_name(&other.name) == *key);
             let own = || self.columns.iter().find(|column| column.name_key == *key);
             let built_in = || BuiltInColumn::from_key(key).map(BuiltInColumn::column_type);
-            let stored = retyped.map(|other| other.column_type).or_else(|| Some(own()?.column_type));
+            let stored = retyped
+                .map(|other| other.column_type)
+                .or_else(|| Some(own()?.column_type));
             Some((key.clone(), stored.or_else(built_in)?))
         };
         folded.iter().filter_map(type_of).collect()
@@ -259,7 +292,10 @@ impl ColumnCatalog {
     /// Folded names as they were first written.
     fn names(&self, folded: &[String]) -> Vec<String> {
         let name = |folded: &String| {
-            let own = self.columns.iter().find(|column| column.name_key == *folded);
+            let own = self
+                .columns
+                .iter()
+                .find(|column| column.name_key == *folded);
             own.map_or_else(|| folded.clone(), |column| column.name.clone())
         };
         folded.iter().map(name).collect()
@@ -278,7 +314,10 @@ fn with(
     name: Option<&str>,
 ) -> (Vec<FormulaColumn>, usize) {
     let folded = fold_name(name.unwrap_or(UNNAMED));
-    match definitions.iter().position(|definition| fold_name(&definition.name) == folded) {
+    match definitions
+        .iter()
+        .position(|definition| fold_name(&definition.name) == folded)
+    {
         Some(position) => {
             definitions[position].source = source.to_owned();
             definitions[position].uses = None;
@@ -309,11 +348,18 @@ fn users<'a>(
         let saved = match &definition.uses {
             Some(uses) => uses.get(&key).is_some_and(|saved| *saved != column_type),
             // With which types it was saved is not known.
-            None => checked.uses.as_ref().is_some_and(|uses| uses.contains_key(&key)),
+            None => checked
+                .uses
+                .as_ref()
+                .is_some_and(|uses| uses.contains_key(&key)),
         };
         saved.then_some(definition.name.as_str())
     };
-    let others = definitions.iter().zip(checked).enumerate().filter(|(at, _)| *at != position);
+    let others = definitions
+        .iter()
+        .zip(checked)
+        .enumerate()
+        .filter(|(at, _)| *at != position);
     others.filter_map(|(_, other)| uses(other)).collect()
 }
 
@@ -367,7 +413,11 @@ fn problem(found: &FormulaDiagnostic, source: &str) -> FormulaProblem {
     FormulaProblem {
         offset: found.offset,
         length: found.length,
-        excerpt: source.chars().skip(found.offset).take(found.length).collect(),
+        excerpt: source
+            .chars()
+            .skip(found.offset)
+            .take(found.length)
+            .collect(),
         message: found.message.clone(),
         suggestion: found.suggestion.clone(),
     }
@@ -388,8 +438,10 @@ mod tests {
     #[test]
     fn a_formula_that_fits_has_a_type_and_the_columns_that_it_uses_as_they_are_written() {
         let size = TeamColumn::computed("Größe M", ColumnType::Number, "1");
-        let book =
-            ColumnCatalog::new(vec![TeamColumn { formula_uses: Some(UsedColumnTypes::new()), ..size }]);
+        let book = ColumnCatalog::new(vec![TeamColumn {
+            formula_uses: Some(UsedColumnTypes::new()),
+            ..size
+        }]);
         let fitting = book.fit("{größe m} + LEN(First_Name)", None).ok().unwrap();
         assert_eq!(fitting.result_type, ColumnType::Number);
         assert_eq!(fitting.columns, ["Größe M", "first_name"]);

@@ -22,9 +22,17 @@ const REST: char = '…';
 
 /// Masks the values of a row, by folded column name. States stay, and yes or no of columns that hold these; a value that does not
 /// read as its column's type is a text.
-pub(crate) fn mask(row: &mut BTreeMap<String, String>, column_type: impl Fn(&str) -> Option<ColumnType>) {
-    for (name, value) in row.iter_mut().filter(|(name, _)| *name != BuiltInColumn::State.key()) {
-        let column_type = column_type(name).filter(|one| fits(*one, value)).unwrap_or(ColumnType::Text);
+pub(crate) fn mask(
+    row: &mut BTreeMap<String, String>,
+    column_type: impl Fn(&str) -> Option<ColumnType>,
+) {
+    for (name, value) in row
+        .iter_mut()
+        .filter(|(name, _)| *name != BuiltInColumn::State.key())
+    {
+        let column_type = column_type(name)
+            .filter(|one| fits(*one, value))
+            .unwrap_or(ColumnType::Text);
         *value = match column_type {
             ColumnType::Text => masked(value),
             ColumnType::Number => rounded(value),
@@ -60,7 +68,11 @@ fn is_attached(character: char) -> bool {
 fn rounded(number: &str) -> String {
     let mut is_behind = false;
     let digit = |one: char| {
-        let shown = if is_behind && one.is_ascii_digit() { '0' } else { one };
+        let shown = if is_behind && one.is_ascii_digit() {
+            '0'
+        } else {
+            one
+        };
         is_behind |= ('1'..='9').contains(&one);
         shown
     };
@@ -98,11 +110,23 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_dates_of_their_columns_keep_their_size_and_what_only_looks_like_them_is_a_text() {
-        let of = [("spent", ColumnType::Number), ("since", ColumnType::Date), ("vip", ColumnType::YesNo)];
-        let column_type = |name: &str| of.iter().find(|(known, _)| *known == name).map(|(_, found)| *found);
+    fn numbers_and_dates_of_their_columns_keep_their_size_and_what_only_looks_like_them_is_a_text()
+    {
+        let of = [
+            ("spent", ColumnType::Number),
+            ("since", ColumnType::Date),
+            ("vip", ColumnType::YesNo),
+        ];
+        let column_type = |name: &str| {
+            of.iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, found)| *found)
+        };
         let row = |values: &[(&str, &str)]| -> BTreeMap<String, String> {
-            values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+            values
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect()
         };
         for (name, value, shown) in [
             ("spent", "1,250.50", "1,000.00"),

@@ -52,7 +52,8 @@ pub async fn preview(
         None => {
             let mut rows = stored(asker, &book, limit).await?;
             if people == PeopleMasking::Masked {
-                rows.iter_mut().for_each(|shown| mask(&mut shown.row, |name| book.column_type(name)));
+                rows.iter_mut()
+                    .for_each(|shown| mask(&mut shown.row, |name| book.column_type(name)));
             }
             (PreviewSource::AddressBook, Vec::new(), rows)
         }
@@ -93,19 +94,27 @@ fn source_of(book: &ColumnCatalog, arguments: &PreviewArguments) -> Result<Strin
             }
             Ok(source(column).unwrap_or_default().to_owned())
         }
-        (None, None) => {
-            Err(FormulaError::InvalidRequest("Give formula, or name for a column that exists.".to_owned()))
-        }
+        (None, None) => Err(FormulaError::InvalidRequest(
+            "Give formula, or name for a column that exists.".to_owned(),
+        )),
     }
 }
 
 /// The rows of the call, each value as the text that would be stored, and the address as a send would read it.
 fn given(rows: Vec<BTreeMap<String, Value>>) -> Result<Vec<PreviewInput>, FormulaError> {
     if rows.len() > PREVIEW_ROWS {
-        let message = format!("A preview takes at most {PREVIEW_ROWS} rows; this one has {}.", rows.len());
+        let message = format!(
+            "A preview takes at most {PREVIEW_ROWS} rows; this one has {}.",
+            rows.len()
+        );
         return Err(FormulaError::InvalidRequest(message));
     }
-    let read = |(index, row)| Ok(PreviewInput { row: read_row(index, row)?, ..PreviewInput::default() });
+    let read = |(index, row)| {
+        Ok(PreviewInput {
+            row: read_row(index, row)?,
+            ..PreviewInput::default()
+        })
+    };
     rows.into_iter().enumerate().map(read).collect()
 }
 
@@ -118,11 +127,15 @@ fn read_row(index: usize, row: BTreeMap<String, Value>) -> Result<PreviewValues,
             Value::Number(number) => number.to_string(),
             Value::Bool(value) => value.to_string(),
             Value::Array(_) | Value::Object(_) => {
-                let message = format!("rows[{index}].{name} must be a text, a number, a boolean or null.");
+                let message =
+                    format!("rows[{index}].{name} must be a text, a number, a boolean or null.");
                 return Err(FormulaError::InvalidRequest(message));
             }
         };
-        read.insert(fold_name(&name), audience::column::cut_value(text.trim()).to_owned());
+        read.insert(
+            fold_name(&name),
+            audience::column::cut_value(text.trim()).to_owned(),
+        );
     }
     standardise(&mut read);
     Ok(read)
@@ -137,21 +150,36 @@ async fn stored(
     let ai_columns = book.ai_columns();
     let (mut rows, mut cursor) = (Vec::new(), Some(BookCursor::START));
     for _ in 0..PAGES {
-        let (Some(after), false) = (cursor, rows.len() >= limit) else { break };
+        let (Some(after), false) = (cursor, rows.len() >= limit) else {
+            break;
+        };
         // At most a hundred rows.
         let missing = i64::try_from(limit - rows.len()).unwrap_or(1);
-        let page = asker.store.address_book_page(asker.team_id, after, missing).await.map_err(failed)?;
+        let page = asker
+            .store
+            .address_book_page(asker.team_id, after, missing)
+            .await
+            .map_err(failed)?;
         let entry_ids: Vec<Uuid> = page.lines.iter().filter_map(|line| line.entry_id).collect();
-        let mut reasons =
-            asker.store.ai_cell_reasons(asker.team_id, &ai_columns, &entry_ids).await.map_err(failed)?;
+        let mut reasons = asker
+            .store
+            .ai_cell_reasons(asker.team_id, &ai_columns, &entry_ids)
+            .await
+            .map_err(failed)?;
         rows.extend(page.lines.into_iter().map(|mut line| {
-            let reasons = line.entry_id.and_then(|entry_id| reasons.remove(&entry_id)).unwrap_or_default();
+            let reasons = line
+                .entry_id
+                .and_then(|entry_id| reasons.remove(&entry_id))
+                .unwrap_or_default();
             line.built_in.append(&mut line.custom);
             // A contact has its address as the integration sent it.
             if line.entry_id.is_none() {
                 standardise(&mut line.built_in);
             }
-            PreviewInput { row: line.built_in, reasons }
+            PreviewInput {
+                row: line.built_in,
+                reasons,
+            }
         }));
         cursor = page.next;
     }
@@ -159,10 +187,22 @@ async fn stored(
 }
 
 fn compute(fitting: &FittedFormula, shown: &PreviewInput, today: NaiveDate) -> PreviewRow {
-    let computed = ComputedRow::new(&fitting.sheet, StandardisedRecipient::new(&shown.row), today);
-    let value = |name: &String| (name.clone(), computed.value(&fold_name(name)).map(str::to_owned));
+    let computed = ComputedRow::new(
+        &fitting.sheet,
+        StandardisedRecipient::new(&shown.row),
+        today,
+    );
+    let value = |name: &String| {
+        (
+            name.clone(),
+            computed.value(&fold_name(name)).map(str::to_owned),
+        )
+    };
     let values: BTreeMap<_, _> = fitting.columns.iter().map(value).collect();
-    let blank = values.iter().filter(|(_, value)| value.is_none()).map(|(name, _)| name);
+    let blank = values
+        .iter()
+        .filter(|(_, value)| value.is_none())
+        .map(|(name, _)| name);
     let reason = |name: &String| Some((name.clone(), shown.reasons.get(&fold_name(name))?.clone()));
     let reasons = blank.filter_map(reason).collect();
     let outcome = computed.outcome(fitting.position);
@@ -170,7 +210,12 @@ fn compute(fitting: &FittedFormula, shown: &PreviewInput, today: NaiveDate) -> P
         EvaluatedCell::Value(_) => None,
         EvaluatedCell::Blank(reason) => Some(reason.to_string()),
     };
-    PreviewRow { values, result: outcome.text(), reason, reasons }
+    PreviewRow {
+        values,
+        result: outcome.text(),
+        reason,
+        reasons,
+    }
 }
 
 #[cfg(test)]
@@ -186,15 +231,26 @@ mod tests {
 
     #[test]
     fn given_values_become_the_texts_that_would_be_stored() {
-        let read = rows(json!([{"First Name": " Ann ", "score": 1.50, "vip": true, "note": null}])).unwrap();
+        let read = rows(json!([{"First Name": " Ann ", "score": 1.50, "vip": true, "note": null}]))
+            .unwrap();
         let wanted = [("first name", "Ann"), ("score", "1.5"), ("vip", "true")];
-        assert_eq!(read, [wanted.map(|(name, value)| (name.to_owned(), value.to_owned())).into()]);
-        assert_eq!(rows(json!([{"a": "x".repeat(700)}])).unwrap()[0]["a"].len(), 600);
+        assert_eq!(
+            read,
+            [wanted
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into()]
+        );
+        assert_eq!(
+            rows(json!([{"a": "x".repeat(700)}])).unwrap()[0]["a"].len(),
+            600
+        );
     }
 
     #[test]
     fn too_many_rows_and_nested_values_are_an_invalid_request() {
-        let Err(FormulaError::InvalidRequest(message)) = rows(json!([{}, {"a": []}])) else { panic!() };
+        let Err(FormulaError::InvalidRequest(message)) = rows(json!([{}, {"a": []}])) else {
+            panic!()
+        };
         assert!(message.contains("rows[1].a"), "{message}");
         assert!(rows(json!(vec![json!({}); PREVIEW_ROWS])).is_ok());
         assert!(rows(json!(vec![json!({}); PREVIEW_ROWS + 1])).is_err());

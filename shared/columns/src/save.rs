@@ -67,7 +67,12 @@ pub async fn save(
     save: FormulaToSave<'_>,
     now: DateTime<Utc>,
 ) -> Result<SaveAnswer, SaveColumnError> {
-    let FormulaToSave { request_id, by, name, formula } = save;
+    let FormulaToSave {
+        request_id,
+        by,
+        name,
+        formula,
+    } = save;
     if formula.contains('\0') {
         let why = "formula must not have the character U+0000 in it.".to_owned();
         return Err(FormulaError::InvalidRequest(why).into());
@@ -79,7 +84,10 @@ pub async fn save(
     let is_standing = |column: &&TeamColumn| {
         // Saved over other types it means something else: this save takes the types of today.
         source(column) == Some(formula)
-            && column.formula_uses.as_ref().is_none_or(|uses| *uses == fitting.uses)
+            && column
+                .formula_uses
+                .as_ref()
+                .is_none_or(|uses| *uses == fitting.uses)
     };
     if let Some(column) = existing.filter(is_standing) {
         return standing(transaction, team_id, request_id, column).await;
@@ -89,11 +97,19 @@ pub async fn save(
     transaction.column_save(team_id, &columns[0], now).await?;
     for column in &columns[1..] {
         let uses = column.formula_uses.as_ref();
-        transaction.column_retype(team_id, &column.name_key, column.column_type, uses).await?;
+        transaction
+            .column_retype(team_id, &column.name_key, column.column_type, uses)
+            .await?;
     }
     let previous_formula = existing.and_then(source);
     let name_key = &columns[0].name_key;
-    let change = NewFormulaChange { request_id, name_key, by, formula, previous_formula };
+    let change = NewFormulaChange {
+        request_id,
+        name_key,
+        by,
+        formula,
+        previous_formula,
+    };
     transaction.formula_change_add(team_id, change, now).await?;
     Ok(SaveAnswer {
         name: columns[0].name.clone(),
@@ -111,13 +127,15 @@ async fn standing(
     request_id: RequestId,
     column: &TeamColumn,
 ) -> Result<SaveAnswer, SaveColumnError> {
-    let latest = transaction.formula_change_latest(team_id, &column.name_key).await?;
+    let latest = transaction
+        .formula_change_latest(team_id, &column.name_key)
+        .await?;
     let own = latest.filter(|change| change.request_id == request_id);
     Ok(SaveAnswer {
         name: column.name.clone(),
-        outcome: own
-            .as_ref()
-            .map_or(SaveOutcome::Unchanged, |change| outcome(change.previous_formula.as_deref())),
+        outcome: own.as_ref().map_or(SaveOutcome::Unchanged, |change| {
+            outcome(change.previous_formula.as_deref())
+        }),
         formula: source(column).unwrap_or_default().to_owned(),
         result_type: column.column_type,
         previous_formula: own.and_then(|change| change.previous_formula),
@@ -158,13 +176,17 @@ async fn refuse_lost_conditions(
     columns: &[TeamColumn],
 ) -> Result<(), SaveColumnError> {
     for column in columns {
-        let NamedColumn::Formula(current) = book.find(&column.name) else { continue };
+        let NamedColumn::Formula(current) = book.find(&column.name) else {
+            continue;
+        };
         if current.column_type == column.column_type {
             continue;
         }
         let reads = |column_type: ColumnType, conditions: &serde_json::Value| {
-            FilterConditions::parse(conditions, |name| (name == column.name_key).then_some(column_type))
-                .is_ok()
+            FilterConditions::parse(conditions, |name| {
+                (name == column.name_key).then_some(column_type)
+            })
+            .is_ok()
         };
         let (campaigns, _) = filtering_campaigns(transaction, team_id, &column.name_key).await?;
         let lost: Vec<String> = campaigns
@@ -175,8 +197,17 @@ async fn refuse_lost_conditions(
             .collect();
         if !lost.is_empty() {
             let name = current.name.clone();
-            let (current, wanted) = (current.column_type.to_string(), column.column_type.to_string());
-            return Err(FormulaError::TypeInUse { column: name, current, wanted, campaigns: lost }.into());
+            let (current, wanted) = (
+                current.column_type.to_string(),
+                column.column_type.to_string(),
+            );
+            return Err(FormulaError::TypeInUse {
+                column: name,
+                current,
+                wanted,
+                campaigns: lost,
+            }
+            .into());
         }
     }
     Ok(())
@@ -189,8 +220,20 @@ mod tests {
     #[test]
     fn a_name_that_designs_could_not_write_is_refused_and_outer_space_does_not_count() {
         assert_eq!(checked_name("  Größe M "), Ok("Größe M"));
-        for wrong in ["", "  ", "a{b", "a}b", "a|b", "a\nb", "Reference", &"x".repeat(201)] {
-            assert!(matches!(checked_name(wrong), Err(FormulaError::InvalidRequest(_))), "{wrong}");
+        for wrong in [
+            "",
+            "  ",
+            "a{b",
+            "a}b",
+            "a|b",
+            "a\nb",
+            "Reference",
+            &"x".repeat(201),
+        ] {
+            assert!(
+                matches!(checked_name(wrong), Err(FormulaError::InvalidRequest(_))),
+                "{wrong}"
+            );
         }
         assert!(checked_name(&"x".repeat(200)).is_ok());
     }

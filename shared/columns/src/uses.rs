@@ -29,10 +29,17 @@ pub async fn filtering_campaigns(
 ) -> Result<(Vec<NamedCampaignConditions>, bool)> {
     let (mut found, mut after) = (Vec::new(), String::new());
     for _ in 0..PAGES {
-        let page = transaction.campaign_conditions(team_id, &after, PAGE).await?;
-        let Some(last) = page.last() else { return Ok((found, true)) };
+        let page = transaction
+            .campaign_conditions(team_id, &after, PAGE)
+            .await?;
+        let Some(last) = page.last() else {
+            return Ok((found, true));
+        };
         after = last.campaign_id.to_string();
-        found.extend(page.into_iter().filter(|campaign| filters_on(&campaign.conditions, name_key)));
+        found.extend(
+            page.into_iter()
+                .filter(|campaign| filters_on(&campaign.conditions, name_key)),
+        );
     }
     Ok((found, false))
 }
@@ -58,7 +65,9 @@ impl TypeUses {
     ) -> Result<Self> {
         let (mut filtering, mut after) = (HashMap::new(), String::new());
         loop {
-            let campaigns = transaction.campaign_conditions(team_id, &after, PAGE).await?;
+            let campaigns = transaction
+                .campaign_conditions(team_id, &after, PAGE)
+                .await?;
             let Some(last) = campaigns.last() else { break };
             after = last.campaign_id.to_string();
             for campaign in &campaigns {
@@ -68,7 +77,10 @@ impl TypeUses {
                 filtering.extend(names.map(|name| (name.to_owned(), campaign.name.clone())));
             }
         }
-        Ok(Self { filtering, computing: computing(columns) })
+        Ok(Self {
+            filtering,
+            computing: computing(columns),
+        })
     }
 
     /// The name of a campaign whose conditions look at the column of this folded name.
@@ -87,24 +99,36 @@ impl TypeUses {
             return Some(TypeLockReason::Conditions);
         }
         let types = self.computing.get(name_key).map_or(&[][..], Vec::as_slice);
-        types.iter().any(|used| *used != wanted).then_some(TypeLockReason::Formula)
+        types
+            .iter()
+            .any(|used| *used != wanted)
+            .then_some(TypeLockReason::Formula)
     }
 }
 
 /// The types with which formulas use columns, by folded name.
 fn computing(columns: &[TeamColumn]) -> HashMap<String, Vec<ColumnType>> {
-    let stored: HashMap<&str, ColumnType> =
-        columns.iter().map(|column| (column.name_key.as_str(), column.column_type)).collect();
+    let stored: HashMap<&str, ColumnType> = columns
+        .iter()
+        .map(|column| (column.name_key.as_str(), column.column_type))
+        .collect();
     let sheet = FormulaSheet::new(offered(columns), definitions(columns));
     // Where it is not known with which types a formula was saved, they are those of today.
     let of_today = |column: &TeamColumn| {
         let formula = sheet.formula(sheet.position(&column.name_key)?)?.ok()?;
         let used = formula.columns().iter();
-        Some(used.filter_map(|name| Some((name.clone(), *stored.get(name.as_str())?))).collect())
+        Some(
+            used.filter_map(|name| Some((name.clone(), *stored.get(name.as_str())?)))
+                .collect(),
+        )
     };
     let mut computing: HashMap<String, Vec<ColumnType>> = HashMap::new();
     for column in columns.iter().filter(|column| column.formula.is_some()) {
-        let uses = column.formula_uses.clone().or_else(|| of_today(column)).unwrap_or_default();
+        let uses = column
+            .formula_uses
+            .clone()
+            .or_else(|| of_today(column))
+            .unwrap_or_default();
         for (name, column_type) in uses {
             computing.entry(name).or_default().push(column_type);
         }
@@ -133,7 +157,9 @@ pub async fn designs(
     let (mut found, mut after, mut is_complete) = (Vec::new(), String::new(), true);
     for _ in 0..PAGES {
         let page = transaction.design_documents(team_id, &after, PAGE).await?;
-        let Some(last) = page.last() else { return Ok((found, is_complete)) };
+        let Some(last) = page.last() else {
+            return Ok((found, is_complete));
+        };
         after.clone_from(&last.name);
         for design in page {
             // One that cannot be read cannot print, and uses nothing until it is repaired.
@@ -143,7 +169,10 @@ pub async fn designs(
             };
             let uses = uses_of(&document, name_key);
             if !uses.is_empty() {
-                found.push(DesignUse { name: design.name, uses });
+                found.push(DesignUse {
+                    name: design.name,
+                    uses,
+                });
             }
         }
     }
@@ -153,9 +182,15 @@ pub async fn designs(
 /// What a design uses a column for, each once.
 fn uses_of(document: &PrintableDesign, name_key: &str) -> Vec<&'static str> {
     let is_it = |field: &str| fold_name(field) == name_key;
-    let elements = [Side::Front, Side::Back].into_iter().flat_map(|side| &document.surface(side).elements);
-    let elements = elements.filter(|element| element.fields().any(is_it)).map(use_of);
-    let address = document.return_address().filter(|address| address.address.fields().any(is_it));
+    let elements = [Side::Front, Side::Back]
+        .into_iter()
+        .flat_map(|side| &document.surface(side).elements);
+    let elements = elements
+        .filter(|element| element.fields().any(is_it))
+        .map(use_of);
+    let address = document
+        .return_address()
+        .filter(|address| address.address.fields().any(is_it));
     let uses: BTreeSet<_> = elements.chain(address.map(|_| "return_address")).collect();
     uses.into_iter().collect()
 }
@@ -189,13 +224,25 @@ mod tests {
             ..TeamColumn::computed("Saved", ColumnType::Number, "x + 1")
         };
         let custom = |name| {
-            TeamColumn::new(name, ColumnType::Number, store::ColumnKind::Custom, store::ColumnSource::Api)
+            TeamColumn::new(
+                name,
+                ColumnType::Number,
+                store::ColumnKind::Custom,
+                store::ColumnSource::Api,
+            )
         };
         let unknown = TeamColumn::computed("Unknown", ColumnType::Number, "y + 1");
         let columns = [custom("x"), custom("y"), custom("z"), saved, unknown];
-        let uses = TypeUses { filtering: HashMap::new(), computing: computing(&columns) };
+        let uses = TypeUses {
+            filtering: HashMap::new(),
+            computing: computing(&columns),
+        };
         for used in ["x", "y"] {
-            assert_eq!(uses.keeps(used, ColumnType::Text), Some(TypeLockReason::Formula), "{used}");
+            assert_eq!(
+                uses.keeps(used, ColumnType::Text),
+                Some(TypeLockReason::Formula),
+                "{used}"
+            );
             assert_eq!(uses.keeps(used, ColumnType::Number), None, "{used}");
         }
         assert_eq!(uses.keeps("z", ColumnType::Text), None);

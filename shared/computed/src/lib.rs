@@ -24,11 +24,17 @@ pub struct FormulaColumns {
 impl FormulaColumns {
     /// The formula columns among a team's columns, which they may all use.
     pub fn new(columns: &[TeamColumn]) -> Self {
-        Self { sheet: FormulaSheet::new(offered(columns), definitions(columns)) }
+        Self {
+            sheet: FormulaSheet::new(offered(columns), definitions(columns)),
+        }
     }
 
     /// A recipient as conditions, designs and links see it. `today` is the team's day.
-    pub fn over<'a>(&'a self, recipient: &'a dyn ValueLookup, today: NaiveDate) -> ComputedRecipient<'a> {
+    pub fn over<'a>(
+        &'a self,
+        recipient: &'a dyn ValueLookup,
+        today: NaiveDate,
+    ) -> ComputedRecipient<'a> {
         ComputedRow::new(&self.sheet, StandardisedRecipient::new(recipient), today)
     }
 }
@@ -38,7 +44,8 @@ pub type ComputedRecipient<'a> = ComputedRow<'a, StandardisedRecipient<'a>>;
 
 /// The team's day. A zone that cannot be read was never stored; UTC stands in for it.
 pub fn today(team: &Team, now: DateTime<Utc>) -> NaiveDate {
-    now.with_timezone(&team.time_zone.parse().unwrap_or(Tz::UTC)).date_naive()
+    now.with_timezone(&team.time_zone.parse().unwrap_or(Tz::UTC))
+        .date_naive()
 }
 
 /// The formula columns among a team's columns.
@@ -68,12 +75,15 @@ pub fn prompts(columns: &[TeamColumn]) -> Vec<PromptColumn> {
 
 /// The columns that a formula may use: the built-in ones and the team's own.
 pub fn offered(columns: &[TeamColumn]) -> impl Iterator<Item = formula::InputColumn> {
-    let built_in = BuiltInColumn::ALL.into_iter().map(|column| formula::InputColumn {
-        name: column.key().to_owned(),
-        column_type: column.column_type(),
+    let built_in = BuiltInColumn::ALL
+        .into_iter()
+        .map(|column| formula::InputColumn {
+            name: column.key().to_owned(),
+            column_type: column.column_type(),
+        });
+    let own = columns.iter().map(|column| formula::InputColumn {
+        name: column.name.clone(),
+        column_type: column.column_type,
     });
-    let own = columns
-        .iter()
-        .map(|column| formula::InputColumn { name: column.name.clone(), column_type: column.column_type });
     built_in.chain(own)
 }

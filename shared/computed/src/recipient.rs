@@ -18,7 +18,10 @@ pub struct StandardisedRecipient<'a> {
 impl<'a> StandardisedRecipient<'a> {
     /// Over the values of a recipient whose address is in standard form.
     pub fn new(values: &'a dyn ValueLookup) -> Self {
-        Self { values, parted: OnceCell::new() }
+        Self {
+            values,
+            parted: OnceCell::new(),
+        }
     }
 
     fn parted(&self) -> Option<&(&'a str, String)> {
@@ -39,7 +42,9 @@ impl ValueLookup for StandardisedRecipient<'_> {
 
 fn part(values: &dyn ValueLookup) -> Option<(&str, String)> {
     let (street, unit) = part_unit(values.value(BuiltInColumn::Address1.key())?);
-    let behind = values.value(BuiltInColumn::Address2.key()).unwrap_or_default();
+    let behind = values
+        .value(BuiltInColumn::Address2.key())
+        .unwrap_or_default();
     match (unit, behind) {
         ("", _) => None,
         (_, "") => Some((street, unit.to_owned())),
@@ -65,11 +70,15 @@ pub fn standardise(values: &mut BTreeMap<String, String>) {
         return;
     }
     let parts = [(City, &read.city), (State, &read.state), (Zip, &read.zip)];
-    let parts =
-        parts.into_iter().filter(|(column, part)| !value(*column).trim().is_empty() && !part.is_empty());
+    let parts = parts
+        .into_iter()
+        .filter(|(column, part)| !value(*column).trim().is_empty() && !part.is_empty());
     let lines = [(Address1, &read.line1), (Address2, &read.line2)];
-    let standard: Vec<_> =
-        lines.into_iter().chain(parts).map(|(column, part)| (column.key(), part.clone())).collect();
+    let standard: Vec<_> = lines
+        .into_iter()
+        .chain(parts)
+        .map(|(column, part)| (column.key(), part.clone()))
+        .collect();
     for (key, part) in standard {
         if part.is_empty() {
             values.remove(key);
@@ -84,7 +93,10 @@ mod tests {
     use super::*;
 
     fn row(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
-        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
     }
 
     fn lines(values: &BTreeMap<String, String>) -> [Option<String>; 2] {
@@ -95,26 +107,41 @@ mod tests {
     #[test]
     fn the_unit_is_in_address_2_wherever_it_stands_in_the_verified_form() {
         for (values, expected) in [
-            (row(&[("address_1", "1 Main St Apt 5")]), ["1 Main St", "Apt 5"]),
+            (
+                row(&[("address_1", "1 Main St Apt 5")]),
+                ["1 Main St", "Apt 5"],
+            ),
             (
                 row(&[("address_1", "1 Main St Apt 5"), ("address_2", "c/o Jo")]),
                 ["1 Main St", "Apt 5, c/o Jo"],
             ),
-            (row(&[("address_1", "1 Main St"), ("address_2", "c/o Jo")]), ["1 Main St", "c/o Jo"]),
+            (
+                row(&[("address_1", "1 Main St"), ("address_2", "c/o Jo")]),
+                ["1 Main St", "c/o Jo"],
+            ),
         ] {
             assert_eq!(lines(&values), expected.map(|line| Some(line.to_owned())));
         }
-        assert_eq!(lines(&row(&[("address_1", "PO Box 5")])), [Some("PO Box 5".to_owned()), None]);
+        assert_eq!(
+            lines(&row(&[("address_1", "PO Box 5")])),
+            [Some("PO Box 5".to_owned()), None]
+        );
         assert_eq!(lines(&row(&[])), [None, None]);
     }
 
     #[test]
     fn however_the_sender_split_them_street_and_unit_are_the_same() {
         let expected = ["1 Main St", "Apt 5"].map(|line| Some(line.to_owned()));
-        for (address_1, address_2) in
-            [("1 main street apt. 5", ""), ("1 Main St", "apt #5"), ("1 MAIN ST", "Apt 5")]
-        {
-            let mut values = row(&[("address_1", address_1), ("address_2", address_2), ("state", "Texas")]);
+        for (address_1, address_2) in [
+            ("1 main street apt. 5", ""),
+            ("1 Main St", "apt #5"),
+            ("1 MAIN ST", "Apt 5"),
+        ] {
+            let mut values = row(&[
+                ("address_1", address_1),
+                ("address_2", address_2),
+                ("state", "Texas"),
+            ]);
             standardise(&mut values);
             assert_eq!(lines(&values), expected, "{address_1} | {address_2}");
             assert_eq!(values["state"], "TX");

@@ -145,9 +145,15 @@ impl FromStr for CampaignId {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let tail = text.strip_prefix("PA-").ok_or(ParseCampaignIdError)?;
-        let fits =
-            tail.len() == 6 && tail.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
-        if fits { Ok(Self(text.to_owned())) } else { Err(ParseCampaignIdError) }
+        let fits = tail.len() == 6
+            && tail
+                .bytes()
+                .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
+        if fits {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(ParseCampaignIdError)
+        }
     }
 }
 
@@ -184,7 +190,10 @@ mod tests {
         for _ in 0..100 {
             let next = SyncId::after(Some(latest));
             assert!(next > latest, "{next} after {latest}");
-            assert_eq!((next.0.get_version_num(), next.0.get_variant()), (7, uuid::Variant::RFC4122));
+            assert_eq!(
+                (next.0.get_version_num(), next.0.get_variant()),
+                (7, uuid::Variant::RFC4122)
+            );
             latest = next;
         }
     }
@@ -192,10 +201,21 @@ mod tests {
     #[test]
     fn campaign_id_is_pa_and_six_characters_and_case_sensitive() {
         assert!("PA-7K2M9Q".parse::<CampaignId>().is_ok());
-        for wrong in
-            ["", "PA-", "PA-7K2M9", "PA-7K2M9QX", "pa-7K2M9Q", "PA-7k2M9Q", "PA-7K2M9É", " PA-7K2M9Q"]
-        {
-            assert_eq!(wrong.parse::<CampaignId>(), Err(ParseCampaignIdError), "{wrong}");
+        for wrong in [
+            "",
+            "PA-",
+            "PA-7K2M9",
+            "PA-7K2M9QX",
+            "pa-7K2M9Q",
+            "PA-7k2M9Q",
+            "PA-7K2M9É",
+            " PA-7K2M9Q",
+        ] {
+            assert_eq!(
+                wrong.parse::<CampaignId>(),
+                Err(ParseCampaignIdError),
+                "{wrong}"
+            );
         }
     }
 }

@@ -47,7 +47,9 @@ impl KeyKind {
 
     /// The kind that a key with this text would have.
     pub fn of_key(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| text.starts_with(kind.prefix()))
+        Self::ALL
+            .into_iter()
+            .find(|kind| text.starts_with(kind.prefix()))
     }
 }
 

@@ -34,7 +34,11 @@ impl Money {
     /// # Errors
     /// [`ParseMoneyError::Range`] unless it is from one cent to a billion dollars.
     pub fn from_cents(cents: i64) -> Result<Self, ParseMoneyError> {
-        if (1..=MOST_CENTS).contains(&cents) { Ok(Self(cents)) } else { Err(ParseMoneyError::Range) }
+        if (1..=MOST_CENTS).contains(&cents) {
+            Ok(Self(cents))
+        } else {
+            Err(ParseMoneyError::Range)
+        }
     }
 
     /// In cents.
@@ -51,7 +55,10 @@ impl FromStr for Money {
         let text = text.strip_prefix('$').unwrap_or(text);
         let (whole, fraction) = text.split_once('.').unwrap_or((text, "00"));
         let is_fraction = fraction.len() == 2 && fraction.bytes().all(|byte| byte.is_ascii_digit());
-        let digits = without_commas(whole).filter(|_| is_fraction).ok_or(ParseMoneyError::Form)? + fraction;
+        let digits = without_commas(whole)
+            .filter(|_| is_fraction)
+            .ok_or(ParseMoneyError::Form)?
+            + fraction;
         // Digits alone that do not fit are too many.
         Self::from_cents(digits.parse().map_err(|_| ParseMoneyError::Range)?)
     }
@@ -124,7 +131,8 @@ impl Visitor<'_> for MoneyVisitor {
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Money, E> {
-        text.parse().map_err(|error| E::custom(format!("{text:?} {error}")))
+        text.parse()
+            .map_err(|error| E::custom(format!("{text:?} {error}")))
     }
 }
 
@@ -145,21 +153,49 @@ mod tests {
         ] {
             assert_eq!(text.parse().map(Money::cents), Ok(cents), "{text}");
         }
-        assert_eq!(serde_json::from_str::<Money>("25000").unwrap().cents(), 25_000);
-        assert_eq!(serde_json::from_str::<Money>("\"$250.00\"").unwrap().cents(), 25_000);
+        assert_eq!(
+            serde_json::from_str::<Money>("25000").unwrap().cents(),
+            25_000
+        );
+        assert_eq!(
+            serde_json::from_str::<Money>("\"$250.00\"")
+                .unwrap()
+                .cents(),
+            25_000
+        );
     }
 
     #[test]
     fn what_could_be_meant_in_two_ways_is_refused() {
-        for text in
-            ["", "$", "$.50", "1.5", "1.234", "1,23", "12345,678", ",100", "1,,000", "1e3", "-5", "$$5", "٣"]
-        {
+        for text in [
+            "",
+            "$",
+            "$.50",
+            "1.5",
+            "1.234",
+            "1,23",
+            "12345,678",
+            ",100",
+            "1,,000",
+            "1e3",
+            "-5",
+            "$$5",
+            "٣",
+        ] {
             assert_eq!(text.parse::<Money>(), Err(ParseMoneyError::Form), "{text}");
         }
         for text in ["0", "0.00", "1,000,000,000.01", "99999999999999999999"] {
             assert_eq!(text.parse::<Money>(), Err(ParseMoneyError::Range), "{text}");
         }
-        for json in ["250.00", "0", "-1", "18446744073709551615", "true", "null", "[1]"] {
+        for json in [
+            "250.00",
+            "0",
+            "-1",
+            "18446744073709551615",
+            "true",
+            "null",
+            "[1]",
+        ] {
             assert!(serde_json::from_str::<Money>(json).is_err(), "{json}");
         }
     }

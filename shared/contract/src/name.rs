@@ -27,7 +27,10 @@ impl TryFrom<String> for DisplayName {
 
     fn try_from(text: String) -> Result<Self, String> {
         let text = text.trim();
-        if text.is_empty() || text.chars().count() > NAME_CHARS || text.chars().any(char::is_control) {
+        if text.is_empty()
+            || text.chars().count() > NAME_CHARS
+            || text.chars().any(char::is_control)
+        {
             return Err(format!("must be 1 to {NAME_CHARS} characters on one line"));
         }
         Ok(Self(text.to_owned()))
@@ -59,10 +62,12 @@ impl TryFrom<String> for NormalizedEmail {
 
     fn try_from(text: String) -> Result<Self, String> {
         let text = text.trim().to_lowercase();
-        let has_parts = text
-            .split_once('@')
-            .is_some_and(|(local, domain)| !local.is_empty() && !domain.is_empty() && !domain.contains('@'));
-        let is_clean = !text.chars().any(|character| character.is_whitespace() || character.is_control());
+        let has_parts = text.split_once('@').is_some_and(|(local, domain)| {
+            !local.is_empty() && !domain.is_empty() && !domain.contains('@')
+        });
+        let is_clean = !text
+            .chars()
+            .any(|character| character.is_whitespace() || character.is_control());
         if has_parts && is_clean && text.chars().count() <= EMAIL_CHARS {
             Ok(Self(text))
         } else {
@@ -85,7 +90,10 @@ mod tests {
 
     #[test]
     fn a_name_is_trimmed_bounded_and_on_one_line() {
-        assert_eq!("  Ada Marsh ".parse::<DisplayName>().unwrap().as_str(), "Ada Marsh");
+        assert_eq!(
+            "  Ada Marsh ".parse::<DisplayName>().unwrap().as_str(),
+            "Ada Marsh"
+        );
         for wrong in ["", "  ", "two\nlines", &"x".repeat(201)] {
             assert!(wrong.parse::<DisplayName>().is_err(), "{wrong:?}");
         }
@@ -93,7 +101,13 @@ mod tests {
 
     #[test]
     fn an_email_address_is_trimmed_and_lower_case_with_one_at_sign() {
-        assert_eq!(" Ada@Example.com ".parse::<NormalizedEmail>().unwrap().as_str(), "ada@example.com");
+        assert_eq!(
+            " Ada@Example.com "
+                .parse::<NormalizedEmail>()
+                .unwrap()
+                .as_str(),
+            "ada@example.com"
+        );
         for wrong in [
             "",
             "ada",

@@ -37,12 +37,15 @@ impl MailpieceCode {
     /// New codes for the cards of a batch, from the system-seeded generator for secrets.
     pub fn batch(cards: usize) -> Vec<Self> {
         let start = random_chars(BATCH_CHARS);
-        (0..cards).map(|_| Self(start.clone() + &random_chars(CODE_CHARS - BATCH_CHARS))).collect()
+        (0..cards)
+            .map(|_| Self(start.clone() + &random_chars(CODE_CHARS - BATCH_CHARS)))
+            .collect()
     }
 
     /// Reads a code; `None` when it can be no card's.
     pub fn parse(text: &str) -> Option<Self> {
-        let fits = text.len() == CODE_CHARS && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let fits =
+            text.len() == CODE_CHARS && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
         fits.then(|| Self(text.to_owned()))
     }
 
@@ -53,7 +56,11 @@ impl MailpieceCode {
 }
 
 fn random_chars(count: usize) -> String {
-    rand::rng().sample_iter(Alphanumeric).take(count).map(char::from).collect()
+    rand::rng()
+        .sample_iter(Alphanumeric)
+        .take(count)
+        .map(char::from)
+        .collect()
 }
 
 impl ScanTarget {
@@ -63,13 +70,19 @@ impl ScanTarget {
             None => (text, 1),
             Some((code, digits)) => (code, later_element(digits)?),
         };
-        Some(Self { code: MailpieceCode::parse(code)?, element })
+        Some(Self {
+            code: MailpieceCode::parse(code)?,
+            element,
+        })
     }
 }
 
 /// `2` to `9`: the first one has no number, so that each address has one form.
 fn later_element(digits: &str) -> Option<u8> {
-    let number = digits.parse().ok().filter(|number| (2..=ELEMENTS).contains(number));
+    let number = digits
+        .parse()
+        .ok()
+        .filter(|number| (2..=ELEMENTS).contains(number));
     number.filter(|_| digits.len() == 1)
 }
 
@@ -93,7 +106,10 @@ mod tests {
         let codes = MailpieceCode::batch(100);
         for code in &codes {
             assert_eq!(MailpieceCode::parse(code.as_str()), Some(code.clone()));
-            assert_eq!(code.as_str()[..BATCH_CHARS], codes[0].as_str()[..BATCH_CHARS]);
+            assert_eq!(
+                code.as_str()[..BATCH_CHARS],
+                codes[0].as_str()[..BATCH_CHARS]
+            );
         }
         assert_eq!(codes.iter().collect::<HashSet<_>>().len(), codes.len());
     }
@@ -102,11 +118,20 @@ mod tests {
     fn a_target_is_the_code_and_the_number_of_a_later_element() {
         for (text, element) in [("aZ09aZ09aZ", 1), ("aZ09aZ09aZ-2", 2), ("aZ09aZ09aZ-9", 9)] {
             let target = ScanTarget::parse(text).unwrap();
-            assert_eq!((target.element, target.to_string().as_str()), (element, text));
+            assert_eq!(
+                (target.element, target.to_string().as_str()),
+                (element, text)
+            );
         }
-        for text in
-            ["", "aZ09aZ09a", "aZ09aZ09aZZ", "aZ09aZ09a!", "aZ09aZ09aZ-", "aZ09aZ09aZ-1", "aZ09aZ09aZ-02"]
-        {
+        for text in [
+            "",
+            "aZ09aZ09a",
+            "aZ09aZ09aZZ",
+            "aZ09aZ09a!",
+            "aZ09aZ09aZ-",
+            "aZ09aZ09aZ-1",
+            "aZ09aZ09aZ-02",
+        ] {
             assert_eq!(ScanTarget::parse(text), None, "{text}");
         }
         assert_eq!(ScanTarget::parse("aZ09aZ09aZ-10"), None);

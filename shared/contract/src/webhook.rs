@@ -170,7 +170,10 @@ impl QrScanned<'static> {
         Self {
             id: EventId { id, is_test: true },
             scanned_at,
-            campaign: EventCampaign { id: "PA-EXAMPL", name: "Example campaign" },
+            campaign: EventCampaign {
+                id: "PA-EXAMPL",
+                name: "Example campaign",
+            },
             recipient: EventRecipient {
                 first_name: Some("Sam"),
                 last_name: Some("Example"),
@@ -207,7 +210,10 @@ mod tests {
     fn the_body_is_that_of_the_contract_and_a_test_event_says_so() {
         let at = DateTime::from_timestamp(1_767_323_045, 60_000_000).unwrap();
         let mut event = QrScanned::example(Uuid::from_u128(7), at);
-        event.recipient = EventRecipient { first_name: known("Ann"), ..EventRecipient::default() };
+        event.recipient = EventRecipient {
+            first_name: known("Ann"),
+            ..EventRecipient::default()
+        };
         event.location = EventLocation::default();
         let body = |event: &QrScanned<'_>| event.to_json().unwrap();
         let tail = concat!(
@@ -223,6 +229,9 @@ mod tests {
             format!(r#"{{"event":"qr.scanned","id":"evt_test_{id}","test":true,{tail}"#)
         );
         event.id.is_test = false;
-        assert_eq!(body(&event), format!(r#"{{"event":"qr.scanned","id":"evt_{id}",{tail}"#));
+        assert_eq!(
+            body(&event),
+            format!(r#"{{"event":"qr.scanned","id":"evt_{id}",{tail}"#)
+        );
     }
 }

@@ -31,14 +31,19 @@ pub(crate) fn document(document: &PrintableDesign) -> Result<(), DesignError> {
             let checked = unique(&mut ids, &element.id)
                 .and_then(|()| check(document, side, element))
                 .and_then(|()| check_own_text(&mut typesetter, element));
-            checked.map_err(|explanation| DesignError::item(side, quoted(&element.id), explanation))?;
+            checked
+                .map_err(|explanation| DesignError::item(side, quoted(&element.id), explanation))?;
         }
     }
     if let Some(return_address) = document.return_address() {
         let checked = check_return_address(return_address)
             .and_then(|()| check_own_address(&mut typesetter, document.product(), return_address));
         checked.map_err(|explanation| {
-            DesignError::item(document.product().address_side(), "the return address".to_owned(), explanation)
+            DesignError::item(
+                document.product().address_side(),
+                "the return address".to_owned(),
+                explanation,
+            )
         })?;
     }
     Ok(())
@@ -62,16 +67,24 @@ fn is_id(id: &str) -> bool {
 }
 
 fn unique<'a>(ids: &mut HashSet<&'a str>, id: &'a str) -> CheckResult {
-    require(is_id(id), || format!("its id must have 1 to {ID_CHARS} characters"))?;
+    require(is_id(id), || {
+        format!("its id must have 1 to {ID_CHARS} characters")
+    })?;
     require(ids.insert(id), || "another item has the same id".to_owned())
 }
 
 fn check(document: &PrintableDesign, side: Side, element: &DesignElement) -> CheckResult {
     check_frame(document.product(), element)?;
     if side == document.product().address_side() {
-        let covered = document.reserved_zones().into_iter().find(|zone| element.frame.covers(zone.area));
+        let covered = document
+            .reserved_zones()
+            .into_iter()
+            .find(|zone| element.frame.covers(zone.area));
         if let Some(zone) = covered {
-            return Err(format!("it covers the zone reserved for the {}", zone.purpose));
+            return Err(format!(
+                "it covers the zone reserved for the {}",
+                zone.purpose
+            ));
         }
     }
     match &element.content {
@@ -90,10 +103,17 @@ fn check_frame(product: Product, element: &DesignElement) -> CheckResult {
     require((-360.0..=360.0).contains(&frame.rotation), || {
         "its rotation must be -360 to 360 degrees".to_owned()
     })?;
-    require(frame.is_within(product.bleed_area()), || "it reaches past the bleed".to_owned())?;
+    require(frame.is_within(product.bleed_area()), || {
+        "it reaches past the bleed".to_owned()
+    })?;
     // Pictures and colour may be cut, what must be read may not.
-    let is_read = matches!(element.content, ElementContent::Text(_) | ElementContent::QrCode(_));
-    require(!is_read || frame.is_within(product.safe_area()), || "it reaches past the safe margin".to_owned())
+    let is_read = matches!(
+        element.content,
+        ElementContent::Text(_) | ElementContent::QrCode(_)
+    );
+    require(!is_read || frame.is_within(product.safe_area()), || {
+        "it reaches past the safe margin".to_owned()
+    })
 }
 
 fn check_text(text: &TextBox, frame: ElementFrame) -> CheckResult {
@@ -104,11 +124,19 @@ fn check_text(text: &TextBox, frame: ElementFrame) -> CheckResult {
         })?;
     }
     require(smallest_size <= text.size, || {
-        format!("its smallest_size {smallest_size} is larger than its size {}", text.size)
+        format!(
+            "its smallest_size {smallest_size} is larger than its size {}",
+            text.size
+        )
     })?;
-    require((SMALLEST_LINE_HEIGHT..=LARGEST_LINE_HEIGHT).contains(&text.line_height), || {
-        format!("its line_height must be {SMALLEST_LINE_HEIGHT} to {LARGEST_LINE_HEIGHT} times its size")
-    })?;
+    require(
+        (SMALLEST_LINE_HEIGHT..=LARGEST_LINE_HEIGHT).contains(&text.line_height),
+        || {
+            format!(
+                "its line_height must be {SMALLEST_LINE_HEIGHT} to {LARGEST_LINE_HEIGHT} times its size"
+            )
+        },
+    )?;
     let line = ShapingFace::of(text.font).height() * smallest_size;
     require(line <= frame.area.height, || {
         format!("its area is lower than one line of its smallest size {smallest_size}")
@@ -118,7 +146,9 @@ fn check_text(text: &TextBox, frame: ElementFrame) -> CheckResult {
     require((width / 2.0..=LARGEST_RADIUS).contains(&arc.radius), || {
         format!("its arc's radius must be half its width to {LARGEST_RADIUS} points")
     })?;
-    require(arc.radius > line, || "its arc is too small for one line of its smallest size".to_owned())?;
+    require(arc.radius > line, || {
+        "its arc is too small for one line of its smallest size".to_owned()
+    })?;
     require(arc.rise(width) + line <= frame.area.height, || {
         "its area is too low for its arc and one line of text".to_owned()
     })
@@ -126,12 +156,18 @@ fn check_text(text: &TextBox, frame: ElementFrame) -> CheckResult {
 
 /// What the design itself brings must print: there is no recipient to blame for it.
 fn check_own_text(typesetter: &mut Typesetter, element: &DesignElement) -> CheckResult {
-    let ElementContent::Text(text) = &element.content else { return Ok(()) };
+    let ElementContent::Text(text) = &element.content else {
+        return Ok(());
+    };
     let setting = TextPlacement::new(text, element.frame.area);
     for own in text.text.own_texts() {
         let unsupported = setting.analyse(typesetter, own).unsupported;
         require(unsupported.is_empty(), || {
-            format!("its font {} has no {}", text.font.name(), character_list(&unsupported))
+            format!(
+                "its font {} has no {}",
+                text.font.name(),
+                character_list(&unsupported)
+            )
         })?;
     }
     // What prints for a recipient without any values.
@@ -141,13 +177,18 @@ fn check_own_text(typesetter: &mut Typesetter, element: &DesignElement) -> Check
         FittedSize::BelowSmallest(_) => {
             Err("its text is too long for its arc at its smallest size".to_owned())
         }
-        FittedSize::Nowhere => Err("its text does not fit its area at its smallest size".to_owned()),
+        FittedSize::Nowhere => {
+            Err("its text does not fit its area at its smallest size".to_owned())
+        }
     }
 }
 
 fn check_image(image: &ImageElement) -> CheckResult {
-    let ImageSource::Variable { field, .. } = &image.source else { return Ok(()) };
-    let is_name = !field.is_empty() && field.trim() == field && field.chars().nth(FIELD_NAME_CHARS).is_none();
+    let ImageSource::Variable { field, .. } = &image.source else {
+        return Ok(());
+    };
+    let is_name =
+        !field.is_empty() && field.trim() == field && field.chars().nth(FIELD_NAME_CHARS).is_none();
     require(is_name, || {
         format!("its field must have 1 to {FIELD_NAME_CHARS} characters and no space around them")
     })
@@ -162,15 +203,19 @@ fn check_qr_code(frame: ElementFrame) -> CheckResult {
 
 fn check_shape(shape: &ShapeElement, frame: ElementFrame) -> CheckResult {
     let half = frame.area.width.min(frame.area.height) / 2.0;
-    require(shape.fill.is_some() || shape.stroke.is_some(), || "it has neither fill nor stroke".to_owned())?;
-    require(shape.corner_radius == 0.0 || shape.outline == ShapeOutline::Rectangle, || {
-        "only a rectangle has a corner_radius".to_owned()
+    require(shape.fill.is_some() || shape.stroke.is_some(), || {
+        "it has neither fill nor stroke".to_owned()
     })?;
+    require(
+        shape.corner_radius == 0.0 || shape.outline == ShapeOutline::Rectangle,
+        || "only a rectangle has a corner_radius".to_owned(),
+    )?;
     require((0.0..=half).contains(&shape.corner_radius), || {
         "its corner_radius must be 0 to half its shorter side".to_owned()
     })?;
-    let stroke_fits =
-        shape.stroke.is_none_or(|stroke| stroke.width > 0.0 && stroke.width <= half.min(LARGEST_STROKE));
+    let stroke_fits = shape
+        .stroke
+        .is_none_or(|stroke| stroke.width > 0.0 && stroke.width <= half.min(LARGEST_STROKE));
     require(stroke_fits, || {
         format!(
             "its stroke must be more than 0, and no more than {LARGEST_STROKE} points and half its shorter side"
@@ -184,22 +229,38 @@ fn check_return_address(return_address: &ReturnAddress) -> CheckResult {
     require(is_variable == fallback.is_some(), || {
         "it must have a fallback exactly when it has fields".to_owned()
     })?;
-    require(fallback.iter().all(|fallback| fallback.fields().next().is_none()), || {
-        "its fallback must have no fields".to_owned()
-    })?;
-    let has_every_part =
-        [Some(address), fallback.as_ref()].into_iter().flatten().all(|part| !part.lacks_a_part());
-    require(has_every_part, || "name, address_1, city, state and zip must not be blank".to_owned())
+    require(
+        fallback
+            .iter()
+            .all(|fallback| fallback.fields().next().is_none()),
+        || "its fallback must have no fields".to_owned(),
+    )?;
+    let has_every_part = [Some(address), fallback.as_ref()]
+        .into_iter()
+        .flatten()
+        .all(|part| !part.lacks_a_part());
+    require(has_every_part, || {
+        "name, address_1, city, state and zip must not be blank".to_owned()
+    })
 }
 
 /// An address without fields must print as it is.
-fn check_own_address(typesetter: &mut Typesetter, product: Product, design: &ReturnAddress) -> CheckResult {
+fn check_own_address(
+    typesetter: &mut Typesetter,
+    product: Product,
+    design: &ReturnAddress,
+) -> CheckResult {
     let ReturnAddress { address, fallback } = design;
-    let own = fallback.as_ref().map_or(("it", address), |fallback| ("its fallback", fallback));
+    let own = fallback
+        .as_ref()
+        .map_or(("it", address), |fallback| ("its fallback", fallback));
     let (name, lines) = (own.0, own.1.render(|_| None).lines());
     let block = product.set_return_address(typesetter, &lines);
     require(block.unsupported.is_empty(), || {
-        format!("{name} has characters that no font prints: {}", character_list(&block.unsupported))
+        format!(
+            "{name} has characters that no font prints: {}",
+            character_list(&block.unsupported)
+        )
     })?;
     require(block.fits, || format!("{name} is too long for its place"))
 }

@@ -92,15 +92,27 @@ impl PrintableDesign {
     /// The parts of the address side that no element may cover.
     pub fn reserved_zones(&self) -> Vec<ReservedZone> {
         let mut zones = self.product.reserved_zones();
-        zones.extend(self.return_address.is_some().then(|| self.product.return_address_zone()));
+        zones.extend(
+            self.return_address
+                .is_some()
+                .then(|| self.product.return_address_zone()),
+        );
         zones
     }
 
     /// The recipient's fields that it uses, each once in the spelling met first, in alphabetical order. Case
     /// does not make two fields of one.
     pub fn fields(&self) -> Vec<&str> {
-        let elements = self.front.elements.iter().chain(&self.back.elements).flat_map(DesignElement::fields);
-        let address = self.return_address.iter().flat_map(|return_address| return_address.address.fields());
+        let elements = self
+            .front
+            .elements
+            .iter()
+            .chain(&self.back.elements)
+            .flat_map(DesignElement::fields);
+        let address = self
+            .return_address
+            .iter()
+            .flat_map(|return_address| return_address.address.fields());
         let mut spelling = BTreeMap::new();
         for field in elements.chain(address) {
             spelling.entry(field.to_lowercase()).or_insert(field);
@@ -122,11 +134,15 @@ impl RawSide {
             .iter()
             .enumerate()
             .map(|(index, value)| {
-                DesignElement::read(value)
-                    .map_err(|explanation| DesignError::item(side, check::name(value, index), explanation))
+                DesignElement::read(value).map_err(|explanation| {
+                    DesignError::item(side, check::name(value, index), explanation)
+                })
             })
             .collect::<Result<_, _>>()?;
-        Ok(DesignSide { background: self.background, elements })
+        Ok(DesignSide {
+            background: self.background,
+            elements,
+        })
     }
 }
 

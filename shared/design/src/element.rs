@@ -212,9 +212,13 @@ impl TextArc {
 impl DesignElement {
     /// Reads an element. The error is an explanation that names the setting.
     pub(crate) fn read(value: &Value) -> Result<Self, String> {
-        let mut settings = value.as_object().cloned().ok_or("an element must be an object")?;
+        let mut settings = value
+            .as_object()
+            .cloned()
+            .ok_or("an element must be an object")?;
         let id = take(&mut settings, "id")?.ok_or("it has no id")?;
-        let kind = take(&mut settings, "kind")?.ok_or("it has no kind: text, image, qr_code or shape")?;
+        let kind =
+            take(&mut settings, "kind")?.ok_or("it has no kind: text, image, qr_code or shape")?;
         let area: PageRect = take(&mut settings, "area")?.ok_or("it has no area")?;
         let rotation = take(&mut settings, "rotation")?.unwrap_or(0.0);
         let settings = Value::Object(settings);
@@ -225,7 +229,11 @@ impl DesignElement {
             ElementKind::Shape => read(&settings).map(ElementContent::Shape),
         };
         let content = content.map_err(|explanation| with_common_settings(&explanation))?;
-        Ok(Self { id, frame: ElementFrame { area, rotation }, content })
+        Ok(Self {
+            id,
+            frame: ElementFrame { area, rotation },
+            content,
+        })
     }
 
     /// The names of its fields, repeats included.
@@ -233,12 +241,16 @@ impl DesignElement {
         let (template, field) = match &self.content {
             ElementContent::Text(text) => (Some(&text.text), None),
             ElementContent::QrCode(code) => (Some(code.destination.template()), None),
-            ElementContent::Image(ImageElement { source: ImageSource::Variable { field, .. }, .. }) => {
-                (None, Some(field.as_str()))
-            }
+            ElementContent::Image(ImageElement {
+                source: ImageSource::Variable { field, .. },
+                ..
+            }) => (None, Some(field.as_str())),
             ElementContent::Image(_) | ElementContent::Shape(_) => (None, None),
         };
-        template.into_iter().flat_map(TextTemplate::fields).chain(field)
+        template
+            .into_iter()
+            .flat_map(TextTemplate::fields)
+            .chain(field)
     }
 }
 
@@ -247,7 +259,9 @@ fn with_common_settings(explanation: &str) -> String {
     const EXPECTED: &str = ", expected ";
     const COMMON: &str = "one of `id`, `kind`, `area`, `rotation`, ";
     match explanation.split_once(EXPECTED) {
-        Some((unknown, settings)) if unknown.contains("unknown field") && !unknown.contains('.') => {
+        Some((unknown, settings))
+            if unknown.contains("unknown field") && !unknown.contains('.') =>
+        {
             let settings = settings.trim_start_matches("one of ").replace(" or ", ", ");
             format!("{unknown}{EXPECTED}{COMMON}{settings}")
         }
@@ -255,9 +269,14 @@ fn with_common_settings(explanation: &str) -> String {
     }
 }
 
-fn take<T: DeserializeOwned>(settings: &mut Map<String, Value>, name: &str) -> Result<Option<T>, String> {
+fn take<T: DeserializeOwned>(
+    settings: &mut Map<String, Value>,
+    name: &str,
+) -> Result<Option<T>, String> {
     let value = settings.remove(name);
-    value.map(|value| read(&value).map_err(|explanation| format!("{name}: {explanation}"))).transpose()
+    value
+        .map(|value| read(&value).map_err(|explanation| format!("{name}: {explanation}")))
+        .transpose()
 }
 
 /// Reads a value. The error names the setting within it.
@@ -265,7 +284,11 @@ pub(crate) fn read<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
         let explanation = in_plain_words(error.into_inner().to_string());
-        if path == "." { explanation } else { format!("{path}: {explanation}") }
+        if path == "." {
+            explanation
+        } else {
+            format!("{path}: {explanation}")
+        }
     })
 }
 
@@ -274,8 +297,14 @@ fn in_plain_words(mut explanation: String) -> String {
     const TYPES: [(&str, &str); 4] = [
         ("expected f64", "expected a number"),
         ("expected a sequence", "expected a list"),
-        ("expected map with a single key", "expected one thing with its name, such as {\"fixed\": {…}}"),
-        ("expected string or map", "expected one thing with its name, such as {\"fixed\": {…}}"),
+        (
+            "expected map with a single key",
+            "expected one thing with its name, such as {\"fixed\": {…}}",
+        ),
+        (
+            "expected string or map",
+            "expected one thing with its name, such as {\"fixed\": {…}}",
+        ),
     ];
     for (of_type, plain) in TYPES {
         explanation = explanation.replace(of_type, plain);

@@ -58,7 +58,11 @@ pub enum LayoutWarningCode {
 
 impl LayoutErrorReason {
     /// Every reason.
-    pub const ALL: [Self; 3] = [Self::UnsupportedCharacters, Self::TextOverflow, Self::VariableImageMissing];
+    pub const ALL: [Self; 3] = [
+        Self::UnsupportedCharacters,
+        Self::TextOverflow,
+        Self::VariableImageMissing,
+    ];
 
     /// The code on the wire.
     pub const fn as_str(self) -> &'static str {
@@ -100,36 +104,62 @@ impl LayoutError {
             "The font {font} cannot print {} in the text box \"{text_box}\".",
             character_list(characters)
         );
-        Self { reason: LayoutErrorReason::UnsupportedCharacters, field: text_box.to_owned(), detail }
+        Self {
+            reason: LayoutErrorReason::UnsupportedCharacters,
+            field: text_box.to_owned(),
+            detail,
+        }
     }
 
     pub(crate) fn overflow(text_box: &str, smallest_size: f64) -> Self {
         let detail = format!(
             "The text does not fit the text box \"{text_box}\", even at its smallest size of {smallest_size} points."
         );
-        Self { reason: LayoutErrorReason::TextOverflow, field: text_box.to_owned(), detail }
+        Self {
+            reason: LayoutErrorReason::TextOverflow,
+            field: text_box.to_owned(),
+            detail,
+        }
     }
 
     pub(crate) fn too_long(text_box: &str) -> Self {
         let detail = format!(
             "With the text box \"{text_box}\" the texts of the card have more than {CARD_CHARS} characters."
         );
-        Self { reason: LayoutErrorReason::TextOverflow, field: text_box.to_owned(), detail }
+        Self {
+            reason: LayoutErrorReason::TextOverflow,
+            field: text_box.to_owned(),
+            detail,
+        }
     }
 
     pub(crate) fn image_missing(field: &str, has_link: bool) -> Self {
-        let detail = format!("{}, and the request wants every picture.", no_picture(field, has_link));
-        Self { reason: LayoutErrorReason::VariableImageMissing, field: field.to_owned(), detail }
+        let detail = format!(
+            "{}, and the request wants every picture.",
+            no_picture(field, has_link)
+        );
+        Self {
+            reason: LayoutErrorReason::VariableImageMissing,
+            field: field.to_owned(),
+            detail,
+        }
     }
 }
 
 impl LayoutWarning {
     fn new(code: LayoutWarningCode, field: &str, detail: String) -> Self {
-        Self { code, field: field.to_owned(), detail }
+        Self {
+            code,
+            field: field.to_owned(),
+            detail,
+        }
     }
 
     pub(crate) fn image_fallback(field: &str, has_link: bool) -> Self {
-        let detail = format!("{}, so the design's default picture prints.", no_picture(field, has_link));
+        let detail = format!(
+            "{}, so the design's default picture prints.",
+            no_picture(field, has_link)
+        );
         Self::new(LayoutWarningCode::VariableImageFallback, field, detail)
     }
 
@@ -139,8 +169,9 @@ impl LayoutWarning {
     }
 
     pub(crate) fn link_needs(field: &str, code: &str) -> Self {
-        let detail =
-            format!("\"{field}\" is empty, so the QR code \"{code}\" leads to the design's fallback link.");
+        let detail = format!(
+            "\"{field}\" is empty, so the QR code \"{code}\" leads to the design's fallback link."
+        );
         Self::new(LayoutWarningCode::QrFallbackLink, field, detail)
     }
 
@@ -159,8 +190,9 @@ impl LayoutWarning {
     }
 
     pub(crate) fn overlap(text_box: &str, other: &str) -> Self {
-        let detail =
-            format!("The text in \"{text_box}\" meets \"{other}\", which it does not in the design.");
+        let detail = format!(
+            "The text in \"{text_box}\" meets \"{other}\", which it does not in the design."
+        );
         Self::new(LayoutWarningCode::TextOverlap, text_box, detail)
     }
 
@@ -190,9 +222,16 @@ fn no_picture(field: &str, has_link: bool) -> String {
 
 /// The characters with their numbers, for those that a reader's screen does not show: `"🎉" (U+1F389)`.
 pub(crate) fn character_list(characters: &[String]) -> String {
-    let mut listed: Vec<String> =
-        characters.iter().take(LISTED_CHARACTERS).map(|character| named(character)).collect();
-    if let Some(more) = characters.len().checked_sub(LISTED_CHARACTERS).filter(|more| *more > 0) {
+    let mut listed: Vec<String> = characters
+        .iter()
+        .take(LISTED_CHARACTERS)
+        .map(|character| named(character))
+        .collect();
+    if let Some(more) = characters
+        .len()
+        .checked_sub(LISTED_CHARACTERS)
+        .filter(|more| *more > 0)
+    {
         listed.push(format!("{more} more"));
     }
     match listed.split_last() {
@@ -209,7 +248,11 @@ fn named(character: &str) -> String {
         .map(|character| format!("U+{:04X}", u32::from(character)))
         .collect();
     let numbers = numbers.join(" ");
-    if character.chars().any(char::is_control) { numbers } else { format!("\"{character}\" ({numbers})") }
+    if character.chars().any(char::is_control) {
+        numbers
+    } else {
+        format!("\"{character}\" ({numbers})")
+    }
 }
 
 #[cfg(test)]
@@ -220,7 +263,9 @@ mod tests {
     fn a_text_too_long_for_its_curve_prints_smaller_than_its_smallest_size() {
         let warning = LayoutWarning::curve_too_long("seal", 6.0, 5.999);
         assert!(
-            warning.detail.ends_with("smallest size of 6 points, so it prints at 5.9."),
+            warning
+                .detail
+                .ends_with("smallest size of 6 points, so it prints at 5.9."),
             "{}",
             warning.detail
         );

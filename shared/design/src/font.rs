@@ -55,7 +55,11 @@ impl Font {
     /// Where a character is looked for that this font has not: in the order given, of the same weight.
     pub fn fallbacks(self) -> [Self; 3] {
         if self.is_bold() {
-            [Self::NotoSansHebrewBold, Self::NotoSansArabicBold, Self::DejaVuSansBold]
+            [
+                Self::NotoSansHebrewBold,
+                Self::NotoSansArabicBold,
+                Self::DejaVuSansBold,
+            ]
         } else {
             [Self::NotoSansHebrew, Self::NotoSansArabic, Self::DejaVuSans]
         }

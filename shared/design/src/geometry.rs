@@ -34,7 +34,12 @@ pub(crate) type PagePoint = (f64, f64);
 impl PageRect {
     /// An area by its upper left corner and its size.
     pub(crate) const fn new(x: f64, y: f64, width: f64, height: f64) -> Self {
-        Self { x, y, width, height }
+        Self {
+            x,
+            y,
+            width,
+            height,
+        }
     }
 
     /// This area with `margin` more on each side; less when it is negative.
@@ -51,7 +56,12 @@ impl PageRect {
     /// The corners: upper left, upper right, lower right, lower left.
     pub(crate) const fn corners(self) -> [PagePoint; 4] {
         let (right, bottom) = (self.x + self.width, self.y + self.height);
-        [(self.x, self.y), (right, self.y), (right, bottom), (self.x, bottom)]
+        [
+            (self.x, self.y),
+            (right, self.y),
+            (right, bottom),
+            (self.x, bottom),
+        ]
     }
 
     /// The point in its middle.
@@ -81,7 +91,10 @@ impl ElementFrame {
         let middle = self.area.middle();
         let (sine, cosine) = self.rotation.to_radians().sin_cos();
         let (right, down) = (x - middle.0, y - middle.1);
-        (middle.0 + right * cosine - down * sine, middle.1 + right * sine + down * cosine)
+        (
+            middle.0 + right * cosine - down * sine,
+            middle.1 + right * sine + down * cosine,
+        )
     }
 
     /// The corners after turning: upper left, upper right, lower right, lower left of the area before it.
@@ -106,8 +119,14 @@ impl ElementFrame {
 
     /// Whether no corner of the other lies outside.
     pub(crate) fn holds(self, other: Self) -> bool {
-        let back = Self { rotation: -self.rotation, ..self };
-        other.corners().into_iter().all(|corner| self.area.holds(back.turned(corner)))
+        let back = Self {
+            rotation: -self.rotation,
+            ..self
+        };
+        other
+            .corners()
+            .into_iter()
+            .all(|corner| self.area.holds(back.turned(corner)))
     }
 }
 
@@ -135,7 +154,9 @@ fn span(corners: &[PagePoint], (x, y): PagePoint) -> PagePoint {
     corners
         .iter()
         .map(|corner| corner.0 * x + corner.1 * y)
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)))
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| {
+            (low.min(at), high.max(at))
+        })
 }
 
 #[cfg(test)]
@@ -147,7 +168,10 @@ mod tests {
     const PAGE: PageRect = PageRect::new(0.0, 0.0, 100.0, 60.0);
 
     fn frame(x: f64, y: f64, width: f64, height: f64, rotation: f64) -> ElementFrame {
-        ElementFrame { area: PageRect::new(x, y, width, height), rotation }
+        ElementFrame {
+            area: PageRect::new(x, y, width, height),
+            rotation,
+        }
     }
 
     #[test]

@@ -25,10 +25,12 @@ mod text;
 
 pub use document::{DesignSide, PrintableDesign};
 pub use element::{
-    ArcBend, DesignElement, ElementContent, ImageElement, ImageFit, ImageSource, QrCode, ShapeElement,
-    ShapeOutline, ShapeStroke, TextArc, TextBox,
+    ArcBend, DesignElement, ElementContent, ImageElement, ImageFit, ImageSource, QrCode,
+    ShapeElement, ShapeOutline, ShapeStroke, TextArc, TextBox,
 };
-pub use finding::{LayoutDecision, LayoutError, LayoutErrorReason, LayoutWarning, LayoutWarningCode};
+pub use finding::{
+    LayoutDecision, LayoutError, LayoutErrorReason, LayoutWarning, LayoutWarningCode,
+};
 pub use font::Font;
 pub use geometry::{ElementFrame, PageRect};
 pub use link::{HttpsLink, QrDestination};

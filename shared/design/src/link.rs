@@ -10,7 +10,11 @@ use crate::template::{RenderedTemplate, TextTemplate};
 
 /// What is encoded in a value that stands within a link: all but the unreserved characters (RFC 3986 §2.3), as simple
 /// expansion in URI templates does (RFC 6570 §3.2.2).
-const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
 
 /// An https link, for what prints and what a QR code falls back to.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -69,7 +73,9 @@ fn web_link(text: &str) -> Result<Url, String> {
     }
     let url = Url::parse(text).map_err(|error| format!("{text:?} is not a link: {error}"))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(format!("the link {text:?} must begin with https:// or http://"));
+        return Err(format!(
+            "the link {text:?} must begin with https:// or http://"
+        ));
     }
     Ok(url)
 }
@@ -134,12 +140,21 @@ mod tests {
 
     #[test]
     fn a_destination_is_checked_as_far_as_it_is_known() {
-        for text in
-            ["http://example.com", "https://{{domain}}/x?name={{first_name}}", "{{link}}", "{{link|x}}/y"]
-        {
+        for text in [
+            "http://example.com",
+            "https://{{domain}}/x?name={{first_name}}",
+            "{{link}}",
+            "{{link|x}}/y",
+        ] {
             assert!(destination(text).is_ok(), "{text}");
         }
-        for text in ["", "javascript:{{code}}", "mailto:{{email}}", "https://{{domain", "/{{path}}"] {
+        for text in [
+            "",
+            "javascript:{{code}}",
+            "mailto:{{email}}",
+            "https://{{domain",
+            "/{{path}}",
+        ] {
             assert!(destination(text).is_err(), "{text}");
         }
     }
@@ -147,17 +162,25 @@ mod tests {
     #[test]
     fn a_destination_that_is_no_link_for_a_recipient_is_none() {
         let whole = destination("{{link}}").unwrap();
-        assert_eq!(whole.render(|_| Some("https://a.example/b")).as_deref(), Some("https://a.example/b"));
+        assert_eq!(
+            whole.render(|_| Some("https://a.example/b")).as_deref(),
+            Some("https://a.example/b")
+        );
         assert_eq!(whole.render(|_| Some("javascript:alert(1)")), None);
         let part = destination("https://example.com/{{code}}").unwrap();
         assert_eq!(part.render(|_| None), None);
-        assert_eq!(part.render(|_| Some("7")).as_deref(), Some("https://example.com/7"));
+        assert_eq!(
+            part.render(|_| Some("7")).as_deref(),
+            Some("https://example.com/7")
+        );
     }
 
     #[test]
     fn a_value_is_percent_encoded_and_stays_where_the_template_has_it() {
-        let link =
-            destination("https://example.com/a/{{path}}/b?x={{query}}&y=1#{{fragment|top of page}}").unwrap();
+        let link = destination(
+            "https://example.com/a/{{path}}/b?x={{query}}&y=1#{{fragment|top of page}}",
+        )
+        .unwrap();
         let rendered = |value: &'static str| {
             let filled = |name: &str| (name != "fragment").then_some(value);
             link.render(filled).unwrap()
@@ -175,19 +198,36 @@ mod tests {
             ("東京", "%E6%9D%B1%E4%BA%AC"),
             ("line\nbreak", "line%0Abreak"),
         ] {
-            let expected = format!("https://example.com/a/{encoded}/b?x={encoded}&y=1#top%20of%20page");
+            let expected =
+                format!("https://example.com/a/{encoded}/b?x={encoded}&y=1#top%20of%20page");
             assert_eq!(rendered(value), expected);
-            assert_eq!(Url::parse(&expected).unwrap().as_str(), expected, "and no reader changes it");
+            assert_eq!(
+                Url::parse(&expected).unwrap().as_str(),
+                expected,
+                "and no reader changes it"
+            );
         }
     }
 
     #[test]
     fn a_value_cannot_lead_up_the_path_or_to_another_host() {
         let path = destination("https://example.com/a/{{code}}").unwrap();
-        assert_eq!((path.render(|_| Some(".")), path.render(|_| Some(".."))), (None, None));
+        assert_eq!(
+            (path.render(|_| Some(".")), path.render(|_| Some(".."))),
+            (None, None)
+        );
         let host = destination("https://{{shop}}.example.com/").unwrap();
-        assert_eq!(host.render(|_| Some("north")).as_deref(), Some("https://north.example.com/"));
-        for value in ["evil.example/", "evil.example#", "evil.example\\", "evil@", "a:1"] {
+        assert_eq!(
+            host.render(|_| Some("north")).as_deref(),
+            Some("https://north.example.com/")
+        );
+        for value in [
+            "evil.example/",
+            "evil.example#",
+            "evil.example\\",
+            "evil@",
+            "a:1",
+        ] {
             assert_eq!(host.render(|_| Some(value)), None, "{value}");
         }
     }
@@ -195,11 +235,27 @@ mod tests {
     #[test]
     fn a_value_that_the_link_begins_with_is_the_link_and_those_behind_it_are_encoded() {
         let link = destination("{{link}}?name={{name}}").unwrap();
-        let value = |name: &str| Some(if name == "link" { "https://a.example/b%20c/d" } else { "A & B" });
-        assert_eq!(link.render(value).as_deref(), Some("https://a.example/b%20c/d?name=A%20%26%20B"));
-        let spaced = destination("{{link}}").unwrap().render(|_| Some(" https://a.example/b c "));
+        let value = |name: &str| {
+            Some(if name == "link" {
+                "https://a.example/b%20c/d"
+            } else {
+                "A & B"
+            })
+        };
+        assert_eq!(
+            link.render(value).as_deref(),
+            Some("https://a.example/b%20c/d?name=A%20%26%20B")
+        );
+        let spaced = destination("{{link}}")
+            .unwrap()
+            .render(|_| Some(" https://a.example/b c "));
         assert_eq!(spaced.as_deref(), Some("https://a.example/b%20c"));
-        assert_eq!(destination("{{link}}").unwrap().render(|_| Some("https://a.example/b\tc")), None);
+        assert_eq!(
+            destination("{{link}}")
+                .unwrap()
+                .render(|_| Some("https://a.example/b\tc")),
+            None
+        );
     }
 
     proptest! {

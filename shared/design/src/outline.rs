@@ -29,11 +29,16 @@ impl ElementOutline {
 
     /// Whether the two share more than an edge.
     pub(crate) fn meets(&self, other: &Self) -> bool {
-        self.0.iter().any(|own| other.0.iter().any(|other| overlap(own, other)))
+        self.0
+            .iter()
+            .any(|own| other.0.iter().any(|other| overlap(own, other)))
     }
 
     fn turned(mut self, frame: ElementFrame) -> Self {
-        self.0.iter_mut().flatten().for_each(|corner| *corner = frame.turned(*corner));
+        self.0
+            .iter_mut()
+            .flatten()
+            .for_each(|corner| *corner = frame.turned(*corner));
         self
     }
 }
@@ -41,11 +46,20 @@ impl ElementOutline {
 /// A filled shape covers all inside, an empty one its stroke.
 fn of_shape(shape: &ShapeElement, area: PageRect) -> Vec<Vec<PagePoint>> {
     let outer = form(shape.outline, area);
-    let Some(stroke) = shape.stroke.filter(|_| shape.fill.is_none()) else { return vec![outer] };
+    let Some(stroke) = shape.stroke.filter(|_| shape.fill.is_none()) else {
+        return vec![outer];
+    };
     let inner = form(shape.outline, area.grown(-stroke.width));
     let next = |index: usize| (index + 1) % outer.len();
     (0..outer.len())
-        .map(|index| vec![outer[index], outer[next(index)], inner[next(index)], inner[index]])
+        .map(|index| {
+            vec![
+                outer[index],
+                outer[next(index)],
+                inner[next(index)],
+                inner[index],
+            ]
+        })
         .collect()
 }
 

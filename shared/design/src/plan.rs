@@ -34,9 +34,15 @@ struct ElementPlan {
 #[derive(Debug)]
 enum ElementPlanKind {
     /// The same for everybody. A text without letters draws nothing.
-    Fixed { drawing: Option<ItemDrawing>, outline: ElementOutline },
+    Fixed {
+        drawing: Option<ItemDrawing>,
+        outline: ElementOutline,
+    },
     /// A text with fields. It is to stay clear of these elements of its surface.
-    Text { setting: TextPlacement, clear_of: Vec<usize> },
+    Text {
+        setting: TextPlacement,
+        clear_of: Vec<usize>,
+    },
     /// A picture by recipient.
     Picture,
     /// A QR code at its position in the document.
@@ -62,10 +68,17 @@ impl LayoutPlan {
         let mut codes = 0;
         let mut parts = |side| -> Vec<ElementPlan> {
             let elements = &document.surface(side).elements;
-            elements.iter().map(|element| ElementPlan::of(&mut typesetter, element, &mut codes)).collect()
+            elements
+                .iter()
+                .map(|element| ElementPlan::of(&mut typesetter, element, &mut codes))
+                .collect()
         };
         let (front, back) = (parts(Side::Front), parts(Side::Back));
-        let mut plan = Self { document, front, back };
+        let mut plan = Self {
+            document,
+            front,
+            back,
+        };
         plan.find_neighbours(&mut typesetter);
         plan
     }
@@ -79,10 +92,16 @@ impl LayoutPlan {
     ///
     /// # Errors
     /// [`LayoutError`] when no card is to be made; of several reasons the first in the order of [`LayoutErrorReason`](crate::RefusalReason).
-    pub fn decide(&self, typesetter: &mut Typesetter, recipient: &impl RecipientValues) -> LayoutDecision {
+    pub fn decide(
+        &self,
+        typesetter: &mut Typesetter,
+        recipient: &impl RecipientValues,
+    ) -> LayoutDecision {
         let texts = self.set_texts(typesetter, recipient);
-        let refused =
-            texts.iter().filter_map(|text| self.refusal(text)).chain(self.missing_picture(recipient));
+        let refused = texts
+            .iter()
+            .filter_map(|text| self.refusal(text))
+            .chain(self.missing_picture(recipient));
         if let Some(refusal) = refused.min_by_key(|refusal| refusal.reason) {
             return Err(refusal);
         }
@@ -91,11 +110,16 @@ impl LayoutPlan {
             for (index, (part, element)) in self.elements(side).enumerate() {
                 match (&part.kind, &element.content) {
                     (ElementPlanKind::Text { .. }, ElementContent::Text(text_box)) => {
-                        let text = texts.iter().find(|text| (text.side, text.index) == (side, index));
+                        let text = texts
+                            .iter()
+                            .find(|text| (text.side, text.index) == (side, index));
                         warnings.extend(text.and_then(|text| text.warning(&part.id, text_box)));
-                        warnings.extend(text.and_then(|text| self.overlap(text, &texts, recipient)));
+                        warnings
+                            .extend(text.and_then(|text| self.overlap(text, &texts, recipient)));
                     }
-                    (_, ElementContent::Image(image)) => warnings.extend(picture::warning(image, recipient)),
+                    (_, ElementContent::Image(image)) => {
+                        warnings.extend(picture::warning(image, recipient))
+                    }
                     (_, ElementContent::QrCode(code)) => {
                         warnings.extend(link_warning(&part.id, code, recipient))
                     }
@@ -108,7 +132,11 @@ impl LayoutPlan {
 
     /// Lays out a recipient's card: the front and the back. A card that [`LayoutPlan::decide`] refuses is laid out as far
     /// as it goes: text that does not fit at its smallest size, without characters that no font prints.
-    pub fn pages(&self, typesetter: &mut Typesetter, recipient: &impl RecipientValues) -> [LaidOutPage; 2] {
+    pub fn pages(
+        &self,
+        typesetter: &mut Typesetter,
+        recipient: &impl RecipientValues,
+    ) -> [LaidOutPage; 2] {
         let texts = self.set_texts(typesetter, recipient);
         Side::ALL.map(|side| {
             let elements = self.elements(side).enumerate();
@@ -119,10 +147,15 @@ impl LayoutPlan {
                         picture::drawing(image, recipient)
                     }
                     (ElementPlanKind::Code { position }, ElementContent::QrCode(code)) => {
-                        Some(ItemDrawing::Code { position: *position, colour: code.colour })
+                        Some(ItemDrawing::Code {
+                            position: *position,
+                            colour: code.colour,
+                        })
                     }
                     _ => {
-                        let text = texts.iter().find(|text| (text.side, text.index) == (side, index));
+                        let text = texts
+                            .iter()
+                            .find(|text| (text.side, text.index) == (side, index));
                         text.and_then(FittedText::drawing)
                     }
                 };
@@ -135,7 +168,11 @@ impl LayoutPlan {
                     drawing,
                 })
             });
-            LaidOutPage { side, background: self.document.surface(side).background, items: items.collect() }
+            LaidOutPage {
+                side,
+                background: self.document.surface(side).background,
+                items: items.collect(),
+            }
         })
     }
 
@@ -151,7 +188,9 @@ impl LayoutPlan {
     }
 
     fn elements(&self, side: Side) -> impl Iterator<Item = (&ElementPlan, &DesignElement)> {
-        self.parts(side).iter().zip(&self.document.surface(side).elements)
+        self.parts(side)
+            .iter()
+            .zip(&self.document.surface(side).elements)
     }
 
     /// All texts with fields, fitted to their boxes.
@@ -163,8 +202,10 @@ impl LayoutPlan {
         let (mut texts, mut room) = (Vec::new(), CARD_CHARS);
         for side in Side::ALL {
             for (index, (part, element)) in self.elements(side).enumerate() {
-                if let (ElementPlanKind::Text { setting, clear_of }, ElementContent::Text(text_box)) =
-                    (&part.kind, &element.content)
+                if let (
+                    ElementPlanKind::Text { setting, clear_of },
+                    ElementContent::Text(text_box),
+                ) = (&part.kind, &element.content)
                 {
                     let text = text_box.text.render(|field| recipient.value(field)).text;
                     let rest = room.checked_sub(text.chars().count());
@@ -173,7 +214,14 @@ impl LayoutPlan {
                         Some(_) => set(typesetter, setting, &text),
                         None => (None, FittedSize::Nowhere),
                     };
-                    texts.push(FittedText { side, index, setting, clear_of, analysis, fit });
+                    texts.push(FittedText {
+                        side,
+                        index,
+                        setting,
+                        clear_of,
+                        analysis,
+                        fit,
+                    });
                 }
             }
         }
@@ -182,19 +230,29 @@ impl LayoutPlan {
 
     fn refusal(&self, text: &FittedText<'_>) -> Option<LayoutError> {
         let id = &self.parts(text.side)[text.index].id;
-        let unsupported = text.analysis.as_ref().map_or(&[][..], |analysis| &analysis.unsupported);
+        let unsupported = text
+            .analysis
+            .as_ref()
+            .map_or(&[][..], |analysis| &analysis.unsupported);
         if !unsupported.is_empty() {
-            return Some(LayoutError::unsupported(id, text.setting.style.font.name(), unsupported));
+            return Some(LayoutError::unsupported(
+                id,
+                text.setting.style.font.name(),
+                unsupported,
+            ));
         }
         if text.analysis.is_none() {
             return Some(LayoutError::too_long(id));
         }
-        (text.fit == FittedSize::Nowhere).then(|| LayoutError::overflow(id, text.setting.style.smallest_size))
+        (text.fit == FittedSize::Nowhere)
+            .then(|| LayoutError::overflow(id, text.setting.style.smallest_size))
     }
 
     /// The first picture that cannot be used, of a card that is wanted with all of them only.
     fn missing_picture(&self, recipient: &impl RecipientValues) -> Option<LayoutError> {
-        let all = Side::ALL.into_iter().filter(|_| recipient.requires_pictures());
+        let all = Side::ALL
+            .into_iter()
+            .filter(|_| recipient.requires_pictures());
         let mut elements = all.flat_map(|side| &self.document.surface(side).elements);
         elements.find_map(|element| match &element.content {
             ElementContent::Image(image) => picture::missing(image, recipient),
@@ -206,7 +264,10 @@ impl LayoutPlan {
 impl ElementPlan {
     fn of(typesetter: &mut Typesetter, element: &DesignElement, codes: &mut usize) -> Self {
         let id = Arc::from(element.id.as_str());
-        let fixed = |drawing| ElementPlanKind::Fixed { drawing, outline: ElementOutline::of(element) };
+        let fixed = |drawing| ElementPlanKind::Fixed {
+            drawing,
+            outline: ElementOutline::of(element),
+        };
         let kind = match &element.content {
             ElementContent::Text(text) if text.text.fields().next().is_none() => {
                 let setting = TextPlacement::new(text, element.frame.area);
@@ -214,7 +275,8 @@ impl ElementPlan {
                 let placed = analysis
                     .map(|analysis| setting.place(&analysis, size(&setting, fit)))
                     .unwrap_or_default();
-                let drawing = (!placed.runs.is_empty()).then(|| ItemDrawing::Text(placed.runs.into()));
+                let drawing =
+                    (!placed.runs.is_empty()).then(|| ItemDrawing::Text(placed.runs.into()));
                 ElementPlanKind::Fixed {
                     drawing,
                     outline: ElementOutline::of_text(element.frame, &placed.outline),
@@ -224,13 +286,19 @@ impl ElementPlan {
                 setting: TextPlacement::new(text, element.frame.area),
                 clear_of: Vec::new(),
             },
-            ElementContent::Image(ImageElement { source: ImageSource::Fixed { link }, fit }) => {
-                fixed(Some(ItemDrawing::Picture { link: link.as_str().into(), fit: *fit }))
-            }
+            ElementContent::Image(ImageElement {
+                source: ImageSource::Fixed { link },
+                fit,
+            }) => fixed(Some(ItemDrawing::Picture {
+                link: link.as_str().into(),
+                fit: *fit,
+            })),
             ElementContent::Image(_) => ElementPlanKind::Picture,
             ElementContent::QrCode(_) => {
                 *codes += 1;
-                ElementPlanKind::Code { position: *codes - 1 }
+                ElementPlanKind::Code {
+                    position: *codes - 1,
+                }
             }
             ElementContent::Shape(shape) => fixed(Some(ItemDrawing::Shape(shape.clone()))),
         };
@@ -241,16 +309,26 @@ impl ElementPlan {
 impl FittedText<'_> {
     fn drawing(&self) -> Option<ItemDrawing> {
         let analysis = self.analysis.as_ref()?;
-        let runs = self.setting.place(analysis, size(self.setting, self.fit)).runs;
+        let runs = self
+            .setting
+            .place(analysis, size(self.setting, self.fit))
+            .runs;
         (!runs.is_empty()).then(|| ItemDrawing::Text(runs.into()))
     }
 
     /// How it prints otherwise than it was designed.
     fn warning(&self, id: &str, text_box: &TextBox) -> Option<LayoutWarning> {
         if let FittedSize::BelowSmallest(size) = self.fit {
-            return Some(LayoutWarning::curve_too_long(id, text_box.smallest_size(), size));
+            return Some(LayoutWarning::curve_too_long(
+                id,
+                text_box.smallest_size(),
+                size,
+            ));
         }
-        let analysis = self.analysis.as_ref().filter(|analysis| analysis.needs_dictionary)?;
+        let analysis = self
+            .analysis
+            .as_ref()
+            .filter(|analysis| analysis.needs_dictionary)?;
         let is_wrapped = self.setting.fit(analysis, LineWrapping::Never) != self.fit;
         is_wrapped.then(|| LayoutWarning::unmeasurable(id))
     }
@@ -275,16 +353,26 @@ fn size(setting: &TextPlacement, fit: FittedSize) -> f64 {
     }
 }
 
-fn link_warning(id: &str, code: &QrCode, recipient: &impl RecipientValues) -> Option<LayoutWarning> {
+fn link_warning(
+    id: &str,
+    code: &QrCode,
+    recipient: &impl RecipientValues,
+) -> Option<LayoutWarning> {
     let template = code.destination.template();
     let rendered = template.render(|field| recipient.value(field));
     if let Some(field) = rendered.empty_fields.first() {
         return Some(LayoutWarning::link_needs(field, id));
     }
-    if let Some(field) = template.fields().find(|field| recipient.value(field).is_some_and(may_be_cut)) {
+    if let Some(field) = template
+        .fields()
+        .find(|field| recipient.value(field).is_some_and(may_be_cut))
+    {
         return Some(LayoutWarning::link_cut(field, id));
     }
-    let is_link = code.destination.render(|field| recipient.value(field)).is_some();
+    let is_link = code
+        .destination
+        .render(|field| recipient.value(field))
+        .is_some();
     let field = template.fields().next()?;
     (!is_link).then(|| LayoutWarning::link_is_none(field, id))
 }

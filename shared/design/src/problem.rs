@@ -23,17 +23,27 @@ pub struct DesignError {
 impl DesignError {
     /// About the whole document.
     pub(crate) fn document(explanation: impl Into<String>) -> Self {
-        Self { surface: None, item: None, explanation: shortened(worded(&explanation.into())) }
+        Self {
+            surface: None,
+            item: None,
+            explanation: shortened(worded(&explanation.into())),
+        }
     }
 
     /// About a whole surface.
     pub(crate) fn surface(surface: Side, explanation: impl Into<String>) -> Self {
-        Self { surface: Some(surface), ..Self::document(explanation) }
+        Self {
+            surface: Some(surface),
+            ..Self::document(explanation)
+        }
     }
 
     /// About one item.
     pub(crate) fn item(surface: Side, item: String, explanation: impl Into<String>) -> Self {
-        Self { item: Some(item), ..Self::surface(surface, explanation) }
+        Self {
+            item: Some(item),
+            ..Self::surface(surface, explanation)
+        }
     }
 }
 
@@ -41,7 +51,10 @@ impl DesignError {
 fn worded(explanation: &str) -> String {
     let mut text = explanation.to_owned();
     for side in Side::ALL {
-        text = text.replace(&format!("missing field `{side}`"), &format!("surface {side} is missing"));
+        text = text.replace(
+            &format!("missing field `{side}`"),
+            &format!("surface {side} is missing"),
+        );
     }
     if let Some((before, rest)) = text.split_once("missing field `")
         && let Some((name, after)) = rest.split_once('`')
@@ -54,7 +67,10 @@ fn worded(explanation: &str) -> String {
         ("invalid type: ", " stands there; it must be "),
     ] {
         if let Some((before, after)) = text.split_once(begin) {
-            let after = after.replacen(", expected one of ", rest, 1).replacen(", expected ", rest, 1);
+            let after =
+                after
+                    .replacen(", expected one of ", rest, 1)
+                    .replacen(", expected ", rest, 1);
             text = format!("{before}{after}");
         }
     }
@@ -71,7 +87,9 @@ fn shortened(text: String) -> String {
 impl fmt::Display for DesignError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.surface, &self.item) {
-            (Some(surface), Some(item)) => write!(formatter, "On the {surface}, {item} cannot print: ")?,
+            (Some(surface), Some(item)) => {
+                write!(formatter, "On the {surface}, {item} cannot print: ")?
+            }
             (Some(surface), None) => write!(formatter, "The {surface} cannot print: ")?,
             _ => write!(formatter, "The design cannot print: ")?,
         }
@@ -104,7 +122,10 @@ mod tests {
                 "area: width: invalid type: string \"450\", expected a number",
                 "area: width: string \"450\" stands there; it must be a number",
             ),
-            ("its id must have 1 to 100 characters", "its id must have 1 to 100 characters"),
+            (
+                "its id must have 1 to 100 characters",
+                "its id must have 1 to 100 characters",
+            ),
         ] {
             assert_eq!(worded(of_reader), for_people);
         }

@@ -69,7 +69,12 @@ pub struct ParseProductError(pub String);
 
 impl Product {
     /// Every product.
-    pub const ALL: [Self; 4] = [Self::Postcard4x6, Self::Postcard6x9, Self::Postcard6x11, Self::Letter];
+    pub const ALL: [Self; 4] = [
+        Self::Postcard4x6,
+        Self::Postcard6x9,
+        Self::Postcard6x11,
+        Self::Letter,
+    ];
 
     /// Its name in the API contract, in documents and in prices.
     pub const fn as_str(self) -> &'static str {
@@ -137,16 +142,27 @@ impl Product {
             ),
             zone(
                 ZonePurpose::Barcode,
-                PageRect::new(width - clear_width, height - clear_height, clear_width, clear_height),
+                PageRect::new(
+                    width - clear_width,
+                    height - clear_height,
+                    clear_width,
+                    clear_height,
+                ),
             ),
-            zone(ZonePurpose::Indicia, PageRect::new(width - 99.0, 9.0, 90.0, 72.0)),
+            zone(
+                ZonePurpose::Indicia,
+                PageRect::new(width - 99.0, 9.0, 90.0, 72.0),
+            ),
         ]
     }
 
     /// Where the return address prints on the address side, in the upper left corner.
     pub fn return_address_zone(self) -> ReservedZone {
         let safe = self.safe_area();
-        ReservedZone { purpose: ZonePurpose::ReturnAddress, area: PageRect::new(safe.x, safe.y, 180.0, 54.0) }
+        ReservedZone {
+            purpose: ZonePurpose::ReturnAddress,
+            area: PageRect::new(safe.x, safe.y, 180.0, 54.0),
+        }
     }
 }
 
@@ -159,7 +175,9 @@ impl FromStr for Product {
     type Err = ParseProductError;
 
     fn from_str(name: &str) -> Result<Self, ParseProductError> {
-        let found = Self::ALL.into_iter().find(|product| product.as_str() == name);
+        let found = Self::ALL
+            .into_iter()
+            .find(|product| product.as_str() == name);
         found.ok_or_else(|| ParseProductError(name.to_owned()))
     }
 }
@@ -201,7 +219,13 @@ mod tests {
             assert_eq!(product.as_str().parse(), Ok(product));
             assert_eq!(serde_json::to_value(product).unwrap(), product.as_str());
         }
-        assert!("postcard_5x7".parse::<Product>().unwrap_err().to_string().contains("postcard_4x6"));
+        assert!(
+            "postcard_5x7"
+                .parse::<Product>()
+                .unwrap_err()
+                .to_string()
+                .contains("postcard_4x6")
+        );
     }
 
     #[test]
@@ -210,10 +234,22 @@ mod tests {
             let mut zones = product.reserved_zones();
             zones.push(product.return_address_zone());
             for (index, zone) in zones.iter().enumerate() {
-                let frame = ElementFrame { area: zone.area, rotation: 0.0 };
-                assert!(frame.is_within(product.trim_area()), "{product} {}", zone.purpose);
+                let frame = ElementFrame {
+                    area: zone.area,
+                    rotation: 0.0,
+                };
+                assert!(
+                    frame.is_within(product.trim_area()),
+                    "{product} {}",
+                    zone.purpose
+                );
                 for other in &zones[index + 1..] {
-                    assert!(!frame.covers(other.area), "{product} {} {}", zone.purpose, other.purpose);
+                    assert!(
+                        !frame.covers(other.area),
+                        "{product} {} {}",
+                        zone.purpose,
+                        other.purpose
+                    );
                 }
             }
         }
@@ -222,7 +258,10 @@ mod tests {
     #[test]
     fn the_barcode_clear_zone_is_as_the_post_office_says() {
         let zones = Product::Postcard4x6.reserved_zones();
-        let barcode = zones.iter().find(|zone| zone.purpose == ZonePurpose::Barcode).unwrap();
+        let barcode = zones
+            .iter()
+            .find(|zone| zone.purpose == ZonePurpose::Barcode)
+            .unwrap();
         assert_eq!(barcode.area, PageRect::new(90.0, 243.0, 342.0, 45.0));
     }
 }

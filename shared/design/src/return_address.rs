@@ -80,7 +80,11 @@ impl FilledAddress {
 
 impl Product {
     /// Sets the lines of a return address in its zone: smaller if they are long, cut off if they are still too long.
-    pub fn set_return_address<L: AsRef<str>>(self, typesetter: &mut Typesetter, lines: &[L]) -> TextBlock {
+    pub fn set_return_address<L: AsRef<str>>(
+        self,
+        typesetter: &mut Typesetter,
+        lines: &[L],
+    ) -> TextBlock {
         typesetter.block(lines, &STYLE, self.return_address_zone().area)
     }
 }
@@ -98,16 +102,23 @@ impl PostalAddress {
         let (name, address_1) = (fill(&self.name), fill(&self.address_1));
         let address_2 = self.address_2.as_ref().map(&mut fill).unwrap_or_default();
         let (city, state, zip) = (fill(&self.city), fill(&self.state), fill(&self.zip));
-        FilledAddress { name, address_1, address_2, city, state, zip, is_whole }
+        FilledAddress {
+            name,
+            address_1,
+            address_2,
+            city,
+            state,
+            zip,
+            is_whole,
+        }
     }
 
     /// Its lines' templates, as they print.
     pub fn templates(&self) -> impl Iterator<Item = &TextTemplate> {
-        [&self.name, &self.address_1].into_iter().chain(&self.address_2).chain([
-            &self.city,
-            &self.state,
-            &self.zip,
-        ])
+        [&self.name, &self.address_1]
+            .into_iter()
+            .chain(&self.address_2)
+            .chain([&self.city, &self.state, &self.zip])
     }
 
     /// The names of its fields, repeats included.
@@ -117,8 +128,16 @@ impl PostalAddress {
 
     /// Whether a part that every address has is always blank.
     pub(crate) fn lacks_a_part(&self) -> bool {
-        [&self.name, &self.address_1, &self.city, &self.state, &self.zip]
-            .into_iter()
-            .any(|template| template.fields().next().is_none() && template.leading_text().trim().is_empty())
+        [
+            &self.name,
+            &self.address_1,
+            &self.city,
+            &self.state,
+            &self.zip,
+        ]
+        .into_iter()
+        .any(|template| {
+            template.fields().next().is_none() && template.leading_text().trim().is_empty()
+        })
     }
 }

@@ -42,7 +42,11 @@ pub enum VerticalAlignment {
 
 impl Colour {
     /// Black.
-    pub const BLACK: Self = Self { red: 0, green: 0, blue: 0 };
+    pub const BLACK: Self = Self {
+        red: 0,
+        green: 0,
+        blue: 0,
+    };
 }
 
 impl Default for Colour {
@@ -71,8 +75,17 @@ mod tests {
 
     #[test]
     fn a_colour_is_six_hexadecimal_digits() {
-        assert_eq!(Colour::try_from("#01fF20".to_owned()), Ok(Colour { red: 1, green: 255, blue: 32 }));
-        for text in ["", "#", "01ff20", "#01ff2", "#01ff200", "#+1ff20", "#01ff2g", "#01ffé"] {
+        assert_eq!(
+            Colour::try_from("#01fF20".to_owned()),
+            Ok(Colour {
+                red: 1,
+                green: 255,
+                blue: 32
+            })
+        );
+        for text in [
+            "", "#", "01ff20", "#01ff2", "#01ff200", "#+1ff20", "#01ff2g", "#01ffé",
+        ] {
             assert!(Colour::try_from(text.to_owned()).is_err(), "{text}");
         }
     }

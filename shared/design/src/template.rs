@@ -22,7 +22,10 @@ pub struct TextTemplate {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum TemplatePart {
     Text(String),
-    Field { name: String, default: Option<String> },
+    Field {
+        name: String,
+        default: Option<String>,
+    },
 }
 
 /// A template with a recipient's values.
@@ -113,7 +116,10 @@ impl TextTemplate {
         lookup: impl Fn(&str) -> Option<&'v str>,
         push: impl Fn(&mut String, &str),
     ) -> RenderedTemplate<'_> {
-        let mut rendered = RenderedTemplate { text: String::new(), empty_fields: Vec::new() };
+        let mut rendered = RenderedTemplate {
+            text: String::new(),
+            empty_fields: Vec::new(),
+        };
         for part in &self.parts {
             match part {
                 TemplatePart::Text(text) => rendered.text.push_str(text),
@@ -135,8 +141,15 @@ impl TextTemplate {
     /// The text as it is drawn in the design: with defaults for fields, or their names where they have none.
     pub(crate) fn as_drawn(&self) -> String {
         let parts = self.parts.iter().map(|part| match part {
-            TemplatePart::Text(text) | TemplatePart::Field { default: Some(text), .. } => text.as_str(),
-            TemplatePart::Field { name, default: None } => name,
+            TemplatePart::Text(text)
+            | TemplatePart::Field {
+                default: Some(text),
+                ..
+            } => text.as_str(),
+            TemplatePart::Field {
+                name,
+                default: None,
+            } => name,
         });
         parts.collect()
     }
@@ -144,7 +157,11 @@ impl TextTemplate {
     /// What it may print of itself: its texts and its defaults.
     pub(crate) fn own_texts(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
-            TemplatePart::Text(text) | TemplatePart::Field { default: Some(text), .. } => Some(text.as_str()),
+            TemplatePart::Text(text)
+            | TemplatePart::Field {
+                default: Some(text),
+                ..
+            } => Some(text.as_str()),
             TemplatePart::Field { default: None, .. } => None,
         })
     }
@@ -165,7 +182,10 @@ impl TemplatePart {
         if name.chars().nth(FIELD_NAME_CHARS).is_some() {
             return Err(TemplateError::NameTooLong);
         }
-        Ok(Self::Field { name: name.to_owned(), default })
+        Ok(Self::Field {
+            name: name.to_owned(),
+            default,
+        })
     }
 }
 
@@ -197,10 +217,16 @@ impl fmt::Display for TextTemplate {
         for part in &self.parts {
             match part {
                 TemplatePart::Text(text) => formatter.write_str(text)?,
-                TemplatePart::Field { name, default: Some(default) } => {
+                TemplatePart::Field {
+                    name,
+                    default: Some(default),
+                } => {
                     write!(formatter, "{OPENING}{name}|{default}{CLOSING}")?;
                 }
-                TemplatePart::Field { name, default: None } => write!(formatter, "{OPENING}{name}{CLOSING}")?,
+                TemplatePart::Field {
+                    name,
+                    default: None,
+                } => write!(formatter, "{OPENING}{name}{CLOSING}")?,
             }
         }
         Ok(())

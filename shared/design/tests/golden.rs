@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use design::{GlyphRun, ItemDrawing, LayoutPlan, PageItem, PrintableDesign, RecipientValues, Typesetter};
+use design::{
+    GlyphRun, ItemDrawing, LayoutPlan, PageItem, PrintableDesign, RecipientValues, Typesetter,
+};
 use serde_json::{Value, json};
 
 struct GoldenRecipient(BTreeMap<String, String>);
@@ -28,7 +30,10 @@ fn folder(name: &str) -> PathBuf {
 fn people() -> BTreeMap<String, GoldenRecipient> {
     let people: BTreeMap<String, BTreeMap<String, String>> =
         serde_json::from_str(include_str!("recipients.json")).unwrap();
-    people.into_iter().map(|(name, values)| (name, GoldenRecipient(values))).collect()
+    people
+        .into_iter()
+        .map(|(name, values)| (name, GoldenRecipient(values)))
+        .collect()
 }
 
 /// To a hundredth of a point: finer differences are of the processor, not of the layout.
@@ -66,7 +71,11 @@ fn decided(plan: &LayoutPlan, person: &GoldenRecipient) -> Value {
                 .map(|warning| json!([warning.code.as_str(), warning.field, warning.detail]))
                 .collect();
             let pages = plan.pages(&mut typesetter, person);
-            let items: Vec<Value> = pages.iter().flat_map(|page| &page.items).map(item).collect();
+            let items: Vec<Value> = pages
+                .iter()
+                .flat_map(|page| &page.items)
+                .map(item)
+                .collect();
             json!({ "warnings": warnings, "prints": items })
         }
     }
@@ -75,16 +84,24 @@ fn decided(plan: &LayoutPlan, person: &GoldenRecipient) -> Value {
 #[test]
 fn layout_decisions_are_those_of_the_files() {
     for name in ["postcard", "postcard_large", "letter"] {
-        let example = std::fs::read_to_string(folder("examples").join(format!("{name}.json"))).unwrap();
-        let plan = LayoutPlan::new(PrintableDesign::parse(&serde_json::from_str(&example).unwrap()).unwrap());
-        let decided: BTreeMap<String, Value> =
-            people().iter().map(|(person, values)| (person.clone(), decided(&plan, values))).collect();
+        let example =
+            std::fs::read_to_string(folder("examples").join(format!("{name}.json"))).unwrap();
+        let plan = LayoutPlan::new(
+            PrintableDesign::parse(&serde_json::from_str(&example).unwrap()).unwrap(),
+        );
+        let decided: BTreeMap<String, Value> = people()
+            .iter()
+            .map(|(person, values)| (person.clone(), decided(&plan, values)))
+            .collect();
         let decided = serde_json::to_string_pretty(&decided).unwrap() + "\n";
         let path = folder("tests/golden").join(format!("{name}.json"));
         if std::env::var_os("REWRITE_GOLDEN").is_some() {
             std::fs::write(&path, &decided).unwrap();
         }
         let golden = std::fs::read_to_string(&path).unwrap();
-        assert!(golden == decided, "{name} is laid out otherwise; with REWRITE_GOLDEN=1 the file shows how");
+        assert!(
+            golden == decided,
+            "{name} is laid out otherwise; with REWRITE_GOLDEN=1 the file shows how"
+        );
     }
 }

@@ -20,9 +20,15 @@ fn validator() -> Validator {
 
 fn examples() -> Vec<Value> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
-    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut paths: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     paths.sort();
-    paths.iter().map(|path| serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()).collect()
+    paths
+        .iter()
+        .map(|path| serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap())
+        .collect()
 }
 
 fn postcard() -> Value {
@@ -61,9 +67,15 @@ fn fonts_and_products_are_those_of_the_parser() {
     let names = |pointer: &str| -> BTreeSet<String> {
         serde_json::from_value(schema().pointer(pointer).unwrap().clone()).unwrap()
     };
-    let fonts = Font::ALL.iter().map(|font| font.name().to_owned()).collect();
+    let fonts = Font::ALL
+        .iter()
+        .map(|font| font.name().to_owned())
+        .collect();
     assert_eq!(names("/$defs/font/enum"), fonts);
-    let products = Product::ALL.iter().map(|product| product.to_string()).collect();
+    let products = Product::ALL
+        .iter()
+        .map(|product| product.to_string())
+        .collect();
     assert_eq!(names("/properties/product/enum"), products);
 }
 
@@ -78,7 +90,10 @@ fn settings_may_be_left_out_or_null_in_both() {
         ("/front/elements/2/line_height", Value::Null),
         ("/front/elements/2/rotation", json!(0)),
         ("/front/elements/1/corner_radius", json!(12.5)),
-        ("/front/elements/1/stroke", json!({ "colour": "#FFffFF", "width": 0.5 })),
+        (
+            "/front/elements/1/stroke",
+            json!({ "colour": "#FFffFF", "width": 0.5 }),
+        ),
         ("/back/elements/1/colour", json!("#000080")),
         ("/return_address/fallback/address_2", Value::Null),
     ] {
@@ -87,7 +102,11 @@ fn settings_may_be_left_out_or_null_in_both() {
         validator().validate(&document).unwrap();
     }
     let mut document = with("/front/elements/2/size", json!(14));
-    for pointer in ["/front/background", "/front/elements/2/smallest_size", "/front/elements/3/arc"] {
+    for pointer in [
+        "/front/background",
+        "/front/elements/2/smallest_size",
+        "/front/elements/3/arc",
+    ] {
         *document.pointer_mut(pointer).unwrap() = Value::Null;
     }
     PrintableDesign::parse(&document).unwrap();
@@ -109,20 +128,29 @@ fn what_both_refuse() {
         ("/front/elements/0/id", json!("x".repeat(65))),
         ("/front/elements/0/kind", json!("video")),
         ("/front/elements/0/kind", Value::Null),
-        ("/front/elements/0/area", json!({ "x": 0, "y": 0, "width": 9 })),
+        (
+            "/front/elements/0/area",
+            json!({ "x": 0, "y": 0, "width": 9 }),
+        ),
         ("/front/elements/0/area/width", json!(0)),
         ("/front/elements/0/area/depth", json!(1)),
         ("/front/elements/0/rotation", json!(361)),
         ("/front/elements/0/rotation", json!("12")),
         ("/front/elements/0/source", json!({})),
-        ("/front/elements/0/source", json!({ "fixed": { "link": "http://example.com/a.png" } })),
+        (
+            "/front/elements/0/source",
+            json!({ "fixed": { "link": "http://example.com/a.png" } }),
+        ),
         ("/front/elements/0/source/variable/field", json!("")),
         ("/front/elements/0/fit", json!("stretch")),
         ("/front/elements/0/text", json!("x")),
         ("/front/elements/1/fill", Value::Null),
         ("/front/elements/1/outline", json!("star")),
         ("/front/elements/1/corner_radius", json!(-1)),
-        ("/front/elements/1/stroke", json!({ "colour": "#000000", "width": 0 })),
+        (
+            "/front/elements/1/stroke",
+            json!({ "colour": "#000000", "width": 0 }),
+        ),
         (
             "/front/elements/1",
             json!({ "id": "o", "kind": "shape", "outline": "ellipse", "corner_radius": 2,
@@ -143,14 +171,23 @@ fn what_both_refuse() {
         ("/front/elements/3/arc/radius", json!(10_001)),
         ("/back/elements/1/area/width", json!(35)),
         ("/back/elements/1/destination", Value::Null),
-        ("/back/elements/1/fallback_link", json!("http://example.com")),
+        (
+            "/back/elements/1/fallback_link",
+            json!("http://example.com"),
+        ),
         ("/return_address/address/phone", json!("1")),
         ("/return_address/address/city", Value::Null),
         ("/return_address/fallback", json!("here")),
     ] {
         let document = with(pointer, value.clone());
-        assert!(PrintableDesign::parse(&document).is_err(), "the parser takes {pointer} = {value}");
-        assert!(!validator().is_valid(&document), "the schema takes {pointer} = {value}");
+        assert!(
+            PrintableDesign::parse(&document).is_err(),
+            "the parser takes {pointer} = {value}"
+        );
+        assert!(
+            !validator().is_valid(&document),
+            "the schema takes {pointer} = {value}"
+        );
     }
 }
 
@@ -167,23 +204,37 @@ fn what_only_the_parser_refuses() {
         // What a text says.
         ("/front/elements/2/text", json!("{{first_name")),
         ("/front/elements/2/text", json!("party 🎉")),
-        ("/front/elements/2/text", json!("too long to fit ".repeat(100))),
+        (
+            "/front/elements/2/text",
+            json!("too long to fit ".repeat(100)),
+        ),
         ("/back/elements/1/destination", json!("mailto:{{email}}")),
         ("/return_address/fallback/zip", json!("{{zip}}")),
     ] {
         let document = with(pointer, value.clone());
-        assert!(PrintableDesign::parse(&document).is_err(), "the parser takes {pointer} = {value}");
-        assert!(validator().is_valid(&document), "the schema refuses {pointer} = {value}");
+        assert!(
+            PrintableDesign::parse(&document).is_err(),
+            "the parser takes {pointer} = {value}"
+        );
+        assert!(
+            validator().is_valid(&document),
+            "the schema refuses {pointer} = {value}"
+        );
     }
 }
 
 /// Every place in the document, as JSON pointers.
 fn places(value: &Value, at: &str, found: &mut Vec<String>) {
     let children: Vec<(String, &Value)> = match value {
-        Value::Object(settings) => settings.iter().map(|(name, child)| (name.clone(), child)).collect(),
-        Value::Array(items) => {
-            items.iter().enumerate().map(|(index, child)| (index.to_string(), child)).collect()
-        }
+        Value::Object(settings) => settings
+            .iter()
+            .map(|(name, child)| (name.clone(), child))
+            .collect(),
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .map(|(index, child)| (index.to_string(), child))
+            .collect(),
         _ => Vec::new(),
     };
     for (name, child) in children {

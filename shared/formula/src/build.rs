@@ -64,7 +64,12 @@ pub(crate) fn build(
     }
     if builder.problems.is_empty() {
         let warnings = builder.take_warnings();
-        return Ok(ExpressionTree { root: built.node, of: built.of, columns: builder.used, warnings });
+        return Ok(ExpressionTree {
+            root: built.node,
+            of: built.of,
+            columns: builder.used,
+            warnings,
+        });
     }
     Err(builder.problems)
 }
@@ -117,15 +122,26 @@ impl TreeBuilder<'_> {
 
     /// Reports a problem; what stands in for the expression fits everywhere, so that nothing follows from it.
     fn refuse(&mut self, problem: FormulaDiagnostic) -> TypedNode {
-        let span = SourceSpan { offset: problem.offset, length: problem.length };
+        let span = SourceSpan {
+            offset: problem.offset,
+            length: problem.length,
+        };
         self.report(problem);
-        TypedNode { node: ExpressionNode::Blank, of: ValueType::Blank, span }
+        TypedNode {
+            node: ExpressionNode::Blank,
+            of: ValueType::Blank,
+            span,
+        }
     }
 
     /// As it stands in the formula.
     fn written(&self, span: SourceSpan) -> String {
         let end = (span.offset + span.length).min(self.source.len());
-        self.source.get(span.offset..end).unwrap_or_default().iter().collect()
+        self.source
+            .get(span.offset..end)
+            .unwrap_or_default()
+            .iter()
+            .collect()
     }
 
     fn expression(&mut self, expression: &IdedExpr) -> TypedNode {
@@ -149,13 +165,23 @@ impl TreeBuilder<'_> {
     fn literal(&mut self, literal: &LiteralValue, span: SourceSpan) -> TypedNode {
         let (node, of) = match literal {
             LiteralValue::Boolean(yes) => (ExpressionNode::yes_no(*yes.inner()), ValueType::YesNo),
-            LiteralValue::Double(number) => (ExpressionNode::number(*number.inner()), ValueType::Number),
+            LiteralValue::Double(number) => {
+                (ExpressionNode::number(*number.inner()), ValueType::Number)
+            }
             // All numbers are of one kind, exact up to 2^53.
-            LiteralValue::Int(number) => (ExpressionNode::number(*number.inner() as f64), ValueType::Number),
-            LiteralValue::UInt(number) => (ExpressionNode::number(*number.inner() as f64), ValueType::Number),
+            LiteralValue::Int(number) => (
+                ExpressionNode::number(*number.inner() as f64),
+                ValueType::Number,
+            ),
+            LiteralValue::UInt(number) => (
+                ExpressionNode::number(*number.inner() as f64),
+                ValueType::Number,
+            ),
             LiteralValue::String(text) => (ExpressionNode::text(text.inner()), ValueType::Text),
             LiteralValue::Null => (ExpressionNode::Blank, ValueType::Blank),
-            LiteralValue::Bytes(_) => return self.refuse(span.problem("This has no meaning in a formula.")),
+            LiteralValue::Bytes(_) => {
+                return self.refuse(span.problem("This has no meaning in a formula."));
+            }
         };
         TypedNode { node, of, span }
     }
@@ -178,29 +204,42 @@ impl TreeBuilder<'_> {
         if !self.used.contains(&folded) {
             self.used.push(folded.clone());
         }
-        let column = ColumnUse { key: folded, name: column.name.trim().to_owned(), of };
-        TypedNode { node: ExpressionNode::Column(column.into()), of, span }
+        let column = ColumnUse {
+            key: folded,
+            name: column.name.trim().to_owned(),
+            of,
+        };
+        TypedNode {
+            node: ExpressionNode::Column(column.into()),
+            of,
+            span,
+        }
     }
 
     fn unknown_column(&self, name: &str, span: SourceSpan, is_braced: bool) -> FormulaDiagnostic {
         if !is_braced && function::find(name).is_some() {
             let call = format!("{}()", name.to_uppercase());
-            let message = format!("The function {} is written with brackets.", name.to_uppercase());
+            let message = format!(
+                "The function {} is written with brackets.",
+                name.to_uppercase()
+            );
             return span.problem(message).suggesting(call);
         }
         let names = self.columns.values().map(|column| column.name.trim());
         let message = format!("There is no column {name}.");
         match nearest(name, names) {
-            Some(near) => {
-                span.problem(format!("{message} Did you mean {}?", spelling(near))).suggesting(spelling(near))
-            }
+            Some(near) => span
+                .problem(format!("{message} Did you mean {}?", spelling(near)))
+                .suggesting(spelling(near)),
             None => span.problem(format!("{message} A text stands in quotes.")),
         }
     }
 
     fn call(&mut self, call: &CallExpr, span: SourceSpan) -> TypedNode {
         match call.func_name.strip_prefix('f') {
-            Some(position) if position.bytes().all(|digit| digit.is_ascii_digit()) => self.function(call),
+            Some(position) if position.bytes().all(|digit| digit.is_ascii_digit()) => {
+                self.function(call)
+            }
             _ => self.operator(call, span),
         }
     }
@@ -211,6 +250,12 @@ pub(crate) fn spelling(name: &str) -> String {
     const KEYWORDS: [&str; 4] = ["in", "true", "false", "null"];
     let is_word = name.chars().all(|one| one.is_alphanumeric() || one == '_')
         && !name.starts_with(|first: char| first.is_ascii_digit());
-    let is_keyword = KEYWORDS.iter().any(|keyword| keyword.eq_ignore_ascii_case(name));
-    if is_word && !is_keyword { name.to_owned() } else { format!("{{{}}}", name.replace('}', "}}")) }
+    let is_keyword = KEYWORDS
+        .iter()
+        .any(|keyword| keyword.eq_ignore_ascii_case(name));
+    if is_word && !is_keyword {
+        name.to_owned()
+    } else {
+        format!("{{{}}}", name.replace('}', "}}"))
+    }
 }

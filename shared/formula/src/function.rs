@@ -29,7 +29,8 @@ pub(crate) struct FunctionDefinition {
     pub(crate) help: FunctionHelp,
     pub(crate) takes: FunctionParameters,
     pub(crate) gives: FunctionReturn,
-    pub(crate) run: for<'a> fn(&mut FormulaEvaluator<'a>, &'a [ExpressionNode]) -> EvaluationResult<'a>,
+    pub(crate) run:
+        for<'a> fn(&mut FormulaEvaluator<'a>, &'a [ExpressionNode]) -> EvaluationResult<'a>,
 }
 
 /// What a function takes.
@@ -77,11 +78,23 @@ pub(crate) enum FunctionReturn {
 
 impl FunctionParameters {
     const fn exactly(count: usize, parameter: fn(usize, usize) -> ParameterKind) -> Self {
-        Self { least: count, most: count, parameter }
+        Self {
+            least: count,
+            most: count,
+            parameter,
+        }
     }
 
-    const fn between(least: usize, most: usize, parameter: fn(usize, usize) -> ParameterKind) -> Self {
-        Self { least, most, parameter }
+    const fn between(
+        least: usize,
+        most: usize,
+        parameter: fn(usize, usize) -> ParameterKind,
+    ) -> Self {
+        Self {
+            least,
+            most,
+            parameter,
+        }
     }
 }
 
@@ -99,11 +112,16 @@ const ALIASES: [(&str, &str); 9] = [
 ];
 
 static SORTED: LazyLock<Vec<&'static FunctionDefinition>> = LazyLock::new(|| {
-    let mut all: Vec<_> =
-        [&logic::FUNCTIONS[..], &text::FUNCTIONS, &regular::FUNCTIONS, &number::FUNCTIONS, &date::FUNCTIONS]
-            .into_iter()
-            .flatten()
-            .collect();
+    let mut all: Vec<_> = [
+        &logic::FUNCTIONS[..],
+        &text::FUNCTIONS,
+        &regular::FUNCTIONS,
+        &number::FUNCTIONS,
+        &date::FUNCTIONS,
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     all.sort_by_key(|function| function.help.name);
     all
 });
@@ -111,15 +129,19 @@ static SORTED: LazyLock<Vec<&'static FunctionDefinition>> = LazyLock::new(|| {
 static HELP: LazyLock<Vec<FunctionHelp>> =
     LazyLock::new(|| SORTED.iter().map(|function| function.help).collect());
 
-static BY_NAME: LazyLock<HashMap<&'static str, &'static FunctionDefinition>> = LazyLock::new(|| {
-    let mut by_name: HashMap<_, _> = SORTED.iter().map(|function| (function.help.name, *function)).collect();
-    for (alias, name) in ALIASES {
-        if let Some(function) = by_name.get(name).copied() {
-            by_name.insert(alias, function);
+static BY_NAME: LazyLock<HashMap<&'static str, &'static FunctionDefinition>> =
+    LazyLock::new(|| {
+        let mut by_name: HashMap<_, _> = SORTED
+            .iter()
+            .map(|function| (function.help.name, *function))
+            .collect();
+        for (alias, name) in ALIASES {
+            if let Some(function) = by_name.get(name).copied() {
+                by_name.insert(alias, function);
+            }
         }
-    }
-    by_name
-});
+        by_name
+    });
 
 /// The function of this name, in any case.
 pub(crate) fn find(name: &str) -> Option<&'static FunctionDefinition> {

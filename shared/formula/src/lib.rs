@@ -25,8 +25,8 @@ mod value;
 pub use outcome::{BlankReason, EvaluatedCell};
 pub use problem::FormulaDiagnostic;
 pub use sheet::{
-    CheckedColumn, ColumnDiagnostic, ComputedRow, FormulaColumn, FormulaSheet, PromptColumn, UsedColumnTypes,
-    check, name_problem,
+    CheckedColumn, ColumnDiagnostic, ComputedRow, FormulaColumn, FormulaSheet, PromptColumn,
+    UsedColumnTypes, check, name_problem,
 };
 
 use std::sync::Arc;
@@ -116,9 +116,9 @@ impl Formula {
         match value {
             ColumnValue::Text(text) if text.is_empty() => EvaluatedCell::Blank(BlankReason::Empty),
             // The database keeps every other character, and what prints a value keeps it.
-            ColumnValue::Text(text) if text.contains('\0') => {
-                EvaluatedCell::Blank(BlankReason::Error("the result holds the character U+0000".to_owned()))
-            }
+            ColumnValue::Text(text) if text.contains('\0') => EvaluatedCell::Blank(
+                BlankReason::Error("the result holds the character U+0000".to_owned()),
+            ),
             value => EvaluatedCell::Value(value),
         }
     }
@@ -127,7 +127,10 @@ impl Formula {
 /// Compiles a formula against the columns that there are. Never an empty list of problems; they
 /// are in the order of their places.
 pub fn compile(source: &str, columns: &[InputColumn]) -> Result<Formula, Vec<FormulaDiagnostic>> {
-    let columns = columns.iter().map(|column| (fold_name(&column.name), column)).collect();
+    let columns = columns
+        .iter()
+        .map(|column| (fold_name(&column.name), column))
+        .collect();
     compile_among(source, &columns).map_err(|mut problems| {
         problems.sort_by_key(|problem| problem.offset);
         problems.truncate(limits::MAX_PROBLEMS);

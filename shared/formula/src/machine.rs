@@ -8,7 +8,8 @@ use chrono::{Datelike, Days, NaiveDate};
 
 use crate::limits::{BYTES_PER_STEP, MAX_STEPS, MAX_TEXT_BYTES, PATTERN_BYTES_PER_STEPS};
 use crate::node::{
-    AdditiveOperator, ColumnUse, ComparisonOperator, ExpressionNode, MultiplicativeOperator, RegexPattern,
+    AdditiveOperator, ColumnUse, ComparisonOperator, ExpressionNode, MultiplicativeOperator,
+    RegexPattern,
 };
 use crate::outcome::BlankReason;
 use crate::row::FormulaRow;
@@ -34,7 +35,10 @@ pub(crate) enum EvaluationError<'a> {
 
 impl EvaluationError<'_> {
     pub(crate) const fn is_blank(&self) -> bool {
-        matches!(self, Self::Nothing(_) | Self::BlankColumn(_) | Self::UnreadableColumn(_))
+        matches!(
+            self,
+            Self::Nothing(_) | Self::BlankColumn(_) | Self::UnreadableColumn(_)
+        )
     }
 
     pub(crate) const fn is_stopped(&self) -> bool {
@@ -71,7 +75,11 @@ pub(crate) struct FormulaEvaluator<'a> {
 
 impl<'a> FormulaEvaluator<'a> {
     pub(crate) fn new(row: &'a dyn FormulaRow, today: NaiveDate) -> Self {
-        Self { row, today, steps_left: MAX_STEPS }
+        Self {
+            row,
+            today,
+            steps_left: MAX_STEPS,
+        }
     }
 
     pub(crate) const fn today(&self) -> NaiveDate {
@@ -87,7 +95,9 @@ impl<'a> FormulaEvaluator<'a> {
             }
             None => {
                 self.steps_left = 0;
-                Err(EvaluationError::Stopped("the formula takes too many steps here"))
+                Err(EvaluationError::Stopped(
+                    "the formula takes too many steps here",
+                ))
             }
         }
     }
@@ -119,13 +129,19 @@ impl<'a> FormulaEvaluator<'a> {
                 let days = (self.date(later)? - self.date(earlier)?).num_days();
                 Ok(CellValue::Number(days as f64))
             }
-            ExpressionNode::Compare(comparison, left, right) => self.compare(*comparison, left, right),
+            ExpressionNode::Compare(comparison, left, right) => {
+                self.compare(*comparison, left, right)
+            }
             ExpressionNode::All(nodes) => self.first_that_is(false, nodes),
             ExpressionNode::Any(nodes) => self.first_that_is(true, nodes),
             ExpressionNode::Not(node) => Ok(CellValue::YesNo(!self.yes(node)?)),
             ExpressionNode::Choose(branches) => {
                 let [condition, yes, no] = branches.as_ref();
-                if self.yes(condition)? { self.value(yes) } else { self.value(no) }
+                if self.yes(condition)? {
+                    self.value(yes)
+                } else {
+                    self.value(no)
+                }
             }
             ExpressionNode::OneOf(needle, list) => self.one_of(needle, list),
             ExpressionNode::Call(function, arguments) => (function.run)(self, arguments),
@@ -147,7 +163,9 @@ impl<'a> FormulaEvaluator<'a> {
 
     /// The value as text; blank is empty.
     pub(crate) fn text(&mut self, node: &'a ExpressionNode) -> EvaluationResult<'a, Cow<'a, str>> {
-        Ok(self.blankable(node)?.map_or(Cow::Borrowed(""), CellValue::into_text))
+        Ok(self
+            .blankable(node)?
+            .map_or(Cow::Borrowed(""), CellValue::into_text))
     }
 
     /// The value of an expression that gives a number. Blank halts.
@@ -174,7 +192,10 @@ impl<'a> FormulaEvaluator<'a> {
 
     /// Whether a condition holds. Blank does not.
     pub(crate) fn yes(&mut self, node: &'a ExpressionNode) -> EvaluationResult<'a, bool> {
-        Ok(matches!(self.blankable(node)?, Some(CellValue::YesNo(true))))
+        Ok(matches!(
+            self.blankable(node)?,
+            Some(CellValue::YesNo(true))
+        ))
     }
 
     /// The regular expression that an argument is, with the steps taken for searching a text of so many bytes once.
@@ -195,7 +216,11 @@ impl<'a> FormulaEvaluator<'a> {
 
     /// Takes the steps for a search through so many bytes. A search may look at all that is left of a text before it
     /// finds the match that ends first, so each one costs what is left, not what it found.
-    pub(crate) fn spend_search(&mut self, pattern: &RegexPattern, bytes: usize) -> EvaluationResult<'a, ()> {
+    pub(crate) fn spend_search(
+        &mut self,
+        pattern: &RegexPattern,
+        bytes: usize,
+    ) -> EvaluationResult<'a, ()> {
         // Texts are bounded, at 2^13 bytes.
         let steps = pattern.steps.saturating_mul(bytes as u32) / PATTERN_BYTES_PER_STEPS;
         self.spend(steps.max(1))
@@ -284,9 +309,17 @@ impl<'a> FormulaEvaluator<'a> {
     ) -> EvaluationResult<'a> {
         let date = self.date(date)?;
         let days = self.whole(days)?;
-        let days = if sign == AdditiveOperator::Plus { i64::from(days) } else { -i64::from(days) };
+        let days = if sign == AdditiveOperator::Plus {
+            i64::from(days)
+        } else {
+            -i64::from(days)
+        };
         let count = Days::new(days.unsigned_abs());
-        let moved = if days < 0 { date.checked_sub_days(count) } else { date.checked_add_days(count) };
+        let moved = if days < 0 {
+            date.checked_sub_days(count)
+        } else {
+            date.checked_add_days(count)
+        };
         calendar_date(moved)
     }
 
@@ -303,7 +336,10 @@ impl<'a> FormulaEvaluator<'a> {
             _ => false,
         };
         // A blank is neither less nor greater than anything.
-        let ordering = left.as_ref().zip(right.as_ref()).map(|(left, right)| order(left, right));
+        let ordering = left
+            .as_ref()
+            .zip(right.as_ref())
+            .map(|(left, right)| order(left, right));
         Ok(CellValue::YesNo(match comparison {
             ComparisonOperator::Equal => is_equal,
             ComparisonOperator::NotEqual => !is_equal,
@@ -333,7 +369,11 @@ impl<'a> FormulaEvaluator<'a> {
         first_error.map_or(Ok(CellValue::YesNo(!wanted)), Err)
     }
 
-    fn one_of(&mut self, needle: &'a ExpressionNode, list: &'a [ExpressionNode]) -> EvaluationResult<'a> {
+    fn one_of(
+        &mut self,
+        needle: &'a ExpressionNode,
+        list: &'a [ExpressionNode],
+    ) -> EvaluationResult<'a> {
         let needle = self.blankable(needle)?;
         for node in list {
             let one = self.blankable(node)?;
@@ -372,7 +412,11 @@ pub(crate) fn order(left: &CellValue<'_>, right: &CellValue<'_>) -> Ordering {
 
 /// The number, unless it went beyond all bounds.
 pub(crate) fn finite<'a>(number: f64) -> EvaluationResult<'a> {
-    if number.is_finite() { Ok(CellValue::Number(number)) } else { error("the number gets too large") }
+    if number.is_finite() {
+        Ok(CellValue::Number(number))
+    } else {
+        error("the number gets too large")
+    }
 }
 
 /// The date, unless it is beyond the years 1 to 9999.

@@ -10,7 +10,10 @@ const MAX_CANDIDATES: usize = 2_000;
 
 /// The candidate that is nearest to a word whatever their case, when one is near enough: a slip for every three
 /// characters, or the word begins it.
-pub(crate) fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(
+    word: &str,
+    candidates: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
     let word = word.to_lowercase();
     let length = word.chars().count();
     if length > MAX_WORD_CHARS {
@@ -20,13 +23,19 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>)
     let distance = |candidate: &str| {
         let candidate = candidate.to_lowercase();
         let is_beginning = length >= 3 && candidate.starts_with(&word);
-        if is_beginning { 1 } else { osa_distance(&plain(&word), &plain(&candidate)) }
+        if is_beginning {
+            1
+        } else {
+            osa_distance(&plain(&word), &plain(&candidate))
+        }
     };
     candidates
         .filter(|candidate| candidate.chars().count() <= MAX_WORD_CHARS)
         .take(MAX_CANDIDATES)
         .map(|candidate| (distance(candidate), candidate))
-        .filter(|(distance, candidate)| *distance <= allowed && *distance < candidate.chars().count())
+        .filter(|(distance, candidate)| {
+            *distance <= allowed && *distance < candidate.chars().count()
+        })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }

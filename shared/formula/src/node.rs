@@ -22,7 +22,10 @@ pub(crate) enum ExpressionNode {
     /// `+` and `-` with numbers.
     Sum(Box<ExpressionNode>, Vec<(AdditiveOperator, ExpressionNode)>),
     /// `*`, `/` and `%`.
-    Product(Box<ExpressionNode>, Vec<(MultiplicativeOperator, ExpressionNode)>),
+    Product(
+        Box<ExpressionNode>,
+        Vec<(MultiplicativeOperator, ExpressionNode)>,
+    ),
     Negate(Box<ExpressionNode>),
     /// A date so many days later or earlier.
     Shift(Box<ExpressionNode>, AdditiveOperator, Box<ExpressionNode>),
@@ -113,14 +116,16 @@ impl ExpressionNode {
         let deepest = |nodes: &[Self]| nodes.iter().map(Self::depth).max().unwrap_or(0);
         1 + match self {
             Self::Blank | Self::Constant(_) | Self::Column(_) | Self::Pattern(_) => 0,
-            Self::Join(nodes) | Self::All(nodes) | Self::Any(nodes) | Self::Call(_, nodes) => deepest(nodes),
+            Self::Join(nodes) | Self::All(nodes) | Self::Any(nodes) | Self::Call(_, nodes) => {
+                deepest(nodes)
+            }
             Self::Choose(nodes) => deepest(nodes.as_slice()),
-            Self::Sum(first, rest) => {
-                first.depth().max(rest.iter().map(|(_, node)| node.depth()).max().unwrap_or(0))
-            }
-            Self::Product(first, rest) => {
-                first.depth().max(rest.iter().map(|(_, node)| node.depth()).max().unwrap_or(0))
-            }
+            Self::Sum(first, rest) => first
+                .depth()
+                .max(rest.iter().map(|(_, node)| node.depth()).max().unwrap_or(0)),
+            Self::Product(first, rest) => first
+                .depth()
+                .max(rest.iter().map(|(_, node)| node.depth()).max().unwrap_or(0)),
             Self::Negate(node) | Self::Not(node) => node.depth(),
             Self::Shift(one, _, two) | Self::DaysBetween(one, two) | Self::Compare(_, one, two) => {
                 one.depth().max(two.depth())

@@ -35,7 +35,11 @@ impl<'a> CelSource<'a> {
             text.push_str(&written(tokens, at));
             text.push(' ');
         }
-        Self { tokens, text, starts }
+        Self {
+            tokens,
+            text,
+            starts,
+        }
     }
 
     /// Parses with a stack that is deep enough for any formula, calls `then` with the tree there, and drops the
@@ -44,11 +48,13 @@ impl<'a> CelSource<'a> {
         &self,
         then: impl FnOnce(&CelSyntaxTree<'_>) -> Result<T, Vec<FormulaDiagnostic>> + Send,
     ) -> Result<T, Vec<FormulaDiagnostic>> {
-        let unreadable =
-            |what: &str| vec![SourceSpan::at(0).problem(format!("The formula cannot be read: {what}."))];
+        let unreadable = |what: &str| {
+            vec![SourceSpan::at(0).problem(format!("The formula cannot be read: {what}."))]
+        };
         std::thread::scope(|scope| {
-            let thread =
-                std::thread::Builder::new().name("formula".to_owned()).stack_size(PARSER_STACK_BYTES);
+            let thread = std::thread::Builder::new()
+                .name("formula".to_owned())
+                .stack_size(PARSER_STACK_BYTES);
             let spawned = thread.spawn_scoped(scope, || {
                 let syntax = self.syntax()?;
                 then(&syntax)
@@ -65,12 +71,24 @@ impl<'a> CelSource<'a> {
         // No macros: a formula has no loops.
         let parser = Env::default().with_optional_support(false).parser();
         match parser.parse_with_source_info(&self.text) {
-            Ok((root, info)) => Ok(CelSyntaxTree { root, source: self, info }),
+            Ok((root, info)) => Ok(CelSyntaxTree {
+                root,
+                source: self,
+                info,
+            }),
             Err(errors) => {
-                let first = errors.errors.first().and_then(|error| usize::try_from(error.pos.1 - 1).ok());
+                let first = errors
+                    .errors
+                    .first()
+                    .and_then(|error| usize::try_from(error.pos.1 - 1).ok());
                 // With operators and brackets in order, what is left to go wrong is mostly half a choice.
-                let choice = self.tokens.iter().find(|token| token.is("?") || token.is(":"));
-                let token = choice.or_else(|| self.token_at(first?)).or(self.tokens.last());
+                let choice = self
+                    .tokens
+                    .iter()
+                    .find(|token| token.is("?") || token.is(":"));
+                let token = choice
+                    .or_else(|| self.token_at(first?))
+                    .or(self.tokens.last());
                 Err(token.map(misplaced).into_iter().collect())
             }
         }
@@ -86,8 +104,13 @@ impl<'a> CelSource<'a> {
 impl CelSyntaxTree<'_> {
     /// The place of a node: of its operator, its bracket or its literal.
     pub(crate) fn span(&self, id: u64) -> SourceSpan {
-        let offset = self.info.offset_for(id).map_or(0, |(start, _)| start as usize);
-        self.source.token_at(offset).map_or(SourceSpan::at(0), |token| token.span)
+        let offset = self
+            .info
+            .offset_for(id)
+            .map_or(0, |(start, _)| start as usize);
+        self.source
+            .token_at(offset)
+            .map_or(SourceSpan::at(0), |token| token.span)
     }
 
     /// The token that a `c7` or `f7` stands for.
@@ -101,7 +124,8 @@ fn written(tokens: &[FormulaToken], at: usize) -> String {
     let token = &tokens[at];
     match &token.kind {
         TokenKind::Number
-            if token.source.len() > 15 && token.source.bytes().all(|digit| digit.is_ascii_digit()) =>
+            if token.source.len() > 15
+                && token.source.bytes().all(|digit| digit.is_ascii_digit()) =>
         {
             // Beyond the range of CEL's whole numbers, not of ours.
             format!("{}.0", token.source)
@@ -111,20 +135,25 @@ fn written(tokens: &[FormulaToken], at: usize) -> String {
         TokenKind::Symbol(symbol) => (*symbol).to_owned(),
         TokenKind::Braced(_) => format!("c{at}"),
         TokenKind::Word if is_called(tokens, at) => format!("f{at}"),
-        TokenKind::Word if is_in(token) || is_keyword(&token.source) => token.source.to_ascii_lowercase(),
+        TokenKind::Word if is_in(token) || is_keyword(&token.source) => {
+            token.source.to_ascii_lowercase()
+        }
         TokenKind::Word => format!("c{at}"),
     }
 }
 
 /// Whether the word is a literal, in any case: spreadsheets write TRUE.
 fn is_keyword(word: &str) -> bool {
-    ["true", "false", "null"].iter().any(|keyword| keyword.eq_ignore_ascii_case(word))
+    ["true", "false", "null"]
+        .iter()
+        .any(|keyword| keyword.eq_ignore_ascii_case(word))
 }
 
 fn misplaced(token: &FormulaToken) -> FormulaDiagnostic {
     let message = match token.source.as_str() {
         "?" | ":" => {
-            "A choice is written condition ? value : other, or IF(condition, value, other).".to_owned()
+            "A choice is written condition ? value : other, or IF(condition, value, other)."
+                .to_owned()
         }
         other => format!("{other} does not fit here."),
     };

@@ -28,7 +28,12 @@ impl FormulaDiagnostic {
 
 impl fmt::Display for FormulaDiagnostic {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "at character {}: {}", self.offset + 1, self.message)
+        write!(
+            formatter,
+            "at character {}: {}",
+            self.offset + 1,
+            self.message
+        )
     }
 }
 
@@ -49,7 +54,10 @@ impl SourceSpan {
     pub(crate) fn to(self, other: Self) -> Self {
         let offset = self.offset.min(other.offset);
         let end = (self.offset + self.length).max(other.offset + other.length);
-        Self { offset, length: end - offset }
+        Self {
+            offset,
+            length: end - offset,
+        }
     }
 
     pub(crate) fn problem(self, message: impl Into<String>) -> FormulaDiagnostic {

@@ -46,9 +46,18 @@ pub(crate) fn scan(source: &str) -> Result<Vec<FormulaToken>, Vec<FormulaDiagnos
         let message = format!("A formula has at most {MAX_SOURCE_CHARS} characters.");
         return Err(vec![SourceSpan::at(MAX_SOURCE_CHARS).problem(message)]);
     }
-    let mut scanner = TokenScanner { chars: &chars, at: 0, tokens: Vec::new(), problems: Vec::new() };
+    let mut scanner = TokenScanner {
+        chars: &chars,
+        at: 0,
+        tokens: Vec::new(),
+        problems: Vec::new(),
+    };
     scanner.run();
-    if scanner.problems.is_empty() { Ok(scanner.tokens) } else { Err(scanner.problems) }
+    if scanner.problems.is_empty() {
+        Ok(scanner.tokens)
+    } else {
+        Err(scanner.problems)
+    }
 }
 
 struct TokenScanner<'a> {
@@ -65,7 +74,8 @@ impl TokenScanner<'_> {
                 return;
             }
             if self.tokens.len() >= MAX_TOKENS {
-                let message = format!("A formula has at most {MAX_TOKENS} words, numbers and signs.");
+                let message =
+                    format!("A formula has at most {MAX_TOKENS} words, numbers and signs.");
                 self.problems.push(SourceSpan::at(self.at).problem(message));
                 return;
             }
@@ -94,7 +104,10 @@ impl TokenScanner<'_> {
     }
 
     fn span_from(&self, start: usize) -> SourceSpan {
-        SourceSpan { offset: start, length: self.at - start }
+        SourceSpan {
+            offset: start,
+            length: self.at - start,
+        }
     }
 
     fn source_from(&self, start: usize) -> String {
@@ -102,7 +115,11 @@ impl TokenScanner<'_> {
     }
 
     fn push(&mut self, kind: TokenKind, start: usize) {
-        self.tokens.push(FormulaToken { kind, span: self.span_from(start), source: self.source_from(start) });
+        self.tokens.push(FormulaToken {
+            kind,
+            span: self.span_from(start),
+            source: self.source_from(start),
+        });
     }
 
     fn report(&mut self, start: usize, message: impl Into<String>) {
@@ -110,7 +127,11 @@ impl TokenScanner<'_> {
     }
 
     fn suggest(&mut self, start: usize, message: impl Into<String>, suggestion: impl Into<String>) {
-        self.problems.push(self.span_from(start).problem(message).suggesting(suggestion));
+        self.problems.push(
+            self.span_from(start)
+                .problem(message)
+                .suggesting(suggestion),
+        );
     }
 
     fn word(&mut self) {
@@ -148,7 +169,10 @@ impl TokenScanner<'_> {
                 }
                 (None, _) => {
                     self.at = start + 1;
-                    self.report(start, "The { has no } behind it; a column is written {First order}.");
+                    self.report(
+                        start,
+                        "The { has no } behind it; a column is written {First order}.",
+                    );
                     self.at = self.chars.len();
                     return;
                 }
@@ -168,7 +192,11 @@ impl TokenScanner<'_> {
         self.skip_while(|next| next != '}');
         let name: String = self.chars[start + 2..self.at].iter().collect();
         self.at = (self.at + 2).min(self.chars.len());
-        self.suggest(start, "In a formula a column stands in single braces.", format!("{{{}}}", name.trim()));
+        self.suggest(
+            start,
+            "In a formula a column stands in single braces.",
+            format!("{{{}}}", name.trim()),
+        );
     }
 }
 

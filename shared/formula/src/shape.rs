@@ -11,8 +11,13 @@ pub(crate) fn check(
     tokens: &[FormulaToken],
     is_column: &dyn Fn(&str) -> bool,
 ) -> Result<(), Vec<FormulaDiagnostic>> {
-    let mut shape =
-        TokenOrderChecker { tokens, is_column, open: Vec::new(), wants_value: true, problems: Vec::new() };
+    let mut shape = TokenOrderChecker {
+        tokens,
+        is_column,
+        open: Vec::new(),
+        wants_value: true,
+        problems: Vec::new(),
+    };
     for at in 0..tokens.len() {
         shape.step(at);
         if shape.problems.len() >= MAX_PROBLEMS || shape.open.len() > MAX_NESTING {
@@ -20,7 +25,11 @@ pub(crate) fn check(
         }
     }
     shape.end();
-    if shape.problems.is_empty() { Ok(()) } else { Err(shape.problems) }
+    if shape.problems.is_empty() {
+        Ok(())
+    } else {
+        Err(shape.problems)
+    }
 }
 
 /// Whether the word at this place is the name of a function that is called.
@@ -83,29 +92,44 @@ impl TokenOrderChecker<'_> {
         if self.wants_value {
             self.missing_value(at);
         }
-        let is_within_call =
-            self.open.last().is_some_and(|open| *open > 0 && is_called(self.tokens, open - 1));
+        let is_within_call = self
+            .open
+            .last()
+            .is_some_and(|open| *open > 0 && is_called(self.tokens, open - 1));
         if !is_within_call && self.is_thousands(at) {
             let (first, last) = (&self.tokens[at - 1], &self.tokens[at + 1]);
-            let problem = first.span.to(last.span).problem("A number is written without commas.");
-            self.problems.push(problem.suggesting(format!("{}{}", first.source, last.source)));
+            let problem = first
+                .span
+                .to(last.span)
+                .problem("A number is written without commas.");
+            self.problems
+                .push(problem.suggesting(format!("{}{}", first.source, last.source)));
         } else if self.open.is_empty() {
-            self.report(at, "A comma stands between the arguments of a function, within its brackets.");
+            self.report(
+                at,
+                "A comma stands between the arguments of a function, within its brackets.",
+            );
         }
         self.wants_value = true;
     }
 
     /// Whether the comma stands in a number, as in 1,000: three digits follow at once.
     fn is_thousands(&self, at: usize) -> bool {
-        let (Some(before), Some(behind)) =
-            (at.checked_sub(1).map(|at| &self.tokens[at]), self.tokens.get(at + 1))
-        else {
+        let (Some(before), Some(behind)) = (
+            at.checked_sub(1).map(|at| &self.tokens[at]),
+            self.tokens.get(at + 1),
+        ) else {
             return false;
         };
         let comma = self.tokens[at].span.offset;
-        let is_joined = before.span.offset + before.span.length == comma && behind.span.offset == comma + 1;
-        let is_group = behind.source.len() == 3 && behind.source.bytes().all(|digit| digit.is_ascii_digit());
-        before.kind == TokenKind::Number && behind.kind == TokenKind::Number && is_joined && is_group
+        let is_joined =
+            before.span.offset + before.span.length == comma && behind.span.offset == comma + 1;
+        let is_group =
+            behind.source.len() == 3 && behind.source.bytes().all(|digit| digit.is_ascii_digit());
+        before.kind == TokenKind::Number
+            && behind.kind == TokenKind::Number
+            && is_joined
+            && is_group
     }
 
     fn open_round(&mut self, at: usize) {
@@ -117,7 +141,10 @@ impl TokenOrderChecker<'_> {
 
     fn open_square(&mut self, at: usize) {
         if !self.wants_value {
-            self.report(at, "Square brackets hold a list behind in, as in state in [\"TX\", \"OK\"].");
+            self.report(
+                at,
+                "Square brackets hold a list behind in, as in state in [\"TX\", \"OK\"].",
+            );
         }
         self.push_open(at);
     }
@@ -137,7 +164,10 @@ impl TokenOrderChecker<'_> {
         };
         let is_pair = self.tokens[opening].is(if closing == ")" { "(" } else { "[" });
         if !is_pair {
-            self.report(at, format!("This {closing} closes a {}.", self.tokens[opening].source));
+            self.report(
+                at,
+                format!("This {closing} closes a {}.", self.tokens[opening].source),
+            );
         }
         let is_empty_call = opening + 1 == at && opening > 0 && is_called(self.tokens, opening - 1);
         if self.wants_value && !is_empty_call {
@@ -148,7 +178,9 @@ impl TokenOrderChecker<'_> {
 
     fn end(&mut self) {
         if self.tokens.is_empty() {
-            return self.problems.push(SourceSpan::at(0).problem("The formula is empty."));
+            return self
+                .problems
+                .push(SourceSpan::at(0).problem("The formula is empty."));
         }
         if let Some(opening) = self.open.last() {
             let bracket = &self.tokens[*opening].source;
@@ -171,7 +203,8 @@ impl TokenOrderChecker<'_> {
         };
         let word = token.source.to_ascii_uppercase();
         let message = format!("Write {works} here, or {word}(...) around the conditions.");
-        self.problems.push(token.span.problem(message).suggesting(works));
+        self.problems
+            .push(token.span.problem(message).suggesting(works));
         true
     }
 
@@ -183,7 +216,9 @@ impl TokenOrderChecker<'_> {
     }
 
     fn is_value_next(&self, at: usize) -> bool {
-        self.tokens.get(at + 1).is_some_and(|next| !matches!(next.kind, TokenKind::Symbol(_)))
+        self.tokens
+            .get(at + 1)
+            .is_some_and(|next| !matches!(next.kind, TokenKind::Symbol(_)))
     }
 
     fn missing_operator(&mut self, at: usize) {
@@ -209,8 +244,12 @@ impl TokenOrderChecker<'_> {
     fn missing_behind(&mut self, at: usize) {
         match at.checked_sub(1).map(|before| &self.tokens[before]) {
             Some(number) if self.tokens[at].is("%") && number.kind == TokenKind::Number => {
-                let problem = number.span.to(self.tokens[at].span).problem("A percentage is divided by 100.");
-                self.problems.push(problem.suggesting(format!("{} / 100", number.source)));
+                let problem = number
+                    .span
+                    .to(self.tokens[at].span)
+                    .problem("A percentage is divided by 100.");
+                self.problems
+                    .push(problem.suggesting(format!("{} / 100", number.source)));
             }
             _ => self.report(at, "A value is missing behind this."),
         }
@@ -223,7 +262,10 @@ impl TokenOrderChecker<'_> {
         let token = &self.tokens[at];
         let message = match at.checked_sub(1).map(|before| &self.tokens[before].source) {
             Some(before) => {
-                format!("Between {before} and {} a value is missing; blank is written \"\".", token.source)
+                format!(
+                    "Between {before} and {} a value is missing; blank is written \"\".",
+                    token.source
+                )
             }
             None => format!("Before {} a value is missing.", token.source),
         };

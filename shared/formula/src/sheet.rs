@@ -46,7 +46,10 @@ pub struct FormulaSheet {
 impl FormulaSheet {
     /// Puts them together with the other columns that they may use. A definition stands before another column of
     /// its name.
-    pub fn new(columns: impl IntoIterator<Item = InputColumn>, definitions: Vec<FormulaColumn>) -> Self {
+    pub fn new(
+        columns: impl IntoIterator<Item = InputColumn>,
+        definitions: Vec<FormulaColumn>,
+    ) -> Self {
         let own = definitions.iter().map(|definition| InputColumn {
             name: definition.name.clone(),
             column_type: definition.column_type,
@@ -55,7 +58,11 @@ impl FormulaSheet {
             // Nobody will ask for them.
             HashMap::new()
         } else {
-            columns.into_iter().chain(own).map(|column| (fold_name(&column.name), column)).collect()
+            columns
+                .into_iter()
+                .chain(own)
+                .map(|column| (fold_name(&column.name), column))
+                .collect()
         };
         let positions = definitions
             .iter()
@@ -63,7 +70,12 @@ impl FormulaSheet {
             .map(|(at, definition)| (fold_name(&definition.name), at))
             .collect();
         let compiled = definitions.iter().map(|_| OnceLock::new()).collect();
-        Self { columns, definitions, positions, compiled }
+        Self {
+            columns,
+            definitions,
+            positions,
+            compiled,
+        }
     }
 
     /// Whether there is no formula column.
@@ -94,8 +106,11 @@ impl FormulaSheet {
         if !changed.is_empty() {
             return Err(changed);
         }
-        let columns: build::ColumnsByName<'_> =
-            self.columns.iter().map(|(key, column)| (key.clone(), column)).collect();
+        let columns: build::ColumnsByName<'_> = self
+            .columns
+            .iter()
+            .map(|(key, column)| (key.clone(), column))
+            .collect();
         compile_among(&definition.source, &columns)
     }
 }

@@ -117,7 +117,11 @@ pub(crate) fn order_numbers(left: f64, right: f64) -> Ordering {
 
 /// A sum without what its largest part has behind its last digit: 100.1 - 100 is 0.1.
 pub(crate) fn settled(sum: f64, largest: f64) -> f64 {
-    if sum.fract() == 0.0 || sum.abs() >= largest { sum } else { to_digits_of(largest, sum) }
+    if sum.fract() == 0.0 || sum.abs() >= largest {
+        sum
+    } else {
+        to_digits_of(largest, sum)
+    }
 }
 
 /// What is left of a division, with the sign of the number: of 0.3 by 0.1 nothing is.
@@ -127,7 +131,11 @@ pub(crate) fn remainder(number: f64, divisor: f64) -> f64 {
         return rest;
     }
     let rest = to_digits_of(number, rest);
-    if order_numbers(rest.abs(), divisor.abs()).is_lt() { rest } else { 0.0 }
+    if order_numbers(rest.abs(), divisor.abs()).is_lt() {
+        rest
+    } else {
+        0.0
+    }
 }
 
 /// A result rounded where the last digit of what it was made from stands.
@@ -149,11 +157,19 @@ pub(crate) fn round_to(number: f64, digits: i32, round: fn(f64) -> f64) -> f64 {
         return tidy(number);
     }
     let scale = power_of_ten(digits.abs());
-    if digits < 0 { round(tidy(number / scale)) * scale } else { tidy(round(tidy(number * scale)) / scale) }
+    if digits < 0 {
+        round(tidy(number / scale)) * scale
+    } else {
+        tidy(round(tidy(number * scale)) / scale)
+    }
 }
 
 /// The nearest number to a power of ten: multiplying tens adds up errors from 10^23 on.
 fn power_of_ten(exponent: i32) -> f64 {
     const EXACT: i32 = 22;
-    if exponent <= EXACT { 10f64.powi(exponent) } else { format!("1e{exponent}").parse().unwrap_or(f64::MAX) }
+    if exponent <= EXACT {
+        10f64.powi(exponent)
+    } else {
+        format!("1e{exponent}").parse().unwrap_or(f64::MAX)
+    }
 }

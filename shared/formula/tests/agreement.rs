@@ -2,7 +2,11 @@
 //!
 //! Formulas are evaluated by a tree of our own. What both languages share (texts, numbers with a point, yes and no,
 //! their operators, the functions on texts that CEL's standard library has) must mean the same in both.
-#![allow(clippy::unwrap_used, missing_docs, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    missing_docs,
+    reason = "a test fails by panicking"
+)]
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -12,7 +16,8 @@ use chrono::NaiveDate;
 use formula::{EvaluatedCell, InputColumn, compile};
 use proptest::prelude::*;
 
-static ENVIRONMENT: LazyLock<Arc<cel::Env>> = LazyLock::new(|| Arc::new(cel::Env::default().with_stdlib()));
+static ENVIRONMENT: LazyLock<Arc<cel::Env>> =
+    LazyLock::new(|| Arc::new(cel::Env::default().with_stdlib()));
 
 fn cel_value(source: &str) -> Option<cel::Value> {
     let program = ENVIRONMENT.compile(source).unwrap();
@@ -24,16 +29,24 @@ fn cel_value(source: &str) -> Option<cel::Value> {
 }
 
 fn our_value(source: &str) -> EvaluatedCell {
-    let column = |name: &str, column_type| InputColumn { name: name.to_owned(), column_type };
+    let column = |name: &str, column_type| InputColumn {
+        name: name.to_owned(),
+        column_type,
+    };
     let columns = [
         column("name", ColumnType::Text),
         column("amount", ColumnType::Number),
         column("member", ColumnType::YesNo),
     ];
-    let row: HashMap<String, String> = [("name", "Ada Lovelace"), ("amount", "12.5"), ("member", "true")]
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .into();
-    let formula = compile(source, &columns).unwrap_or_else(|problems| panic!("{source}: {problems:?}"));
+    let row: HashMap<String, String> = [
+        ("name", "Ada Lovelace"),
+        ("amount", "12.5"),
+        ("member", "true"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .into();
+    let formula =
+        compile(source, &columns).unwrap_or_else(|problems| panic!("{source}: {problems:?}"));
     formula.evaluate(&row, NaiveDate::MIN)
 }
 
@@ -51,7 +64,10 @@ fn agree(source: &str) {
         }
         (Some(cel::Value::Float(theirs)), EvaluatedCell::Value(ColumnValue::Number(ours))) => {
             // Results are shown with 15 digits.
-            assert!((ours - theirs).abs() <= theirs.abs() * 1e-14, "{source}: {ours} and {theirs}");
+            assert!(
+                (ours - theirs).abs() <= theirs.abs() * 1e-14,
+                "{source}: {ours} and {theirs}"
+            );
         }
         // CEL counts in whole numbers.
         (Some(cel::Value::Int(theirs)), EvaluatedCell::Value(ColumnValue::Number(ours))) => {
@@ -73,7 +89,11 @@ fn number() -> impl Strategy<Value = String> {
     ];
     leaf.prop_recursive(4, 24, 2, |inner| {
         prop_oneof![
-            (inner.clone(), prop::sample::select(vec!["+", "-", "*"]), inner.clone())
+            (
+                inner.clone(),
+                prop::sample::select(vec!["+", "-", "*"]),
+                inner.clone()
+            )
                 .prop_map(|(left, operator, right)| format!("({left} {operator} {right})")),
             inner.prop_map(|one| format!("-({one})")),
         ]
@@ -81,7 +101,10 @@ fn number() -> impl Strategy<Value = String> {
 }
 
 fn text() -> impl Strategy<Value = String> {
-    let leaf = prop_oneof![Just("name".to_owned()), "[a-cé 🎂]{0,4}".prop_map(|text| format!("'{text}'"))];
+    let leaf = prop_oneof![
+        Just("name".to_owned()),
+        "[a-cé 🎂]{0,4}".prop_map(|text| format!("'{text}'"))
+    ];
     leaf.prop_recursive(3, 12, 2, |inner| {
         (inner.clone(), inner).prop_map(|(left, right)| format!("({left} + {right})"))
     })
@@ -93,18 +116,24 @@ fn condition() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         Just("member".to_owned()),
         Just("false".to_owned()),
-        (number(), order(), number()).prop_map(|(left, order, right)| format!("({left} {order} {right})")),
+        (number(), order(), number())
+            .prop_map(|(left, order, right)| format!("({left} {order} {right})")),
         // A blank text is no text in ours.
         (text(), order(), text())
             .prop_map(|(left, order, right)| format!("(('x' + {left}) {order} ('x' + {right}))")),
         (text(), prop::sample::select(methods), text())
             .prop_map(|(one, method, other)| format!("({one}).{method}({other})")),
-        (number(), number(), number()).prop_map(|(one, two, three)| format!("({one} in [{two}, {three}])")),
+        (number(), number(), number())
+            .prop_map(|(one, two, three)| format!("({one} in [{two}, {three}])")),
         text().prop_map(|one| format!("(({one}).size() > 3)")),
     ];
     leaf.prop_recursive(4, 16, 2, |inner| {
         prop_oneof![
-            (inner.clone(), prop::sample::select(vec!["&&", "||", "==", "!="]), inner.clone())
+            (
+                inner.clone(),
+                prop::sample::select(vec!["&&", "||", "==", "!="]),
+                inner.clone()
+            )
                 .prop_map(|(left, operator, right)| format!("({left} {operator} {right})")),
             inner.clone().prop_map(|one| format!("!({one})")),
             (inner.clone(), inner.clone(), inner)

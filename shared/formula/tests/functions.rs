@@ -1,5 +1,9 @@
 //! Every function does what its help says.
-#![allow(clippy::unwrap_used, missing_docs, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    missing_docs,
+    reason = "a test fails by panicking"
+)]
 
 mod common;
 
@@ -14,7 +18,12 @@ fn every_example_gives_its_result() {
         let formula = compile(help.example, &[] as &[InputColumn])
             .unwrap_or_else(|problems| panic!("{}: {problems:?}", help.example));
         let outcome = formula.evaluate(&std::collections::HashMap::new(), today());
-        assert_eq!(outcome.text().as_deref(), Some(help.result), "{}", help.example);
+        assert_eq!(
+            outcome.text().as_deref(),
+            Some(help.result),
+            "{}",
+            help.example
+        );
     }
 }
 
@@ -22,10 +31,22 @@ fn every_example_gives_its_result() {
 fn every_example_calls_its_function_and_every_help_is_whole() {
     let mut names = HashSet::new();
     for help in functions() {
-        assert!(help.example.contains(&format!("{}(", help.name)), "{}", help.name);
-        assert!(help.signature.starts_with(&format!("{}(", help.name)), "{}", help.name);
+        assert!(
+            help.example.contains(&format!("{}(", help.name)),
+            "{}",
+            help.name
+        );
+        assert!(
+            help.signature.starts_with(&format!("{}(", help.name)),
+            "{}",
+            help.name
+        );
         assert!(help.description.ends_with('.'), "{}", help.name);
-        assert!(["text", "number", "date", "logic"].contains(&help.category), "{}", help.name);
+        assert!(
+            ["text", "number", "date", "logic"].contains(&help.category),
+            "{}",
+            help.name
+        );
         assert!(names.insert(help.name));
     }
     assert!(functions().is_sorted_by_key(|help| help.name));
@@ -49,8 +70,14 @@ fn functions_at_their_edges() {
         ("MID(\"Zoë\", 3, 9)", "ë"),
         ("MID(\"Zoë\", 4, 1) + \".\"", "."),
         ("MID(\"Zoë\", 0, 1)", "[MID starts at 1]"),
-        ("LEFT(\"Zoë\", -1)", "[a count of characters is not negative]"),
-        ("PROPER(\"mary ann's 3RD o'neil-smith\")", "Mary Ann's 3rd O'Neil-Smith"),
+        (
+            "LEFT(\"Zoë\", -1)",
+            "[a count of characters is not negative]",
+        ),
+        (
+            "PROPER(\"mary ann's 3RD o'neil-smith\")",
+            "Mary Ann's 3rd O'Neil-Smith",
+        ),
         ("SUBSTITUTE(\"aaa\", \"\", \"b\")", "aaa"),
         ("TEXTBEFORE(\"a-b-c\", \"-\")", "a"),
         ("TEXTAFTER(\"a-b-c\", \"-\")", "b-c"),
@@ -76,15 +103,27 @@ fn functions_at_their_edges() {
         ("DATE(99999, 1, 1)", "[there is no such date]"),
         ("EDATE(\"2024-02-29\", 12)", "2025-02-28"),
         ("EDATE(\"9999-12-31\", 1)", "[there is no such date]"),
-        ("EDATE(\"2026-01-31\", -2147483648)", "[there is no such date]"),
+        (
+            "EDATE(\"2026-01-31\", -2147483648)",
+            "[there is no such date]",
+        ),
         ("EOMONTH(\"2024-01-31\", 1)", "2024-02-29"),
         ("DATEDIF(\"2024-02-29\", \"2025-02-28\", \"Y\")", "0"),
         ("DATEDIF(\"2024-01-31\", \"2024-03-01\", \"MD\")", "1"),
         ("DATEDIF(\"2025-12-25\", \"2026-01-31\", \"yd\")", "37"),
-        ("DATEDIF(\"2026-01-02\", \"2026-01-01\", \"D\")", "[DATEDIF ends before it starts]"),
+        (
+            "DATEDIF(\"2026-01-02\", \"2026-01-01\", \"D\")",
+            "[DATEDIF ends before it starts]",
+        ),
         ("SWITCH(nickname, \"\", \"none\", \"some\")", "none"),
-        ("SWITCH(state, \"CA\", 1, \"NY\", 2)", "[no condition or case holds, and there is no other value]"),
-        ("IFS(FALSE, 1)", "[no condition or case holds, and there is no other value]"),
+        (
+            "SWITCH(state, \"CA\", 1, \"NY\", 2)",
+            "[no condition or case holds, and there is no other value]",
+        ),
+        (
+            "IFS(FALSE, 1)",
+            "[no condition or case holds, and there is no other value]",
+        ),
         ("IFERROR(nickname, \"x\") + \".\"", "."),
         ("TEXT(member)", "yes"),
         ("TEXT(0.5, \"0%\")", "50%"),
@@ -93,7 +132,10 @@ fn functions_at_their_edges() {
         ("TEXT(-5, \"$0.00;($0.00)\")", "($5.00)"),
         ("TEXT(5, \"0 \\\"pts\\\"\")", "5 pts"),
         ("TEXT(5, '0 \"pts\"')", "5 pts"),
-        ("TEXT(\"2026-07-04\" == \"\" ? TODAY() : DATE(2026, 7, 4), '\"Day\" D')", "Day 4"),
+        (
+            "TEXT(\"2026-07-04\" == \"\" ? TODAY() : DATE(2026, 7, 4), '\"Day\" D')",
+            "Day 4",
+        ),
         (
             "TEXT(5, state)",
             "[the format is not understood: Letters stand in quotes, as in 0 \"points\"; this is T]",
@@ -101,18 +143,30 @@ fn functions_at_their_edges() {
         ("REGEXEXTRACT(email, \"@(.+)$\")", "example.com"),
         ("REGEXEXTRACT(email, \"x{9}\") + \".\"", "."),
         ("REGEXREPLACE(\"a1b2\", \"[0-9]\", \"$0\")", "a$0b$0"),
-        ("REGEXREPLACE(\"5125550100\", r\"^(\\d{3})(\\d{3})\", \"($1) $2-\")", "(512) 555-0100"),
+        (
+            "REGEXREPLACE(\"5125550100\", r\"^(\\d{3})(\\d{3})\", \"($1) $2-\")",
+            "(512) 555-0100",
+        ),
         ("REGEXREPLACE(\"ab\", \"(a)|(b)\", \"[$1$2]\")", "[a][b]"),
-        ("REGEXREPLACE(\"Zoë é\", \"(.)( )\", \"$2$1€$$1$3\")", "Zo ë€$1$3é"),
+        (
+            "REGEXREPLACE(\"Zoë é\", \"(.)( )\", \"$2$1€$$1$3\")",
+            "Zo ë€$1$3é",
+        ),
         ("REGEXREPLACE(\"price\", \"^(p)\", \"$5\")", "$5rice"),
         ("REGEXREPLACE(\"5\", \"5\", \"$1.50\")", "$1.50"),
         // What somebody sent has no groups.
         ("REGEXREPLACE(\"x1\", \"(x)\", \"$1\" + state)", "$1TX1"),
         ("MONTH(birthday) * 100 + DAY(birthday)", "704"),
         ("MONTH(\"1990-07-04\")", "7"),
-        ("DATEVALUE(birthday)", "[“7/4” has no year; of a birthday MONTH and DAY read it]"),
+        (
+            "DATEVALUE(birthday)",
+            "[“7/4” has no year; of a birthday MONTH and DAY read it]",
+        ),
         ("FIND(\"x\", \"abc\")", "[FIND does not find the part]"),
-        ("REGEXEXTRACT(email, \"x{9}\")", "[the regular expression matches nothing]"),
+        (
+            "REGEXEXTRACT(email, \"x{9}\")",
+            "[the regular expression matches nothing]",
+        ),
         ("PROPER(\"ßa\")", "Ssa"),
     ];
     for (source, expected) in cases {

@@ -1,6 +1,10 @@
 //! Whatever is written, nothing panics, nothing overflows the stack of a test's thread (2 MiB) and nothing goes
 //! over its bounds.
-#![allow(clippy::unwrap_used, missing_docs, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    missing_docs,
+    reason = "a test fails by panicking"
+)]
 
 mod common;
 
@@ -26,9 +30,15 @@ fn survives(source: &str) -> Result<EvaluatedCell, Vec<FormulaDiagnostic>> {
     let formula = match compile(source, &columns()) {
         Ok(formula) => formula,
         Err(problems) => {
-            assert!((1..=limits::MAX_PROBLEMS).contains(&problems.len()), "{source}: {problems:?}");
+            assert!(
+                (1..=limits::MAX_PROBLEMS).contains(&problems.len()),
+                "{source}: {problems:?}"
+            );
             for problem in &problems {
-                assert!(problem.offset + problem.length <= source.chars().count(), "{source}: {problem:?}");
+                assert!(
+                    problem.offset + problem.length <= source.chars().count(),
+                    "{source}: {problem:?}"
+                );
             }
             return Err(problems);
         }
@@ -38,7 +48,10 @@ fn survives(source: &str) -> Result<EvaluatedCell, Vec<FormulaDiagnostic>> {
     assert!(counting.0.get() <= limits::MAX_STEPS);
     let outcome = formula.evaluate(&row(), today());
     if let Some(text) = outcome.text() {
-        assert!(text.chars().count() <= 600 && !text.is_empty(), "{source}: {text}");
+        assert!(
+            text.chars().count() <= 600 && !text.is_empty(),
+            "{source}: {text}"
+        );
     }
     Ok(outcome)
 }
@@ -70,8 +83,8 @@ fn long_deep_and_wide_formulas_are_refused_or_run() {
         }
     }
     let odd = [
-        "{", "}", "\"", "'", "\\", "`", "[", "]", ",", "?", ":", ".", "//", "é", "\u{0}", "\u{202e}", "🎂",
-        "{{", "r\"", "'''",
+        "{", "}", "\"", "'", "\\", "`", "[", "]", ",", "?", ":", ".", "//", "é", "\u{0}",
+        "\u{202e}", "🎂", "{{", "r\"", "'''",
     ];
     for piece in odd {
         for count in [1, 2, 3, 700, 2_000] {
@@ -86,16 +99,38 @@ fn a_text_that_grows_is_stopped_at_its_bound() {
         EvaluatedCell::Blank(formula::BlankReason::Stopped(sentence)) => sentence,
         other => panic!("{source}: {other:?}"),
     };
-    let doubling = format!("{}\"ab\"{}", "SUBSTITUTE(".repeat(30), ", \"a\", \"aaaa\")".repeat(30));
-    assert_eq!(stopped(&doubling), "a text within the formula gets too long here");
-    assert_eq!(stopped("REPT(\"abc\", 2000000000)"), "a text within the formula gets too long here");
+    let doubling = format!(
+        "{}\"ab\"{}",
+        "SUBSTITUTE(".repeat(30),
+        ", \"a\", \"aaaa\")".repeat(30)
+    );
+    assert_eq!(
+        stopped(&doubling),
+        "a text within the formula gets too long here"
+    );
+    assert_eq!(
+        stopped("REPT(\"abc\", 2000000000)"),
+        "a text within the formula gets too long here"
+    );
     let nested = format!("{}\"ab\"{}", "REPT(".repeat(10), ", 9)".repeat(10));
-    assert_eq!(stopped(&nested), "a text within the formula gets too long here");
+    assert_eq!(
+        stopped(&nested),
+        "a text within the formula gets too long here"
+    );
     let many = ["LEN(REPT(\"abcdefgh\", 1000))"; 40].join(" + ");
     assert_eq!(stopped(&many), "the formula takes too many steps here");
-    assert_eq!(stopped(&format!("IFBLANK({many}, 1)")), "the formula takes too many steps here");
-    assert_eq!(stopped(&format!("IFERROR({many}, 1)")), "the formula takes too many steps here");
-    assert_eq!(stopped(&format!("OR({many} > 1, TRUE)")), "the formula takes too many steps here");
+    assert_eq!(
+        stopped(&format!("IFBLANK({many}, 1)")),
+        "the formula takes too many steps here"
+    );
+    assert_eq!(
+        stopped(&format!("IFERROR({many}, 1)")),
+        "the formula takes too many steps here"
+    );
+    assert_eq!(
+        stopped(&format!("OR({many} > 1, TRUE)")),
+        "the formula takes too many steps here"
+    );
     let matches = "REGEXMATCH(REPT(\"a\", 8000), \"(a|aa){100}$\")";
     let twice = format!("{matches} && {matches}");
     assert_eq!(stopped(&twice), "the formula takes too many steps here");
@@ -104,20 +139,34 @@ fn a_text_that_grows_is_stopped_at_its_bound() {
 #[test]
 fn replacing_costs_a_search_for_every_match_and_what_values_hold_is_replaced() {
     let replaced = |text: &str, pattern: &str| {
-        survives(&format!("LEN(REGEXREPLACE({text}, r\"{pattern}\", \"b\"))")).unwrap().text()
+        survives(&format!("LEN(REGEXREPLACE({text}, r\"{pattern}\", \"b\"))"))
+            .unwrap()
+            .text()
     };
     // Each of the searches would look at all that is left.
     assert_eq!(replaced("REPT(\"a\", 4000)", "(a|b)*c|a"), None);
     assert_eq!(replaced("REPT(\"a\", 8000)", r"(\w|\pL)*\d|a"), None);
     // Values have 600 characters.
-    assert_eq!(replaced("REPT(\"abc \", 150)", r"\s+").as_deref(), Some("600"));
-    assert_eq!(replaced("REPT(\"<b>x\", 100)", "<[^>]*>").as_deref(), Some("200"));
-    assert_eq!(replaced("REPT(\"1a\", 300)", "[0-9]").as_deref(), Some("600"));
+    assert_eq!(
+        replaced("REPT(\"abc \", 150)", r"\s+").as_deref(),
+        Some("600")
+    );
+    assert_eq!(
+        replaced("REPT(\"<b>x\", 100)", "<[^>]*>").as_deref(),
+        Some("200")
+    );
+    assert_eq!(
+        replaced("REPT(\"1a\", 300)", "[0-9]").as_deref(),
+        Some("600")
+    );
 }
 
 /// Pieces of formulas, sensible and not.
 fn piece() -> impl Strategy<Value = String> {
-    let words: Vec<String> = functions().iter().map(|help| format!("{}(", help.name)).collect();
+    let words: Vec<String> = functions()
+        .iter()
+        .map(|help| format!("{}(", help.name))
+        .collect();
     let signs = [
         "(",
         ")",
@@ -206,9 +255,16 @@ fn expression() -> impl Strategy<Value = String> {
         let names: Vec<&'static str> = functions().iter().map(|help| help.name).collect();
         let operators = vec!["+", "-", "*", "/", "%", "<", ">=", "==", "!=", "&&", "||"];
         prop_oneof![
-            (inner.clone(), prop::sample::select(operators), inner.clone())
+            (
+                inner.clone(),
+                prop::sample::select(operators),
+                inner.clone()
+            )
                 .prop_map(|(left, operator, right)| format!("({left} {operator} {right})")),
-            (prop::sample::select(names), prop::collection::vec(inner.clone(), 0..4))
+            (
+                prop::sample::select(names),
+                prop::collection::vec(inner.clone(), 0..4)
+            )
                 .prop_map(|(name, arguments)| format!("{name}({})", arguments.join(", "))),
             (inner.clone(), inner.clone(), inner)
                 .prop_map(|(condition, yes, no)| format!("IF({condition}, {yes}, {no})")),

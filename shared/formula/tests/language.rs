@@ -1,5 +1,9 @@
 //! What a formula means.
-#![allow(clippy::unwrap_used, missing_docs, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    missing_docs,
+    reason = "a test fails by panicking"
+)]
 
 mod common;
 
@@ -15,9 +19,18 @@ fn all_give(cases: &[(&str, &str)]) {
 #[test]
 fn the_example_of_every_marketer() {
     all_give(&[
-        ("IF(lifetime_value > 500, \"VIP\", PROPER(first_name))", "VIP"),
-        ("IF(lifetime_value > 5000, \"VIP\", PROPER(first_name))", "Ada"),
-        ("\"Dear \" + PROPER(first_name) + \" \" + PROPER(last_name) + \",\"", "Dear Ada Lovelace,"),
+        (
+            "IF(lifetime_value > 500, \"VIP\", PROPER(first_name))",
+            "VIP",
+        ),
+        (
+            "IF(lifetime_value > 5000, \"VIP\", PROPER(first_name))",
+            "Ada",
+        ),
+        (
+            "\"Dear \" + PROPER(first_name) + \" \" + PROPER(last_name) + \",\"",
+            "Dear Ada Lovelace,",
+        ),
     ]);
 }
 
@@ -32,7 +45,10 @@ fn names_are_found_in_any_case_and_any_column_in_braces() {
         ("{a}}b}", "brace"),
         ("if(member, {if}, \"\")", "perhaps"),
     ]);
-    assert_eq!(compiled("first_name + FIRST_NAME + {State}").columns(), ["first_name", "state"]);
+    assert_eq!(
+        compiled("first_name + FIRST_NAME + {State}").columns(),
+        ["first_name", "state"]
+    );
 }
 
 #[test]
@@ -95,7 +111,10 @@ fn a_blank_compares_and_joins_and_makes_calculations_blank() {
         ("IF(opted_in, 1, 2)", "2"),
         ("NOT(opted_in)", "yes"),
         ("spend + 1", "[spend is blank]"),
-        ("visits + 1", "[the value of visits does not read as a number]"),
+        (
+            "visits + 1",
+            "[the value of visits does not read as a number]",
+        ),
         ("visits == null", "yes"),
         ("IFBLANK(nickname, first_name)", "ada"),
         ("IFBLANK(1 / 0, 7)", "7"),
@@ -159,7 +178,10 @@ fn a_result_has_a_type_and_different_branches_meet_as_text() {
     assert_eq!(type_of("IF(member, 1, null)"), ColumnType::Number);
     assert_eq!(type_of("lifetime_value > 1"), ColumnType::YesNo);
     assert_eq!(type_of("null"), ColumnType::Text);
-    all_give(&[("IF(member, 1, \"x\") + 1", "11"), ("IF(member, 1, \"x\") == 1 + \"\"", "yes")]);
+    all_give(&[
+        ("IF(member, 1, \"x\") + 1", "11"),
+        ("IF(member, 1, \"x\") == 1 + \"\"", "yes"),
+    ]);
 }
 
 #[test]
@@ -183,10 +205,19 @@ fn a_reason_names_the_column_as_it_is_written_and_what_is_blank() {
     all_give(&[
         ("{FIRST ORDER} + spend", "[spend is blank]"),
         ("1 + null", "[null is blank]"),
-        ("Größe + VISITS", "[the value of visits does not read as a number]"),
+        (
+            "Größe + VISITS",
+            "[the value of visits does not read as a number]",
+        ),
     ]);
-    let columns = [formula::InputColumn { name: "Last Gift".to_owned(), column_type: ColumnType::Number }];
+    let columns = [formula::InputColumn {
+        name: "Last Gift".to_owned(),
+        column_type: ColumnType::Number,
+    }];
     let gift = formula::compile("{last gift} + 1", &columns).unwrap();
     let blank = gift.evaluate(&std::collections::HashMap::new(), common::today());
-    assert_eq!(serde_json::to_value(blank).unwrap()["reason"], "Last Gift is blank");
+    assert_eq!(
+        serde_json::to_value(blank).unwrap()["reason"],
+        "Last Gift is blank"
+    );
 }

@@ -1,5 +1,9 @@
 //! The page for people lists every function as it is.
-#![allow(clippy::unwrap_used, missing_docs, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    missing_docs,
+    reason = "a test fails by panicking"
+)]
 
 use std::fmt::Write;
 
@@ -11,12 +15,17 @@ const END: &str = "<!-- /functions -->";
 
 /// The table as it must stand in the page: what a failing test prints goes between the two marks.
 fn table() -> String {
-    let mut table = "| function | what it gives | example | result |\n|---|---|---|---|\n".to_owned();
+    let mut table =
+        "| function | what it gives | example | result |\n|---|---|---|---|\n".to_owned();
     let cell = |text: &str| text.replace('|', "\\|");
     for help in functions() {
         let (signature, description) = (cell(help.signature), cell(help.description));
         let (example, result) = (cell(help.example), cell(help.result));
-        writeln!(table, "| `{signature}` | {description} | `{example}` | {result} |").unwrap();
+        writeln!(
+            table,
+            "| `{signature}` | {description} | `{example}` | {result} |"
+        )
+        .unwrap();
     }
     table
 }
@@ -26,5 +35,8 @@ fn the_page_lists_every_function() {
     let begin = PAGE.find(BEGIN).unwrap() + BEGIN.len();
     let end = PAGE.find(END).unwrap();
     let expected = table();
-    assert!(PAGE[begin..end] == expected, "between the marks must stand:\n{expected}");
+    assert!(
+        PAGE[begin..end] == expected,
+        "between the marks must stand:\n{expected}"
+    );
 }

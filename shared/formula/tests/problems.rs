@@ -1,5 +1,9 @@
 //! A mistake is named with its place, and the spelling that works.
-#![allow(clippy::unwrap_used, missing_docs, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    missing_docs,
+    reason = "a test fails by panicking"
+)]
 
 mod common;
 
@@ -10,7 +14,9 @@ use formula::{FormulaDiagnostic, compile, limits};
 fn told(source: &str) -> Vec<String> {
     let chars: Vec<char> = source.chars().collect();
     let place = |problem: &FormulaDiagnostic| -> String {
-        chars[problem.offset..problem.offset + problem.length].iter().collect()
+        chars[problem.offset..problem.offset + problem.length]
+            .iter()
+            .collect()
     };
     problems(source)
         .iter()
@@ -31,8 +37,14 @@ fn each_tells(cases: &[(&str, &str)]) {
 fn mended(source: &str) -> String {
     let mut chars: Vec<char> = source.chars().collect();
     for problem in problems(source).iter().rev() {
-        let suggestion = problem.suggestion.as_ref().unwrap_or_else(|| panic!("{source}: {problem}"));
-        chars.splice(problem.offset..problem.offset + problem.length, suggestion.chars());
+        let suggestion = problem
+            .suggestion
+            .as_ref()
+            .unwrap_or_else(|| panic!("{source}: {problem}"));
+        chars.splice(
+            problem.offset..problem.offset + problem.length,
+            suggestion.chars(),
+        );
     }
     chars.into_iter().collect()
 }
@@ -45,45 +57,87 @@ fn spreadsheet_spellings_are_told_what_works_here() {
         ("state <> \"TX\"", "<>|Not equal is written !=.|!="),
         ("state === \"TX\"", "===|Equal is written ==.|=="),
         ("state !== \"TX\"", "!==|Not equal is written !=.|!="),
-        ("state not in [\"TX\"]", "not|Not in a list is written !(value in [...]).|-"),
+        (
+            "state not in [\"TX\"]",
+            "not|Not in a list is written !(value in [...]).|-",
+        ),
         ("spend => 5", "=>|Greater or equal is written >=.|>="),
         ("spend =< 5", "=<|Less or equal is written <=.|<="),
-        ("first_name & state", "&|Texts are joined by + or CONCAT(...); and is written && or AND(...).|+"),
+        (
+            "first_name & state",
+            "&|Texts are joined by + or CONCAT(...); and is written && or AND(...).|+",
+        ),
         ("member | opted_in", "||Or is written || or OR(...).|||"),
         ("LEFT(state; 1)", ";|Arguments are separated by commas.|,"),
         ("spend ^ 2", "^|A power is written POWER(base, exponent).|-"),
-        ("$5 + spend", "$|Amounts are written without $; TEXT(amount, \"$0.00\") shows it.|-"),
+        (
+            "$5 + spend",
+            "$|Amounts are written without $; TEXT(amount, \"$0.00\") shows it.|-",
+        ),
         ("TRUE()", "TRUE|True is written without brackets.|TRUE"),
-        ("NOW()", "NOW|A formula knows the day, not the time.|TODAY()"),
-        ("TODAY - last_visit", "TODAY|The function TODAY is written with brackets.|TODAY()"),
+        (
+            "NOW()",
+            "NOW|A formula knows the day, not the time.|TODAY()",
+        ),
+        (
+            "TODAY - last_visit",
+            "TODAY|The function TODAY is written with brackets.|TODAY()",
+        ),
         ("“VIP”", "“VIP”|Texts stand in straight quotes.|\"VIP\""),
-        ("{{first_name}}", "{{first_name}}|In a formula a column stands in single braces.|{first_name}"),
-        ("member AND opted_in", "AND|Write && here, or AND(...) around the conditions.|&&"),
-        ("NOT member", "NOT|Write ! here, or NOT(...) around the conditions.|!"),
+        (
+            "{{first_name}}",
+            "{{first_name}}|In a formula a column stands in single braces.|{first_name}",
+        ),
+        (
+            "member AND opted_in",
+            "AND|Write && here, or AND(...) around the conditions.|&&",
+        ),
+        (
+            "NOT member",
+            "NOT|Write ! here, or NOT(...) around the conditions.|!",
+        ),
         ("spend × 2", "×|Times is written *.|*"),
         ("spend ≥ 2", "≥|Greater or equal is written >=.|>="),
-        ("\"say \"\"hi", "\"|A quote within a text is written \\\".|\\\""),
+        (
+            "\"say \"\"hi",
+            "\"|A quote within a text is written \\\".|\\\"",
+        ),
     ]);
 }
 
 #[test]
 fn several_mistakes_are_told_at_once_and_their_suggestions_mend_the_formula() {
     let cases = [
-        ("=IF(state<>\"TX\"; first_name & \"!\"; \"\")", "IF(state!=\"TX\", first_name + \"!\", \"\")"),
+        (
+            "=IF(state<>\"TX\"; first_name & \"!\"; \"\")",
+            "IF(state!=\"TX\", first_name + \"!\", \"\")",
+        ),
         ("PRPER(frist_name)", "PROPER(first_name)"),
-        ("First order > \"2026-01-01\"", "{First order} > \"2026-01-01\""),
+        (
+            "First order > \"2026-01-01\"",
+            "{First order} > \"2026-01-01\"",
+        ),
         ("{first ordr} == null", "{First order} == null"),
         ("first_name * 2", "VALUE(first_name) * 2"),
         ("lifetime_value > \"500\"", "lifetime_value > 500"),
         ("YEAR(first_name)", "YEAR(DATEVALUE(first_name))"),
-        ("SWITCH(spend, \"10\", \"a\", \"b\")", "SWITCH(spend, 10, \"a\", \"b\")"),
-        ("SWITCH(state, 1, \"a\", \"b\")", "SWITCH(state, \"1\", \"a\", \"b\")"),
+        (
+            "SWITCH(spend, \"10\", \"a\", \"b\")",
+            "SWITCH(spend, 10, \"a\", \"b\")",
+        ),
+        (
+            "SWITCH(state, 1, \"a\", \"b\")",
+            "SWITCH(state, \"1\", \"a\", \"b\")",
+        ),
         ("IF(lifetime_value, 1, 2)", "IF(lifetime_value != 0, 1, 2)"),
         ("IF(first_name, 1, 2)", "IF(first_name != \"\", 1, 2)"),
         ("IF(last_visit, 1, 2)", "IF(!ISBLANK(last_visit), 1, 2)"),
         ("member + 1", "IF(member, 1, 0) + 1"),
         ("state == “TX”", "state == \"TX\""),
-        ("REGEXMATCH(state, \"\\d\\s\")", "REGEXMATCH(state, \"\\\\d\\\\s\")"),
+        (
+            "REGEXMATCH(state, \"\\d\\s\")",
+            "REGEXMATCH(state, \"\\\\d\\\\s\")",
+        ),
     ];
     for (source, expected) in cases {
         assert_eq!(mended(source), expected, "{source}");
@@ -94,9 +148,18 @@ fn several_mistakes_are_told_at_once_and_their_suggestions_mend_the_formula() {
 #[test]
 fn what_is_unknown_is_named_with_the_nearest_name() {
     each_tells(&[
-        ("frist_name", "frist_name|There is no column frist_name. Did you mean first_name?|first_name"),
-        ("UPER(state)", "UPER|There is no function UPER. Did you mean UPPER?|UPPER"),
-        ("zzzzzz", "zzzzzz|There is no column zzzzzz. A text stands in quotes.|-"),
+        (
+            "frist_name",
+            "frist_name|There is no column frist_name. Did you mean first_name?|first_name",
+        ),
+        (
+            "UPER(state)",
+            "UPER|There is no function UPER. Did you mean UPPER?|UPPER",
+        ),
+        (
+            "zzzzzz",
+            "zzzzzz|There is no column zzzzzz. A text stands in quotes.|-",
+        ),
         (
             "SPLIT(state, \" \")",
             "SPLIT|A part of a text is TEXTBEFORE(text, separator) or TEXTAFTER(text, separator), by a pattern \
@@ -115,13 +178,34 @@ fn brackets_and_operators_are_checked_by_their_place() {
         ("UPPER(state]", "]|This ] closes a (.|-"),
         ("1 +", "+|A value is missing behind this.|-"),
         ("* 2", "*|Before * a value is missing.|-"),
-        ("IF(member,,2)", ",|Between , and , a value is missing; blank is written \"\".|-"),
-        ("1 2", "2|Between 1 and 2 an operator or a comma is missing.|-"),
-        ("1, 2", ",|A comma stands between the arguments of a function, within its brackets.|-"),
-        ("\"abc", "\"|The text that begins here has no closing quote.|-"),
-        ("{abc", "{|The { has no } behind it; a column is written {First order}.|-"),
-        ("12abc", "12abc|This is not a number; one is written 1234.5, without commas or a unit.|-"),
-        ("member ? 1", "?|A choice is written condition ? value : other, or IF(condition, value, other).|-"),
+        (
+            "IF(member,,2)",
+            ",|Between , and , a value is missing; blank is written \"\".|-",
+        ),
+        (
+            "1 2",
+            "2|Between 1 and 2 an operator or a comma is missing.|-",
+        ),
+        (
+            "1, 2",
+            ",|A comma stands between the arguments of a function, within its brackets.|-",
+        ),
+        (
+            "\"abc",
+            "\"|The text that begins here has no closing quote.|-",
+        ),
+        (
+            "{abc",
+            "{|The { has no } behind it; a column is written {First order}.|-",
+        ),
+        (
+            "12abc",
+            "12abc|This is not a number; one is written 1234.5, without commas or a unit.|-",
+        ),
+        (
+            "member ? 1",
+            "?|A choice is written condition ? value : other, or IF(condition, value, other).|-",
+        ),
         ("#", "#|# has no meaning in a formula.|-"),
         ("b\"x\"", "b|A text has no b before it.|-"),
     ]);
@@ -130,8 +214,14 @@ fn brackets_and_operators_are_checked_by_their_place() {
 #[test]
 fn arguments_are_checked_by_number_and_type() {
     each_tells(&[
-        ("LEFT()", "LEFT|More arguments are needed: LEFT(text, [count]).|-"),
-        ("LEFT(state, 1, 2)", "LEFT|These are too many arguments: LEFT(text, [count]).|-"),
+        (
+            "LEFT()",
+            "LEFT|More arguments are needed: LEFT(text, [count]).|-",
+        ),
+        (
+            "LEFT(state, 1, 2)",
+            "LEFT|These are too many arguments: LEFT(text, [count]).|-",
+        ),
         (
             "LEFT(state, last_visit)",
             "last_visit|A number is needed here, and this is a date; YEAR, DAYS or DATEDIF make a number of it.|-",
@@ -145,9 +235,18 @@ fn arguments_are_checked_by_number_and_type() {
             "birthday|A date is needed here, and a birthday often has no year, such as 7/4. MONTH(birthday) and DAY(birthday) \
              read every one; DATEVALUE(birthday) reads those with a year and is blank for the others.|-",
         ),
-        ("last_visit + last_visit", "+|Two dates cannot be added; the days between them are end - start.|-"),
-        ("last_visit > 5", "last_visit > 5|A date is not compared with a number.|-"),
-        ("member > TRUE", ">|Yes and no have no order; compare them with == or !=.|-"),
+        (
+            "last_visit + last_visit",
+            "+|Two dates cannot be added; the days between them are end - start.|-",
+        ),
+        (
+            "last_visit > 5",
+            "last_visit > 5|A date is not compared with a number.|-",
+        ),
+        (
+            "member > TRUE",
+            ">|Yes and no have no order; compare them with == or !=.|-",
+        ),
         (
             "state in \"TX\"",
             "\"TX\"|Behind in stands a list, as in state in [\"TX\", \"OK\"]; CONTAINS looks into a text.|-",
@@ -156,8 +255,14 @@ fn arguments_are_checked_by_number_and_type() {
             "REGEXMATCH(state, first_name)",
             "first_name|A regular expression stands in the formula as a text in quotes.|-",
         ),
-        ("REGEXMATCH(state, \"(\")", "\"(\"|This is not a regular expression: unclosed group.|-"),
-        ("[1, 2]", "[|A list stands only behind in, as in state in [\"TX\", \"OK\"].|-"),
+        (
+            "REGEXMATCH(state, \"(\")",
+            "\"(\"|This is not a regular expression: unclosed group.|-",
+        ),
+        (
+            "[1, 2]",
+            "[|A list stands only behind in, as in state in [\"TX\", \"OK\"].|-",
+        ),
         (
             "state.name",
             ".|A point stands only in numbers; a column with a point in its name is written {a.b}.|-",
@@ -170,8 +275,13 @@ fn arguments_are_checked_by_number_and_type() {
 fn warned(source: &str) -> Vec<String> {
     let chars: Vec<char> = source.chars().collect();
     let told = |warning: &FormulaDiagnostic| {
-        let place: String = chars[warning.offset..warning.offset + warning.length].iter().collect();
-        format!("{place}|{}", warning.message.split([':', '.']).next().unwrap_or_default())
+        let place: String = chars[warning.offset..warning.offset + warning.length]
+            .iter()
+            .collect();
+        format!(
+            "{place}|{}",
+            warning.message.split([':', '.']).next().unwrap_or_default()
+        )
     };
     compiled(source).warnings().iter().map(told).collect()
 }
@@ -179,20 +289,33 @@ fn warned(source: &str) -> Vec<String> {
 #[test]
 fn blanks_that_are_passed_over_are_warned_of() {
     let passed = "MIN(30, spend / 10|MIN passes a blank over";
-    let joined =
-        |place: &str, column: &str| format!("{place}|Who has no {column} gets the text around it alone");
+    let joined = |place: &str, column: &str| {
+        format!("{place}|Who has no {column} gets the text around it alone")
+    };
     assert_eq!(warned("MIN(30, spend / 10) + \" %\""), [passed]);
     assert_eq!(warned("\"$\" + spend"), [joined("\"$\" + spend", "spend")]);
-    assert_eq!(warned("\"$\" + spend + \" off\""), [joined("\"$\" + spend + \" off\"", "spend")]);
-    assert_eq!(warned("\"$\" + TEXT(spend, \"0.00\")"), [joined("\"$\" + TEXT(spend, \"0.00\"", "spend")]);
+    assert_eq!(
+        warned("\"$\" + spend + \" off\""),
+        [joined("\"$\" + spend + \" off\"", "spend")]
+    );
+    assert_eq!(
+        warned("\"$\" + TEXT(spend, \"0.00\")"),
+        [joined("\"$\" + TEXT(spend, \"0.00\"", "spend")]
+    );
     assert_eq!(
         warned("CONCAT(\"since \", {First order})"),
         [joined("CONCAT(\"since \", {First order}", "{First order}")]
     );
     // In the branch that does not ask.
     assert_eq!(warned("IF(member, MIN(30, spend / 10), 5)"), [passed]);
-    assert_eq!(warned("IF(ISBLANK(visits), 5, MIN(30, spend / 10))"), [passed]);
-    assert_eq!(warned("IF(ISBLANK(spend), MIN(30, spend / 10), 5)"), [passed]);
+    assert_eq!(
+        warned("IF(ISBLANK(visits), 5, MIN(30, spend / 10))"),
+        [passed]
+    );
+    assert_eq!(
+        warned("IF(ISBLANK(spend), MIN(30, spend / 10), 5)"),
+        [passed]
+    );
 }
 
 #[test]
@@ -221,33 +344,62 @@ fn groups_that_are_not_filled_in_are_warned_of() {
         ("REGEXREPLACE(state, \"(T)\", r\"\\1\")", "written $1"),
         ("REGEXREPLACE(state, \"T\", \"$1\")", "no group (...)"),
         ("REGEXREPLACE(state, \"(T)\", \"$1$2\")", "no group 2"),
-        ("REGEXREPLACE(state, \"(T)\", \"$1\" + state)", "one text in quotes"),
+        (
+            "REGEXREPLACE(state, \"(T)\", \"$1\" + state)",
+            "one text in quotes",
+        ),
     ] {
         let warnings = compiled(source).warnings().to_vec();
-        assert!(warnings.len() == 1 && warnings[0].message.contains(told), "{source}: {warnings:?}");
+        assert!(
+            warnings.len() == 1 && warnings[0].message.contains(told),
+            "{source}: {warnings:?}"
+        );
     }
-    assert!(compiled("REGEXREPLACE(state, \"(T)\", \"$1-$$1\")").warnings().is_empty());
+    assert!(
+        compiled("REGEXREPLACE(state, \"(T)\", \"$1-$$1\")")
+            .warnings()
+            .is_empty()
+    );
 }
 
 #[test]
 fn bounds_are_told() {
     let long = "1+".repeat(limits::MAX_SOURCE_CHARS);
-    assert_eq!(problems(&long)[0].message, "A formula has at most 2000 characters.");
+    assert_eq!(
+        problems(&long)[0].message,
+        "A formula has at most 2000 characters."
+    );
     let wide = format!("{}1", "1+".repeat(limits::MAX_TOKENS));
-    assert_eq!(problems(&wide)[0].message, "A formula has at most 600 words, numbers and signs.");
+    assert_eq!(
+        problems(&wide)[0].message,
+        "A formula has at most 600 words, numbers and signs."
+    );
     let deep = format!("{}1{}", "(".repeat(40), ")".repeat(40));
-    assert_eq!(problems(&deep)[0].message, "Brackets may be nested 32 deep.");
+    assert_eq!(
+        problems(&deep)[0].message,
+        "Brackets may be nested 32 deep."
+    );
     let choices = format!("{}3", "true ? 1 : ".repeat(80));
     assert_eq!(
         problems(&choices)[0].message,
         "The formula is nested more than 64 deep; IFS and SWITCH hold many cases side by side."
     );
     let pattern = format!("REGEXMATCH(state, \"{}\")", "a".repeat(201));
-    assert_eq!(problems(&pattern)[0].message, "A regular expression has at most 200 characters.");
+    assert_eq!(
+        problems(&pattern)[0].message,
+        "A regular expression has at most 200 characters."
+    );
     let large = "REGEXMATCH(state, r\"(\\w{50}){50}\")";
-    assert!(problems(large)[0].message.starts_with("This regular expression is too large"));
+    assert!(
+        problems(large)[0]
+            .message
+            .starts_with("This regular expression is too large")
+    );
     let five = ["REGEXMATCH(state, \"a\")"; 5].join(" && ");
-    assert_eq!(problems(&five)[0].message, "A formula has at most 4 regular expressions.");
+    assert_eq!(
+        problems(&five)[0].message,
+        "A formula has at most 4 regular expressions."
+    );
     assert!(problems(&"frist_name + ".repeat(20)).len() <= limits::MAX_PROBLEMS);
 }
 
@@ -269,7 +421,10 @@ fn a_problem_as_json() {
 fn an_outcome_as_json() {
     let json = |source| serde_json::to_value(common::outcome(source)).unwrap();
     assert_eq!(json("1.50"), serde_json::json!({"value": "1.5"}));
-    assert_eq!(json("1 / 0"), serde_json::json!({"value": null, "reason": "division by zero"}));
+    assert_eq!(
+        json("1 / 0"),
+        serde_json::json!({"value": null, "reason": "division by zero"})
+    );
     assert!(compile("1", &columns()).is_ok());
 }
 
@@ -288,11 +443,26 @@ fn what_spreadsheets_have_and_formulas_have_not_is_told_with_the_way_round() {
             "VLOOKUP(state)",
             "VLOOKUP|A formula sees one person and no other rows; a few cases stand in SWITCH(value, case, result, ...).|-",
         ),
-        ("spend * 10%", "10%|A percentage is divided by 100.|10 / 100"),
-        ("(spend * 10%) + 1", "10%|A percentage is divided by 100.|10 / 100"),
-        ("spend > 1,000", "1,000|A number is written without commas.|1000"),
-        ("last_visit > 2026-01-31", "2026-01-31|A date stands in quotes.|\"2026-01-31\""),
-        ("YEAR(7/4/2026)", "7/4/2026|A date stands in quotes.|\"7/4/2026\""),
+        (
+            "spend * 10%",
+            "10%|A percentage is divided by 100.|10 / 100",
+        ),
+        (
+            "(spend * 10%) + 1",
+            "10%|A percentage is divided by 100.|10 / 100",
+        ),
+        (
+            "spend > 1,000",
+            "1,000|A number is written without commas.|1000",
+        ),
+        (
+            "last_visit > 2026-01-31",
+            "2026-01-31|A date stands in quotes.|\"2026-01-31\"",
+        ),
+        (
+            "YEAR(7/4/2026)",
+            "7/4/2026|A date stands in quotes.|\"7/4/2026\"",
+        ),
         (
             "TEXTJOIN(\", \", TRUE, state)",
             "TRUE|TEXTJOIN leaves blanks out by itself and takes no TRUE or FALSE: TEXTJOIN(separator, value, ...).|-",
@@ -304,7 +474,10 @@ fn what_spreadsheets_have_and_formulas_have_not_is_told_with_the_way_round() {
 #[test]
 fn a_value_of_another_type_is_told_at_its_place() {
     each_tells(&[
-        ("state in [\"TX\", 5]", "5|A text is looked for, and this is a number.|\"5\""),
+        (
+            "state in [\"TX\", 5]",
+            "5|A text is looked for, and this is a number.|\"5\"",
+        ),
         (
             "member == \"maybe\"",
             "\"maybe\"|A condition is needed here, and this is text that reads neither as yes nor as no; write TRUE or FALSE.|-",
@@ -313,10 +486,19 @@ fn a_value_of_another_type_is_told_at_its_place() {
             "last_visit > \"soon\"",
             "\"soon\"|A date is needed here, and this is text that is no date; one is written \"2026-01-31\".|-",
         ),
-        ("MAX(member)", "member|MAX takes numbers or dates, and this is yes or no.|-"),
-        ("MAX(state)", "state|MAX takes numbers or dates, and this is text.|-"),
+        (
+            "MAX(member)",
+            "member|MAX takes numbers or dates, and this is yes or no.|-",
+        ),
+        (
+            "MAX(state)",
+            "state|MAX takes numbers or dates, and this is text.|-",
+        ),
         ("\"\\ud800\"", "\\ud800|There is no character \\ud800.|-"),
-        ("\"\\U00110000\"", "\\U00110000|There is no character \\U00110000.|-"),
+        (
+            "\"\\U00110000\"",
+            "\\U00110000|There is no character \\U00110000.|-",
+        ),
     ]);
 }
 
@@ -331,19 +513,34 @@ fn a_format_of_another_kind_is_told() {
             "TEXT(last_visit, \"0.00\")",
             "0|A date is written with Y, M and D; a 0 that is to print stands in quotes.|-",
         ),
-        ("TEXT(last_visit, \"/\")", "/|A date is written where Y, M or D stands, as in MMMM D, YYYY.|-"),
-        ("TEXT(last_visit, 'Dear MMMM')", "e|Letters other than Y, M and D stand in quotes; this is e.|-"),
+        (
+            "TEXT(last_visit, \"/\")",
+            "/|A date is written where Y, M or D stands, as in MMMM D, YYYY.|-",
+        ),
+        (
+            "TEXT(last_visit, 'Dear MMMM')",
+            "e|Letters other than Y, M and D stand in quotes; this is e.|-",
+        ),
         (
             "TEXT(last_visit, 'h:mm')",
             "h|A date has no time; letters other than Y, M and D stand in quotes.|-",
         ),
-        ("TEXT(spend, \"/\")", "/|A number is written where 0 or # stands, as in $#,##0.00.|-"),
-        ("TEXT(spend, '0 pts')", "p|Letters stand in quotes, as in 0 \"points\"; this is p.|-"),
+        (
+            "TEXT(spend, \"/\")",
+            "/|A number is written where 0 or # stands, as in $#,##0.00.|-",
+        ),
+        (
+            "TEXT(spend, '0 pts')",
+            "p|Letters stand in quotes, as in 0 \"points\"; this is p.|-",
+        ),
         (
             "TEXT(spend, '0E+0')",
             "E|Formats have no powers of ten; letters stand in quotes, as in 0 \"points\".|-",
         ),
-        ("TEXT(spend, '# ?/?')", "?|Formats have no fractions and no ? for a space; digits are 0 or #.|-"),
+        (
+            "TEXT(spend, '# ?/?')",
+            "?|Formats have no fractions and no ? for a space; digits are 0 or #.|-",
+        ),
     ]);
     compiled("TEXT(last_visit, \"mmm d\") + TEXT(spend, \"#.##\") + TEXT(state)");
 }

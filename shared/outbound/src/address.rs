@@ -64,7 +64,9 @@ pub fn is_public(address: IpAddr) -> bool {
         }),
         IpAddr::V6(address) => {
             contains_v6(GLOBAL_V6, address)
-                && !REFUSED_V6.iter().any(|network| contains_v6(*network, address))
+                && !REFUSED_V6
+                    .iter()
+                    .any(|network| contains_v6(*network, address))
         }
     }
 }

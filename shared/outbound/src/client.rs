@@ -99,9 +99,13 @@ fn connect_words(error: &std::io::Error) -> String {
         ErrorKind::ConnectionRefused => {
             "the connection was refused: nothing listens at that address".to_owned()
         }
-        ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted => "the connection was cut off".to_owned(),
+        ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted => {
+            "the connection was cut off".to_owned()
+        }
         ErrorKind::TimedOut => "no connection in time".to_owned(),
-        ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => "the host cannot be reached".to_owned(),
+        ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => {
+            "the host cannot be reached".to_owned()
+        }
         _ => format!("cannot connect: {error}"),
     }
 }
@@ -125,7 +129,11 @@ impl OutboundClient {
             .with_safe_default_protocol_versions()?
             .with_root_certificates(roots)
             .with_no_client_auth();
-        Ok(Self { policy, tls: TlsConnector::from(Arc::new(config)), pool: Arc::default() })
+        Ok(Self {
+            policy,
+            tls: TlsConnector::from(Arc::new(config)),
+            pool: Arc::default(),
+        })
     }
 
     /// Posts a body and reads the answer, all within `timeout`; of the answer's body `kept_bytes` are kept.
@@ -140,12 +148,19 @@ impl OutboundClient {
         kept_bytes: usize,
         timeout: Duration,
     ) -> Result<OutboundResponse, OutboundError> {
-        let request = OutboundRequest { method: Method::POST, target, headers, body };
+        let request = OutboundRequest {
+            method: Method::POST,
+            target,
+            headers,
+            body,
+        };
         let answered = tokio::time::timeout(timeout, async {
             let answer = self.ask(&request).await?;
             self.read_beginning(answer, kept_bytes).await
         });
-        answered.await.map_err(|_| OutboundError::Timeout(timeout))?
+        answered
+            .await
+            .map_err(|_| OutboundError::Timeout(timeout))?
     }
 
     /// Gets what is at a URL, all within `timeout`: follows up to three redirects, each to a host that may be
@@ -161,13 +176,17 @@ impl OutboundClient {
         timeout: Duration,
     ) -> Result<OutboundResponse, OutboundError> {
         let mut at = target.clone();
-        let answered = tokio::time::timeout(timeout, self.follow(&mut at, &headers, most_bytes)).await;
+        let answered =
+            tokio::time::timeout(timeout, self.follow(&mut at, &headers, most_bytes)).await;
         let answered = answered.unwrap_or(Err(OutboundError::Timeout(timeout)));
         answered.map_err(|error| {
             if at.host_and_port() == target.host_and_port() {
                 return error;
             }
-            OutboundError::Elsewhere { host: at.host_name(), error: Box::new(error) }
+            OutboundError::Elsewhere {
+                host: at.host_name(),
+                error: Box::new(error),
+            }
         })
     }
 
@@ -185,13 +204,24 @@ impl OutboundClient {
     ) -> Result<OutboundResponse, OutboundError> {
         for _ in 0..=REDIRECTS {
             let (method, headers) = (Method::GET, headers.clone());
-            let request = OutboundRequest { method, target, headers, body: Bytes::new() };
+            let request = OutboundRequest {
+                method,
+                target,
+                headers,
+                body: Bytes::new(),
+            };
             let answered = self.ask(&request).await?;
             if !answered.is_redirect() {
                 return self.read_whole(answered, most_bytes).await;
             }
-            let next = answered.response.headers().get(LOCATION).and_then(|next| next.to_str().ok());
-            *target = next.and_then(|next| target.join(next)).ok_or(OutboundError::Redirects)?;
+            let next = answered
+                .response
+                .headers()
+                .get(LOCATION)
+                .and_then(|next| next.to_str().ok());
+            *target = next
+                .and_then(|next| target.join(next))
+                .ok_or(OutboundError::Redirects)?;
         }
         Err(OutboundError::Redirects)
     }
@@ -205,13 +235,24 @@ impl OutboundClient {
                 && sender.ready().await.is_ok()
                 && let Ok(response) = sender.send_request(request.build()).await
             {
-                return Ok(UnreadResponse { place, sender, response });
+                return Ok(UnreadResponse {
+                    place,
+                    sender,
+                    response,
+                });
             }
             // A kept connection that failed was closed by the other side meanwhile: ask on a new one.
         }
         let (place, mut sender) = self.connect(request, &addresses).await?;
-        let response = sender.send_request(request.build()).await.map_err(OutboundError::Http)?;
-        Ok(UnreadResponse { place, sender, response })
+        let response = sender
+            .send_request(request.build())
+            .await
+            .map_err(OutboundError::Http)?;
+        Ok(UnreadResponse {
+            place,
+            sender,
+            response,
+        })
     }
 
     async fn connect(
@@ -235,14 +276,22 @@ impl OutboundClient {
         request: &OutboundRequest<'_>,
         address: SocketAddr,
     ) -> Result<ConnectionSender, OutboundError> {
-        let stream = TcpStream::connect(address).await.map_err(OutboundError::Connect)?;
+        let stream = TcpStream::connect(address)
+            .await
+            .map_err(OutboundError::Connect)?;
         // Requests are written whole; waiting to fill a packet would only delay them.
         let _ = stream.set_nodelay(true);
         if !request.target.is_https() {
             return handshake(stream).await;
         }
         let name = server_name(request.target.host()).map_err(OutboundError::Tls)?;
-        handshake(self.tls.connect(name, stream).await.map_err(OutboundError::Tls)?).await
+        handshake(
+            self.tls
+                .connect(name, stream)
+                .await
+                .map_err(OutboundError::Tls)?,
+        )
+        .await
     }
 
     async fn read_beginning(
@@ -250,12 +299,18 @@ impl OutboundClient {
         answered: UnreadResponse,
         kept_bytes: usize,
     ) -> Result<OutboundResponse, OutboundError> {
-        let UnreadResponse { place, sender, response } = answered;
+        let UnreadResponse {
+            place,
+            sender,
+            response,
+        } = answered;
         let status = response.status().as_u16();
         let mut body = response.into_body();
         let (mut kept, mut read) = (Vec::new(), 0);
         while let Some(frame) = body.frame().await {
-            let Ok(data) = frame.map_err(OutboundError::Http)?.into_data() else { continue };
+            let Ok(data) = frame.map_err(OutboundError::Http)?.into_data() else {
+                continue;
+            };
             read += data.len();
             kept.extend_from_slice(&data[..data.len().min(kept_bytes - kept.len())]);
             if read > DRAINED_BYTES {
@@ -272,7 +327,11 @@ impl OutboundClient {
         answered: UnreadResponse,
         most_bytes: usize,
     ) -> Result<OutboundResponse, OutboundError> {
-        let UnreadResponse { place, sender, response } = answered;
+        let UnreadResponse {
+            place,
+            sender,
+            response,
+        } = answered;
         let status = response.status().as_u16();
         let mut body = response.into_body();
         // What a host says of its length is believed only when it is too much.
@@ -281,14 +340,19 @@ impl OutboundClient {
         }
         let mut whole = Vec::new();
         while let Some(frame) = body.frame().await {
-            let Ok(data) = frame.map_err(OutboundError::Http)?.into_data() else { continue };
+            let Ok(data) = frame.map_err(OutboundError::Http)?.into_data() else {
+                continue;
+            };
             if whole.len() + data.len() > most_bytes {
                 return Err(OutboundError::TooLarge(most_bytes));
             }
             whole.extend_from_slice(&data);
         }
         self.pool.put(place, sender);
-        Ok(OutboundResponse { status, body: whole })
+        Ok(OutboundResponse {
+            status,
+            body: whole,
+        })
     }
 }
 
@@ -315,20 +379,30 @@ struct OutboundRequest<'a> {
 
 impl OutboundRequest<'_> {
     fn place(&self, address: SocketAddr) -> ConnectionKey {
-        ConnectionKey { name: self.target.host().to_string(), is_tls: self.target.is_https(), address }
+        ConnectionKey {
+            name: self.target.host().to_string(),
+            is_tls: self.target.is_https(),
+            address,
+        }
     }
 
     fn build(&self) -> Request<Full<Bytes>> {
         let mut request = Request::new(Full::new(self.body.clone()));
         *request.method_mut() = self.method.clone();
         // A URL's path is a path; a URL that were none would be answered with 404 or 400.
-        *request.uri_mut() = self.target.path_and_query().parse().unwrap_or_else(|_| Uri::from_static("/"));
+        *request.uri_mut() = self
+            .target
+            .path_and_query()
+            .parse()
+            .unwrap_or_else(|_| Uri::from_static("/"));
         *request.headers_mut() = self.headers.clone();
         if let Ok(host) = HeaderValue::from_str(&self.target.host_header()) {
             request.headers_mut().insert(HOST, host);
         }
         if self.method == Method::POST {
-            request.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(self.body.len()));
+            request
+                .headers_mut()
+                .insert(CONTENT_LENGTH, HeaderValue::from(self.body.len()));
         }
         request
     }
@@ -339,8 +413,13 @@ where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
 {
     let mut builder = http1::Builder::new();
-    builder.max_headers(MAX_HEADERS).max_buf_size(MAX_BUFFER_BYTES);
-    let (sender, connection) = builder.handshake(TokioIo::new(stream)).await.map_err(OutboundError::Http)?;
+    builder
+        .max_headers(MAX_HEADERS)
+        .max_buf_size(MAX_BUFFER_BYTES);
+    let (sender, connection) = builder
+        .handshake(TokioIo::new(stream))
+        .await
+        .map_err(OutboundError::Http)?;
     // Ends when the sender is dropped or the other side closes; its error comes to the request's caller.
     tokio::spawn(connection);
     Ok(sender)

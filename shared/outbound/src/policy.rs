@@ -39,7 +39,9 @@ pub enum TargetPolicyError {
 impl TargetPolicy {
     /// The public internet, and these networks besides.
     pub fn new(allowed: &[IpNet]) -> Self {
-        Self { allowed: allowed.to_vec() }
+        Self {
+            allowed: allowed.to_vec(),
+        }
     }
 
     /// Resolves the target's host and returns the addresses that may be connected to now.
@@ -53,7 +55,10 @@ impl TargetPolicy {
             Host::Domain(name) => {
                 let found = tokio::net::lookup_host((name.as_str(), target.port()));
                 let found = tokio::time::timeout(RESOLVE_TIMEOUT, found).await;
-                let found = found.ok().and_then(Result::ok).ok_or(TargetPolicyError::Unresolved)?;
+                let found = found
+                    .ok()
+                    .and_then(Result::ok)
+                    .ok_or(TargetPolicyError::Unresolved)?;
                 self.permitted(target, found.take(ADDRESSES).map(|address| address.ip()))
             }
         }
@@ -73,17 +78,29 @@ impl TargetPolicy {
                 Err(reason) => refusal = reason,
             }
         }
-        if permitted.is_empty() { Err(refusal) } else { Ok(permitted) }
+        if permitted.is_empty() {
+            Err(refusal)
+        } else {
+            Ok(permitted)
+        }
     }
 
     fn judge(&self, target: &TargetUrl, address: IpAddr) -> Result<(), TargetPolicyError> {
-        if self.allowed.iter().any(|network| network.contains(&address)) {
+        if self
+            .allowed
+            .iter()
+            .any(|network| network.contains(&address))
+        {
             return Ok(());
         }
         if !is_public(address) {
             return Err(TargetPolicyError::NotPublic);
         }
-        if target.is_https() { Ok(()) } else { Err(TargetPolicyError::NotHttps) }
+        if target.is_https() {
+            Ok(())
+        } else {
+            Err(TargetPolicyError::NotHttps)
+        }
     }
 }
 
@@ -91,28 +108,57 @@ impl TargetPolicy {
 mod tests {
     use super::*;
 
-    fn permitted(allowed: &[&str], url: &str, found: &[&str]) -> Result<Vec<String>, TargetPolicyError> {
-        let allowed: Vec<IpNet> = allowed.iter().map(|network| network.parse().unwrap()).collect();
-        let found: Vec<IpAddr> = found.iter().map(|address| address.parse().unwrap()).collect();
-        let addresses = TargetPolicy::new(&allowed).permitted(&TargetUrl::parse(url).unwrap(), found)?;
+    fn permitted(
+        allowed: &[&str],
+        url: &str,
+        found: &[&str],
+    ) -> Result<Vec<String>, TargetPolicyError> {
+        let allowed: Vec<IpNet> = allowed
+            .iter()
+            .map(|network| network.parse().unwrap())
+            .collect();
+        let found: Vec<IpAddr> = found
+            .iter()
+            .map(|address| address.parse().unwrap())
+            .collect();
+        let addresses =
+            TargetPolicy::new(&allowed).permitted(&TargetUrl::parse(url).unwrap(), found)?;
         Ok(addresses.iter().map(ToString::to_string).collect())
     }
 
     #[test]
     fn of_a_names_addresses_only_the_public_ones_are_connected_to() {
         let url = "https://example.com/hook";
-        assert_eq!(permitted(&[], url, &["10.0.0.1", "8.8.8.8"]).unwrap(), ["8.8.8.8:443"]);
-        assert_eq!(permitted(&[], url, &["127.0.0.1", "::1"]), Err(TargetPolicyError::NotPublic));
+        assert_eq!(
+            permitted(&[], url, &["10.0.0.1", "8.8.8.8"]).unwrap(),
+            ["8.8.8.8:443"]
+        );
+        assert_eq!(
+            permitted(&[], url, &["127.0.0.1", "::1"]),
+            Err(TargetPolicyError::NotPublic)
+        );
         assert_eq!(permitted(&[], url, &[]), Err(TargetPolicyError::Unresolved));
-        assert_eq!(permitted(&[], "http://example.com/", &["8.8.8.8"]), Err(TargetPolicyError::NotHttps));
+        assert_eq!(
+            permitted(&[], "http://example.com/", &["8.8.8.8"]),
+            Err(TargetPolicyError::NotHttps)
+        );
     }
 
     #[test]
     fn a_named_network_passes_and_takes_plain_http() {
         let allowed = ["127.0.0.0/8"];
-        assert_eq!(permitted(&allowed, "http://a.test:81/", &["127.0.0.1"]).unwrap(), ["127.0.0.1:81"]);
-        assert_eq!(permitted(&allowed, "http://a.test/", &["::ffff:127.0.0.1"]).unwrap(), ["127.0.0.1:80"]);
-        assert_eq!(permitted(&allowed, "http://a.test/", &["10.0.0.1"]), Err(TargetPolicyError::NotPublic));
+        assert_eq!(
+            permitted(&allowed, "http://a.test:81/", &["127.0.0.1"]).unwrap(),
+            ["127.0.0.1:81"]
+        );
+        assert_eq!(
+            permitted(&allowed, "http://a.test/", &["::ffff:127.0.0.1"]).unwrap(),
+            ["127.0.0.1:80"]
+        );
+        assert_eq!(
+            permitted(&allowed, "http://a.test/", &["10.0.0.1"]),
+            Err(TargetPolicyError::NotPublic)
+        );
     }
 
     #[tokio::test]

@@ -66,7 +66,9 @@ impl ConnectionPool {
         forget_old(&mut self.lock());
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<ConnectionKey, VecDeque<(ConnectionSender, Instant)>>> {
+    fn lock(
+        &self,
+    ) -> MutexGuard<'_, HashMap<ConnectionKey, VecDeque<(ConnectionSender, Instant)>>> {
         // A panic while the lock was held cannot leave the map half-changed.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -147,12 +147,24 @@ mod tests {
             ("https://example.com", "example.com", "/"),
             ("https://EXAMPLE.com:443/a?b=c#d", "example.com", "/a?b=c"),
             ("https://example.com.:8443/", "example.com:8443", "/"),
-            ("https://bücher.example/ü", "xn--bcher-kva.example", "/%C3%BC"),
-            ("https://[2606:4700::1111]:8443/", "[2606:4700::1111]:8443", "/"),
+            (
+                "https://bücher.example/ü",
+                "xn--bcher-kva.example",
+                "/%C3%BC",
+            ),
+            (
+                "https://[2606:4700::1111]:8443/",
+                "[2606:4700::1111]:8443",
+                "/",
+            ),
             ("http://0x8.8.8.8/", "8.8.8.8", "/"),
         ] {
             let target = TargetUrl::parse(text).unwrap();
-            assert_eq!((target.host_header().as_str(), target.path_and_query()), (header, path), "{text}");
+            assert_eq!(
+                (target.host_header().as_str(), target.path_and_query()),
+                (header, path),
+                "{text}"
+            );
         }
     }
 

@@ -79,7 +79,15 @@ async fn post_within(
     timeout: Duration,
 ) -> Result<OutboundResponse, OutboundError> {
     let target = TargetUrl::parse(url).unwrap();
-    client.post(&target, HeaderMap::new(), Bytes::from_static(b"{}"), 2_048, timeout).await
+    client
+        .post(
+            &target,
+            HeaderMap::new(),
+            Bytes::from_static(b"{}"),
+            2_048,
+            timeout,
+        )
+        .await
 }
 
 async fn post(client: &OutboundClient, url: &str) -> Result<OutboundResponse, OutboundError> {
@@ -87,7 +95,10 @@ async fn post(client: &OutboundClient, url: &str) -> Result<OutboundResponse, Ou
 }
 
 fn with_body(body: &str) -> String {
-    format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len())
+    format!(
+        "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
 }
 
 #[tokio::test]
@@ -96,7 +107,10 @@ async fn connections_are_kept_alive() {
     for _ in 0..5 {
         assert_eq!(
             post(&client, &host.url).await.unwrap(),
-            OutboundResponse { status: 200, body: b"ok".to_vec() }
+            OutboundResponse {
+                status: 200,
+                body: b"ok".to_vec()
+            }
         );
     }
     assert_eq!(host.connections(), 1);
@@ -107,23 +121,46 @@ async fn an_answer_is_kept_and_read_to_a_bound() {
     let client = client();
     let medium = FixtureHost::start(with_body(&"x".repeat(50_000))).await;
     for _ in 0..2 {
-        assert_eq!(post(&client, &medium.url).await.unwrap().body, vec![b'x'; 2_048]);
+        assert_eq!(
+            post(&client, &medium.url).await.unwrap().body,
+            vec![b'x'; 2_048]
+        );
     }
-    assert_eq!(medium.connections(), 1, "the rest is thrown away, so that the connection can be used again");
-    let endless = FixtureHost::start(format!("HTTP/1.1 200 OK\r\n\r\n{}", "x".repeat(10_000_000))).await;
+    assert_eq!(
+        medium.connections(),
+        1,
+        "the rest is thrown away, so that the connection can be used again"
+    );
+    let endless =
+        FixtureHost::start(format!("HTTP/1.1 200 OK\r\n\r\n{}", "x".repeat(10_000_000))).await;
     for _ in 0..2 {
-        assert_eq!(post(&client, &endless.url).await.unwrap().body, vec![b'x'; 2_048]);
+        assert_eq!(
+            post(&client, &endless.url).await.unwrap().body,
+            vec![b'x'; 2_048]
+        );
     }
-    assert_eq!(endless.connections(), 2, "so much is not read: the connection is closed");
+    assert_eq!(
+        endless.connections(),
+        2,
+        "so much is not read: the connection is closed"
+    );
 }
 
 #[tokio::test]
 async fn endless_headers_and_what_is_no_http_are_no_answer() {
     let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "a: b\r\n".repeat(10_000));
     let long = format!("HTTP/1.1 200 OK\r\na: {}\r\n\r\n", "x".repeat(10_000_000));
-    for answer in [many, long, "SSH-2.0-test\r\n".to_owned(), "\0\0\0\0\0\0\0\0\r\n\r\n".to_owned()] {
+    for answer in [
+        many,
+        long,
+        "SSH-2.0-test\r\n".to_owned(),
+        "\0\0\0\0\0\0\0\0\r\n\r\n".to_owned(),
+    ] {
         let host = FixtureHost::start(answer).await;
-        assert!(matches!(post(&client(), &host.url).await, Err(OutboundError::Http(_))));
+        assert!(matches!(
+            post(&client(), &host.url).await,
+            Err(OutboundError::Http(_))
+        ));
     }
 }
 
@@ -132,13 +169,19 @@ async fn an_answer_whose_body_never_ends_is_none_within_the_time_limit() {
     let begun = "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n123";
     let host = FixtureHost::start(begun).await;
     let answer = post_within(&client(), &host.url, Duration::from_millis(100)).await;
-    assert_eq!(answer.unwrap_err().to_string(), "no answer within 0.1 seconds");
+    assert_eq!(
+        answer.unwrap_err().to_string(),
+        "no answer within 0.1 seconds"
+    );
 }
 
 #[tokio::test]
 async fn redirects_are_not_followed() {
     let elsewhere = FixtureHost::start(with_body("")).await;
-    let answer = format!("HTTP/1.1 307 Moved\r\nlocation: {}\r\ncontent-length: 0\r\n\r\n", elsewhere.url);
+    let answer = format!(
+        "HTTP/1.1 307 Moved\r\nlocation: {}\r\ncontent-length: 0\r\n\r\n",
+        elsewhere.url
+    );
     let host = FixtureHost::start(answer).await;
     assert_eq!(post(&client(), &host.url).await.unwrap().status, 307);
     assert_eq!(elsewhere.connections(), 0);
@@ -152,7 +195,10 @@ async fn a_kept_connection_that_the_host_has_closed_is_replaced() {
         while let Ok((stream, _)) = listener.accept().await {
             let mut stream = BufStream::new(stream);
             read_request(&mut stream).await.unwrap();
-            stream.write_all(with_body("once").as_bytes()).await.unwrap();
+            stream
+                .write_all(with_body("once").as_bytes())
+                .await
+                .unwrap();
             stream.flush().await.unwrap();
         }
     });

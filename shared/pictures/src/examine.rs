@@ -43,7 +43,8 @@ fn examine_png(content: &[u8], max_pixels: u64) -> Result<(), String> {
         ImageError::Limits(_) => "it is too large to decode".to_owned(),
         error => damaged(&error),
     };
-    let decoder = PngDecoder::with_limits(Cursor::new(content), limits(max_pixels)).map_err(undecodable)?;
+    let decoder =
+        PngDecoder::with_limits(Cursor::new(content), limits(max_pixels)).map_err(undecodable)?;
     let (width, height) = decoder.dimensions();
     check_size((width as usize, height as usize), max_pixels)?;
     let size = usize::try_from(decoder.total_bytes()).ok();
@@ -66,12 +67,18 @@ fn examine_jpeg(content: &[u8], max_pixels: u64) -> Result<(), String> {
     };
     decoder.set_options(options.jpeg_set_out_colorspace(colours));
     decoder.decode().map_err(|error| damaged(&error))?;
-    if jpeg::has_end(content) { Ok(()) } else { Err("it is cut off".to_owned()) }
+    if jpeg::has_end(content) {
+        Ok(())
+    } else {
+        Err("it is cut off".to_owned())
+    }
 }
 
 fn check_size((width, height): (usize, usize), max_pixels: u64) -> Result<(), String> {
     if width as u64 * height as u64 > max_pixels || width.max(height) > SIDE_PIXELS {
-        return Err(format!("it has {width} by {height} pixels; {max_pixels} in all may be used"));
+        return Err(format!(
+            "it has {width} by {height} pixels; {max_pixels} in all may be used"
+        ));
     }
     Ok(())
 }
@@ -98,9 +105,13 @@ mod tests {
     const MAX_PIXELS: u64 = 10_000;
 
     fn picture(width: u32, height: u32, format: ImageFormat) -> Vec<u8> {
-        let picture = RgbaImage::from_fn(width, height, |x, y| image::Rgba([x as u8, y as u8, 7, 255]));
+        let picture = RgbaImage::from_fn(width, height, |x, y| {
+            image::Rgba([x as u8, y as u8, 7, 255])
+        });
         let picture = match format {
-            ImageFormat::Jpeg => DynamicImage::ImageRgb8(DynamicImage::ImageRgba8(picture).to_rgb8()),
+            ImageFormat::Jpeg => {
+                DynamicImage::ImageRgb8(DynamicImage::ImageRgba8(picture).to_rgb8())
+            }
             _ => DynamicImage::ImageRgba8(picture),
         };
         let mut content = Cursor::new(Vec::new());
@@ -122,16 +133,32 @@ mod tests {
     fn crc(bytes: &[u8]) -> u32 {
         !bytes.iter().fold(u32::MAX, |sum, byte| {
             (0..8).fold(sum ^ u32::from(*byte), |sum, _| {
-                if sum & 1 == 1 { (sum >> 1) ^ 0xEDB8_8320 } else { sum >> 1 }
+                if sum & 1 == 1 {
+                    (sum >> 1) ^ 0xEDB8_8320
+                } else {
+                    sum >> 1
+                }
             })
         })
     }
 
     #[test]
     fn a_picture_is_a_png_or_a_jpeg_that_decodes() {
-        assert_eq!(examine(&picture(20, 10, ImageFormat::Png), MAX_PIXELS), Ok(PictureFormat::Png));
-        assert_eq!(examine(&picture(20, 10, ImageFormat::Jpeg), MAX_PIXELS), Ok(PictureFormat::Jpeg));
-        for other in [&b""[..], b"<svg/>", b"GIF89a", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff\xe0"] {
+        assert_eq!(
+            examine(&picture(20, 10, ImageFormat::Png), MAX_PIXELS),
+            Ok(PictureFormat::Png)
+        );
+        assert_eq!(
+            examine(&picture(20, 10, ImageFormat::Jpeg), MAX_PIXELS),
+            Ok(PictureFormat::Jpeg)
+        );
+        for other in [
+            &b""[..],
+            b"<svg/>",
+            b"GIF89a",
+            b"\x89PNG\r\n\x1a\n",
+            b"\xff\xd8\xff\xe0",
+        ] {
             assert!(examine(other, MAX_PIXELS).is_err(), "{other:?}");
         }
         let whole = picture(50, 50, ImageFormat::Png);
@@ -141,10 +168,13 @@ mod tests {
 
     /// A JPEG that does not compress well.
     fn photograph(colours: jpeg_encoder::ColorType, channels: usize) -> Vec<u8> {
-        let samples: Vec<u8> =
-            (0..64 * 64 * channels).map(|at| (at.wrapping_mul(2_654_435_761) >> 7) as u8).collect();
+        let samples: Vec<u8> = (0..64 * 64 * channels)
+            .map(|at| (at.wrapping_mul(2_654_435_761) >> 7) as u8)
+            .collect();
         let mut content = Vec::new();
-        jpeg_encoder::Encoder::new(&mut content, 90).encode(&samples, 64, 64, colours).unwrap();
+        jpeg_encoder::Encoder::new(&mut content, 90)
+            .encode(&samples, 64, 64, colours)
+            .unwrap();
         content
     }
 
@@ -153,7 +183,11 @@ mod tests {
         let whole = photograph(jpeg_encoder::ColorType::Rgb, 3);
         assert_eq!(examine(&whole, MAX_PIXELS), Ok(PictureFormat::Jpeg));
         for end in (10..whole.len()).step_by(7) {
-            assert!(examine(&whole[..end], MAX_PIXELS).is_err(), "{end} of {}", whole.len());
+            assert!(
+                examine(&whole[..end], MAX_PIXELS).is_err(),
+                "{end} of {}",
+                whole.len()
+            );
         }
         // What follows the end is not the picture's.
         assert!(examine(&[&whole[..], b"a film of two seconds"].concat(), MAX_PIXELS).is_ok());

@@ -53,13 +53,21 @@ impl PictureFetcher {
         wanted: Vec<WantedPicture>,
         until: Instant,
     ) -> Result<FetchedPictures, PictureFetchError> {
-        let Some(places) = &self.fetching else { return self.fetch_all(folder, wanted, until).await };
+        let Some(places) = &self.fetching else {
+            return self.fetch_all(folder, wanted, until).await;
+        };
         match tokio::time::timeout_at(until, places.acquire()).await {
             // Held to the end of the fetching.
             Ok(_place) => self.fetch_all(folder, wanted, until).await,
             Err(_) => {
-                let left = wanted.into_iter().map(|one| (one.hash, not_tried(false))).collect();
-                Ok(FetchedPictures { tried: HashMap::new(), left })
+                let left = wanted
+                    .into_iter()
+                    .map(|one| (one.hash, not_tried(false)))
+                    .collect();
+                Ok(FetchedPictures {
+                    tried: HashMap::new(),
+                    left,
+                })
             }
         }
     }
@@ -72,7 +80,10 @@ impl PictureFetcher {
         until: Instant,
     ) -> Result<FetchedPictures, PictureFetchError> {
         // The bounds are the request's own: another one's slow hosts take nothing of them.
-        let (in_all, per_host) = (self.settings.concurrency, self.settings.concurrency_per_host);
+        let (in_all, per_host) = (
+            self.settings.concurrency,
+            self.settings.concurrency_per_host,
+        );
         let mut schedule = FetchSchedule::new(FetchLimits { in_all, per_host });
         let mut left: Vec<(PictureLinkHash, usize)> = Vec::with_capacity(wanted.len());
         for one in wanted {
@@ -85,16 +96,30 @@ impl PictureFetcher {
             while let Some((host, one)) = schedule.start() {
                 under_way.push(self.fetch(folder, host, one, time));
             }
-            let Ok(Some(ended)) = tokio::time::timeout_at(until, under_way.next()).await else { break };
-            let FetchAttempt { host, hash, sign, picture } = ended?;
+            let Ok(Some(ended)) = tokio::time::timeout_at(until, under_way.next()).await else {
+                break;
+            };
+            let FetchAttempt {
+                host,
+                hash,
+                sign,
+                picture,
+            } = ended?;
             schedule.end(host, sign);
             tried.extend(picture.map(|picture| (hash, picture)));
         }
         left.retain(|(hash, _)| !tried.contains_key(hash));
-        metrics::counter!("pillarbox_pictures_total", "result" => "fetched").increment(tried.len() as u64);
-        metrics::counter!("pillarbox_pictures_total", "result" => "left").increment(left.len() as u64);
-        let left = left.into_iter().map(|(hash, host)| (hash, not_tried(schedule.is_given_up(host))));
-        Ok(FetchedPictures { tried, left: left.collect() })
+        metrics::counter!("pillarbox_pictures_total", "result" => "fetched")
+            .increment(tried.len() as u64);
+        metrics::counter!("pillarbox_pictures_total", "result" => "left")
+            .increment(left.len() as u64);
+        let left = left
+            .into_iter()
+            .map(|(hash, host)| (hash, not_tried(schedule.is_given_up(host))));
+        Ok(FetchedPictures {
+            tried,
+            left: left.collect(),
+        })
     }
 
     async fn fetch(
@@ -108,21 +133,42 @@ impl PictureFetcher {
         let timeout = Duration::from_millis(self.settings.timeout_ms);
         let content = match self.download(&target, time.min(timeout)).await {
             Ok(content) => content,
-            Err(DownloadError { sign, is_timeout, why }) => {
+            Err(DownloadError {
+                sign,
+                is_timeout,
+                why,
+            }) => {
                 // With all the time that a picture may take it could have come.
                 let picture = (!is_timeout || time >= timeout).then(|| unusable(why));
-                return Ok(FetchAttempt { host, hash, sign, picture });
+                return Ok(FetchAttempt {
+                    host,
+                    hash,
+                    sign,
+                    picture,
+                });
             }
         };
         let picture = match self.examined(content.clone()).await {
             Ok(format) => ResolvedPicture::Kept(self.keep(folder, content, format).await?),
             Err(why) => unusable(why),
         };
-        Ok(FetchAttempt { host, hash, sign: HostSignal::Answered, picture: Some(picture) })
+        Ok(FetchAttempt {
+            host,
+            hash,
+            sign: HostSignal::Answered,
+            picture: Some(picture),
+        })
     }
 
-    async fn download(&self, target: &TargetUrl, timeout: Duration) -> Result<Bytes, DownloadError> {
-        let answer = self.client.get(target, headers(), self.settings.max_bytes, timeout).await;
+    async fn download(
+        &self,
+        target: &TargetUrl,
+        timeout: Duration,
+    ) -> Result<Bytes, DownloadError> {
+        let answer = self
+            .client
+            .get(target, headers(), self.settings.max_bytes, timeout)
+            .await;
         match answer {
             Ok(answer) if answer.status == 200 => Ok(Bytes::from(answer.body)),
             Ok(answer) => Err(DownloadError::with_status(answer.status)),
@@ -134,7 +180,12 @@ impl PictureFetcher {
     async fn examined(&self, content: Bytes) -> Result<PictureFormat, String> {
         let max_pixels = self.settings.max_pixels;
         let undecodable = || "its file is damaged".to_owned();
-        let permit = self.decoding.clone().acquire_owned().await.map_err(|_| undecodable())?;
+        let permit = self
+            .decoding
+            .clone()
+            .acquire_owned()
+            .await
+            .map_err(|_| undecodable())?;
         let examined = tokio::task::spawn_blocking(move || {
             // Held to the end of the decoding, also when the request has no more time for it.
             let _permit = permit;
@@ -152,9 +203,9 @@ impl PictureFetcher {
     ) -> Result<FileName, PictureFetchError> {
         let name = format!("{folder}/{}", name::file(&content, format));
         // Made of a team's id, a month and a hash, it is a file's name.
-        let name: FileName = name
-            .parse()
-            .map_err(|error: storage::InvalidFileName| store::StoreError::Corrupt(error.to_string()))?;
+        let name: FileName = name.parse().map_err(|error: storage::InvalidFileName| {
+            store::StoreError::Corrupt(error.to_string())
+        })?;
         if !self.storage.has(&name).await? {
             self.storage.put(&name, content).await?;
         }

@@ -14,15 +14,25 @@ pub(crate) fn has_end(content: &[u8]) -> bool {
     // The mark of the beginning.
     let mut rest = content.get(2..).unwrap_or_default();
     loop {
-        let [MARK, kind, ..] = *rest else { return false };
+        let [MARK, kind, ..] = *rest else {
+            return false;
+        };
         match kind {
             END => return true,
             MARK => rest = &rest[1..],
             _ => {
-                let Some(length) = rest.get(2..4) else { return false };
+                let Some(length) = rest.get(2..4) else {
+                    return false;
+                };
                 let length = usize::from(u16::from_be_bytes([length[0], length[1]]));
-                let Some(after) = rest.get(2 + length..) else { return false };
-                rest = if kind == SCAN { after_pixels(after) } else { after };
+                let Some(after) = rest.get(2 + length..) else {
+                    return false;
+                };
+                rest = if kind == SCAN {
+                    after_pixels(after)
+                } else {
+                    after
+                };
             }
         }
     }
@@ -30,7 +40,9 @@ pub(crate) fn has_end(content: &[u8]) -> bool {
 
 /// What follows the pixels, within which only 0 and the marks to begin anew stand behind a mark's first byte.
 fn after_pixels(content: &[u8]) -> &[u8] {
-    let mark = content.windows(2).position(|pair| pair[0] == MARK && !matches!(pair[1], 0 | 0xD0..=0xD7));
+    let mark = content
+        .windows(2)
+        .position(|pair| pair[0] == MARK && !matches!(pair[1], 0 | 0xD0..=0xD7));
     mark.map_or(&[], |at| &content[at..])
 }
 
@@ -45,7 +57,13 @@ mod tests {
         let cut = [&[0xFF, 0xD8], &thumbnail[..], &scan].concat();
         assert!(!has_end(&cut));
         assert!(has_end(&[&cut[..], &[0xFF, 0xFF, 0xD9]].concat()));
-        for nothing in [&b""[..], b"\xff", b"\xff\xd8", b"\xff\xd8\xff", b"\xff\xd8\xff\xe0\xff\xff"] {
+        for nothing in [
+            &b""[..],
+            b"\xff",
+            b"\xff\xd8",
+            b"\xff\xd8\xff",
+            b"\xff\xd8\xff\xe0\xff\xff",
+        ] {
             assert!(!has_end(nothing), "{nothing:?}");
         }
     }

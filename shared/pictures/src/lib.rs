@@ -92,13 +92,24 @@ impl PictureFetcher {
         settings: Settings,
     ) -> Self {
         let decoding = Arc::new(Semaphore::new(DECODED_AT_A_TIME));
-        Self { client, storage, store, clock, settings, decoding, fetching: None }
+        Self {
+            client,
+            storage,
+            store,
+            clock,
+            settings,
+            decoding,
+            fetching: None,
+        }
     }
 
     /// With so many requests at the most that fetch at a time. Another one waits, as long as its pictures may take; one whose
     /// pictures are known has nothing to wait for.
     pub fn for_requests_at_a_time(self, requests: usize) -> Self {
-        Self { fetching: Some(Arc::new(Semaphore::new(requests))), ..self }
+        Self {
+            fetching: Some(Arc::new(Semaphore::new(requests))),
+            ..self
+        }
     }
 
     /// The time that all pictures of a request may take together.
@@ -118,7 +129,12 @@ impl PictureFetcher {
         links: impl IntoIterator<Item = &'l str>,
         until: Instant,
     ) -> Result<HashMap<&'l str, ResolvedPicture>, PictureFetchError> {
-        let lookup = PictureLookup { team_id, kept_for, is_known_enough: true, until };
+        let lookup = PictureLookup {
+            team_id,
+            kept_for,
+            is_known_enough: true,
+            until,
+        };
         self.all(&lookup, links).await
     }
 
@@ -133,7 +149,12 @@ impl PictureFetcher {
         links: impl IntoIterator<Item = &'l str>,
     ) -> Result<HashMap<&'l str, ResolvedPicture>, PictureFetchError> {
         let until = Instant::now() + self.request_time();
-        let lookup = PictureLookup { team_id, kept_for: PictureUse::Design, is_known_enough: false, until };
+        let lookup = PictureLookup {
+            team_id,
+            kept_for: PictureUse::Design,
+            is_known_enough: false,
+            until,
+        };
         self.all(&lookup, links).await
     }
 
@@ -181,7 +202,8 @@ impl PictureFetcher {
         let today = self.clock.now().date_naive();
         let mut deleted = 0;
         for months in 1..=PURGED_MONTHS {
-            let Some(month) = today.checked_sub_months(Months::new(self.settings.months + months)) else {
+            let Some(month) = today.checked_sub_months(Months::new(self.settings.months + months))
+            else {
                 break;
             };
             let folder = name::month_folder(month.year(), month.month());
@@ -194,7 +216,10 @@ impl PictureFetcher {
     }
 
     fn too_many(&self) -> String {
-        format!("the request has more than {} different pictures", self.settings.per_request)
+        format!(
+            "the request has more than {} different pictures",
+            self.settings.per_request
+        )
     }
 
     /// What is remembered of the targets, and for the rest what comes of fetching them.
@@ -203,17 +228,29 @@ impl PictureFetcher {
         lookup: &PictureLookup,
         mut wanted: Vec<WantedPicture>,
     ) -> Result<HashMap<PictureLinkHash, ResolvedPicture>, PictureFetchError> {
-        let PictureLookup { team_id, kept_for, is_known_enough, until } = *lookup;
+        let PictureLookup {
+            team_id,
+            kept_for,
+            is_known_enough,
+            until,
+        } = *lookup;
         let hashes: Vec<PictureLinkHash> = wanted.iter().map(|one| one.hash).collect();
         let now = self.clock.now();
         let known = match hashes.as_slice() {
             hashes if hashes.is_empty() || !is_known_enough => HashMap::new(),
-            hashes => self.store.picture_find(team_id, kept_for, hashes, now).await?,
+            hashes => {
+                self.store
+                    .picture_find(team_id, kept_for, hashes, now)
+                    .await?
+            }
         };
-        let mut pictures: HashMap<PictureLinkHash, ResolvedPicture> =
-            known.into_iter().map(|(hash, outcome)| (hash, picture(outcome))).collect();
+        let mut pictures: HashMap<PictureLinkHash, ResolvedPicture> = known
+            .into_iter()
+            .map(|(hash, outcome)| (hash, picture(outcome)))
+            .collect();
         wanted.retain(|one| !pictures.contains_key(&one.hash));
-        metrics::counter!("pillarbox_pictures_total", "result" => "known").increment(pictures.len() as u64);
+        metrics::counter!("pillarbox_pictures_total", "result" => "known")
+            .increment(pictures.len() as u64);
         if wanted.is_empty() {
             return Ok(pictures);
         }
@@ -228,7 +265,9 @@ impl PictureFetcher {
                 expires_at: self.expiry(picture, kept_for, now),
             })
             .collect();
-        self.store.picture_save(team_id, kept_for, &rows, now).await?;
+        self.store
+            .picture_save(team_id, kept_for, &rows, now)
+            .await?;
         pictures.extend(fetched.tried);
         pictures.extend(fetched.left);
         Ok(pictures)

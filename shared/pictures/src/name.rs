@@ -41,7 +41,10 @@ mod tests {
         let team_id = TeamId(Default::default());
         let now = "2026-02-03T04:05:06Z".parse().unwrap();
         let folder = folder(team_id, PictureUse::Recipient, now);
-        assert_eq!(folder, "pictures/2026-02/00000000-0000-0000-0000-000000000000");
+        assert_eq!(
+            folder,
+            "pictures/2026-02/00000000-0000-0000-0000-000000000000"
+        );
         let name = file(b"x", PictureFormat::Png);
         assert_eq!(name, file(b"x", PictureFormat::Png));
         assert_ne!(name, file(b"y", PictureFormat::Png));

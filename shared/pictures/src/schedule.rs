@@ -53,7 +53,11 @@ struct HostQueue<T> {
 impl<T> FetchSchedule<T> {
     /// Nothing yet.
     pub(crate) fn new(bounds: FetchLimits) -> Self {
-        Self { bounds, hosts: Vec::new(), by_name: HashMap::new() }
+        Self {
+            bounds,
+            hosts: Vec::new(),
+            by_name: HashMap::new(),
+        }
     }
 
     /// Adds what is to be fetched from a host. Returns the host's position.
@@ -79,9 +83,17 @@ impl<T> FetchSchedule<T> {
         if under_way >= self.bounds.in_all {
             return None;
         }
-        let strangers = self.hosts.iter().filter(|host| !host.has_answered).map(|host| host.under_way).sum();
-        let ready =
-            self.hosts.iter_mut().enumerate().filter(|(_, host)| host.is_ready(self.bounds, strangers));
+        let strangers = self
+            .hosts
+            .iter()
+            .filter(|host| !host.has_answered)
+            .map(|host| host.under_way)
+            .sum();
+        let ready = self
+            .hosts
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, host)| host.is_ready(self.bounds, strangers));
         let (at, host) = ready.min_by_key(|(_, host)| (host.under_way, host.started))?;
         host.under_way += 1;
         host.started += 1;
@@ -118,7 +130,8 @@ impl<T> HostQueue<T> {
         let has_room = if self.has_answered {
             self.under_way < bounds.per_host
         } else {
-            self.under_way < FROM_STRANGER.min(bounds.per_host) && strangers < bounds.in_all.div_ceil(2)
+            self.under_way < FROM_STRANGER.min(bounds.per_host)
+                && strangers < bounds.in_all.div_ceil(2)
         };
         has_room && !self.waiting.is_empty() && !self.is_given_up()
     }
@@ -128,7 +141,10 @@ impl<T> HostQueue<T> {
 mod tests {
     use super::*;
 
-    const BOUNDS: FetchLimits = FetchLimits { in_all: 32, per_host: 16 };
+    const BOUNDS: FetchLimits = FetchLimits {
+        in_all: 32,
+        per_host: 16,
+    };
 
     fn schedule(hosts: &[(&str, usize)]) -> FetchSchedule<usize> {
         let mut schedule = FetchSchedule::new(BOUNDS);
@@ -165,10 +181,18 @@ mod tests {
         let hosts: Vec<(&str, usize)> = names.iter().map(|name| (name.as_str(), 20)).collect();
         let mut schedule = schedule(&hosts);
         let first = started(&mut schedule);
-        assert_eq!((first.iter().sum::<usize>(), first.iter().max()), (16, Some(&1)), "each in its turn");
+        assert_eq!(
+            (first.iter().sum::<usize>(), first.iter().max()),
+            (16, Some(&1)),
+            "each in its turn"
+        );
         schedule.end(3, HostSignal::Answered);
         let second = started(&mut schedule);
-        assert_eq!((second[3], second[16]), (16, 1), "and the next one that was not asked yet");
+        assert_eq!(
+            (second[3], second[16]),
+            (16, 1),
+            "and the next one that was not asked yet"
+        );
         schedule.end(0, HostSignal::Silent);
         assert_eq!(started(&mut schedule)[17], 1);
     }
@@ -185,7 +209,10 @@ mod tests {
             schedule.end(1, HostSignal::Silent);
             schedule.end(2, HostSignal::None);
         }
-        assert_eq!([0, 1, 2].map(|host| schedule.is_given_up(host)), [true, false, false]);
+        assert_eq!(
+            [0, 1, 2].map(|host| schedule.is_given_up(host)),
+            [true, false, false]
+        );
         assert!(schedule.hosts[0].waiting.len() >= 100 - FAILURES as usize - FROM_STRANGER);
     }
 

@@ -47,33 +47,51 @@ impl DownloadError {
         let sign = if is_elsewhere { HostSignal::None } else { sign };
         let is_timeout = matches!(cause, OutboundError::Timeout(_));
         tracing::debug!(error = error as &dyn Error, "a picture was not delivered");
-        Self { sign, is_timeout, why }
+        Self {
+            sign,
+            is_timeout,
+            why,
+        }
     }
 }
 
 fn told(error: &OutboundError, place: &str) -> (HostSignal, String) {
     match error {
-        OutboundError::Refused(TargetPolicyError::NotHttps) => {
-            (HostSignal::None, "its link does not begin with https://".to_owned())
-        }
-        OutboundError::Refused(TargetPolicyError::NotPublic) => {
-            (HostSignal::Silent, format!("{place} is not on the public internet"))
-        }
+        OutboundError::Refused(TargetPolicyError::NotHttps) => (
+            HostSignal::None,
+            "its link does not begin with https://".to_owned(),
+        ),
+        OutboundError::Refused(TargetPolicyError::NotPublic) => (
+            HostSignal::Silent,
+            format!("{place} is not on the public internet"),
+        ),
         OutboundError::Refused(TargetPolicyError::Unresolved) => {
             (HostSignal::Silent, format!("{place} does not exist"))
         }
         OutboundError::Connect(_) => (HostSignal::Silent, format!("{place} cannot be reached")),
-        OutboundError::Tls(_) => {
-            (HostSignal::Silent, format!("{place} has no valid certificate for a secure connection (https)"))
-        }
-        OutboundError::Timeout(time) => {
-            (HostSignal::Silent, format!("{place} did not deliver it within {} seconds", time.as_secs_f64()))
-        }
-        OutboundError::Http(_) => (HostSignal::Answered, format!("{place} did not deliver all of it")),
-        OutboundError::TooLarge(bytes) => (HostSignal::Answered, format!("it has more than {bytes} bytes")),
-        OutboundError::Redirects => {
-            (HostSignal::Answered, "its link leads on too often, or to what is no link".to_owned())
-        }
+        OutboundError::Tls(_) => (
+            HostSignal::Silent,
+            format!("{place} has no valid certificate for a secure connection (https)"),
+        ),
+        OutboundError::Timeout(time) => (
+            HostSignal::Silent,
+            format!(
+                "{place} did not deliver it within {} seconds",
+                time.as_secs_f64()
+            ),
+        ),
+        OutboundError::Http(_) => (
+            HostSignal::Answered,
+            format!("{place} did not deliver all of it"),
+        ),
+        OutboundError::TooLarge(bytes) => (
+            HostSignal::Answered,
+            format!("it has more than {bytes} bytes"),
+        ),
+        OutboundError::Redirects => (
+            HostSignal::Answered,
+            "its link leads on too often, or to what is no link".to_owned(),
+        ),
         OutboundError::Elsewhere { error, .. } => told(error, place),
     }
 }
@@ -95,16 +113,21 @@ mod tests {
     use super::*;
 
     fn elsewhere(error: OutboundError) -> OutboundError {
-        OutboundError::Elsewhere { host: "b.example".to_owned(), error: Box::new(error) }
+        OutboundError::Elsewhere {
+            host: "b.example".to_owned(),
+            error: Box::new(error),
+        }
     }
 
     #[test]
     fn what_another_host_does_is_not_held_against_the_one_that_the_link_names() {
         let timeout = || OutboundError::Timeout(Duration::from_secs(5));
         assert_eq!(DownloadError::of(&timeout()).sign, HostSignal::Silent);
-        for error in
-            [timeout(), OutboundError::Refused(TargetPolicyError::NotPublic), OutboundError::Redirects]
-        {
+        for error in [
+            timeout(),
+            OutboundError::Refused(TargetPolicyError::NotPublic),
+            OutboundError::Redirects,
+        ] {
             let undelivered = DownloadError::of(&elsewhere(error));
             assert_eq!(undelivered.sign, HostSignal::None, "{undelivered:?}");
         }
@@ -134,7 +157,9 @@ mod tests {
             assert_eq!(DownloadError::of(&error).why, why);
         }
         assert_eq!(
-            no_link(&TargetUrlError::NotAUrl("relative URL without a base".to_owned())),
+            no_link(&TargetUrlError::NotAUrl(
+                "relative URL without a base".to_owned()
+            )),
             "what stands for its link is not a web link"
         );
     }

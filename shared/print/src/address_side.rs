@@ -1,8 +1,8 @@
 //! What the post office needs on a card: whom it goes to, who sent it, what was paid, the barcode.
 
 use design::{
-    BlockStyle, Colour, Font, GlyphRun, HorizontalAlignment, PageRect, Product, ReservedZone, Typesetter,
-    VerticalAlignment, ZonePurpose,
+    BlockStyle, Colour, Font, GlyphRun, HorizontalAlignment, PageRect, Product, ReservedZone,
+    Typesetter, VerticalAlignment, ZonePurpose,
 };
 use pdf_writer::Content;
 
@@ -13,11 +13,17 @@ use crate::number::number;
 /// Points of an inch.
 const INCH: f64 = 72.0;
 
-const WHITE: Colour = Colour { red: 255, green: 255, blue: 255 };
+const WHITE: Colour = Colour {
+    red: 255,
+    green: 255,
+    blue: 255,
+};
 
 /// The recipient's address: without serifs, and 8 points at the least (Domestic Mail Manual 202).
-const RECIPIENT: BlockStyle =
-    BlockStyle { vertical_alignment: VerticalAlignment::Bottom, ..style(Font::DejaVuSans, 10.0, 8.0) };
+const RECIPIENT: BlockStyle = BlockStyle {
+    vertical_alignment: VerticalAlignment::Bottom,
+    ..style(Font::DejaVuSans, 10.0, 8.0)
+};
 
 /// In the window of an envelope: below the barcode, whatever the number of lines.
 const RECIPIENT_IN_WINDOW: BlockStyle = style(Font::DejaVuSans, 10.0, 8.0);
@@ -75,36 +81,56 @@ impl AddressSide<'_> {
     pub(crate) fn set(&self, typesetter: &mut Typesetter, product: Product) -> Vec<GlyphRun> {
         let mut zones = product.reserved_zones();
         zones.push(product.return_address_zone());
-        let set = zones.into_iter().flat_map(|ReservedZone { purpose, area }| match purpose {
-            ZonePurpose::Address if !self.recipient.is_empty() => {
-                self.set_recipient(typesetter, product, recipient_area(product, area))
-            }
-            ZonePurpose::Indicia if !self.indicia.is_empty() => {
-                typesetter.block(self.indicia, &INDICIA, area.grown(-MARGIN)).runs
-            }
-            ZonePurpose::ReturnAddress if !self.return_address.is_empty() => {
-                product.set_return_address(typesetter, self.return_address).runs
-            }
-            _ => Vec::new(),
-        });
+        let set = zones
+            .into_iter()
+            .flat_map(|ReservedZone { purpose, area }| match purpose {
+                ZonePurpose::Address if !self.recipient.is_empty() => {
+                    self.set_recipient(typesetter, product, recipient_area(product, area))
+                }
+                ZonePurpose::Indicia if !self.indicia.is_empty() => {
+                    typesetter
+                        .block(self.indicia, &INDICIA, area.grown(-MARGIN))
+                        .runs
+                }
+                ZonePurpose::ReturnAddress if !self.return_address.is_empty() => {
+                    product
+                        .set_return_address(typesetter, self.return_address)
+                        .runs
+                }
+                _ => Vec::new(),
+            });
         set.collect()
     }
 
-    fn set_recipient(&self, typesetter: &mut Typesetter, product: Product, area: PageRect) -> Vec<GlyphRun> {
-        let style = if product == Product::Letter { RECIPIENT_IN_WINDOW } else { RECIPIENT };
+    fn set_recipient(
+        &self,
+        typesetter: &mut Typesetter,
+        product: Product,
+        area: PageRect,
+    ) -> Vec<GlyphRun> {
+        let style = if product == Product::Letter {
+            RECIPIENT_IN_WINDOW
+        } else {
+            RECIPIENT
+        };
         let block = typesetter.block(&self.recipient, &style, area);
         if block.fits {
             return block.runs;
         }
-        let smaller = BlockStyle { smallest_size: RECIPIENT_SMALLEST, ..style };
+        let smaller = BlockStyle {
+            smallest_size: RECIPIENT_SMALLEST,
+            ..style
+        };
         typesetter.block(&self.recipient, &smaller, area).runs
     }
 
     /// Draws the barcode.
     pub(crate) fn draw_barcode(&self, content: &mut Content, product: Product) {
         let Some(barcode) = &self.barcode else { return };
-        let Some(zone) =
-            product.reserved_zones().into_iter().find(|zone| zone.purpose == ZonePurpose::Barcode)
+        let Some(zone) = product
+            .reserved_zones()
+            .into_iter()
+            .find(|zone| zone.purpose == ZonePurpose::Barcode)
         else {
             return;
         };
@@ -125,8 +151,10 @@ impl AddressSide<'_> {
 /// without characters that no font prints. Empty when nothing is left of it.
 pub fn name_line(typesetter: &mut Typesetter, name: &str) -> String {
     let zones = Product::ALL.into_iter().flat_map(|product| {
-        let address =
-            product.reserved_zones().into_iter().filter(|zone| zone.purpose == ZonePurpose::Address);
+        let address = product
+            .reserved_zones()
+            .into_iter()
+            .filter(|zone| zone.purpose == ZonePurpose::Address);
         address.map(move |zone| recipient_area(product, zone.area).width)
     });
     let narrowest = zones.fold(f64::INFINITY, f64::min);
@@ -138,7 +166,11 @@ fn recipient_area(product: Product, zone: PageRect) -> PageRect {
     match product {
         Product::Letter => {
             let width = zone.x + zone.width - WINDOW_LEFT;
-            PageRect { x: WINDOW_LEFT, width, ..zone }
+            PageRect {
+                x: WINDOW_LEFT,
+                width,
+                ..zone
+            }
         }
         _ => zone.grown(-MARGIN),
     }
@@ -152,9 +184,22 @@ pub(crate) fn clear(content: &mut Content, product: Product, zones: &[ReservedZo
         let (right, bottom) = (area.x + area.width, area.y + area.height);
         let left = if area.x <= trim.x { bleed.x } else { area.x };
         let top = if area.y <= trim.y { bleed.y } else { area.y };
-        let right = if right >= trim.x + trim.width { bleed.x + bleed.width } else { right };
-        let bottom = if bottom >= trim.y + trim.height { bleed.y + bleed.height } else { bottom };
-        content.rect(number(left), number(top), number(right - left), number(bottom - top));
+        let right = if right >= trim.x + trim.width {
+            bleed.x + bleed.width
+        } else {
+            right
+        };
+        let bottom = if bottom >= trim.y + trim.height {
+            bleed.y + bleed.height
+        } else {
+            bottom
+        };
+        content.rect(
+            number(left),
+            number(top),
+            number(right - left),
+            number(bottom - top),
+        );
     }
     content.fill_nonzero();
 }
@@ -166,23 +211,41 @@ mod tests {
     fn size_and_right(product: Product, recipient: &[&str]) -> (f64, f64) {
         let mut typesetter = Typesetter::new();
         let recipient: Vec<String> = recipient.iter().map(|line| (*line).to_owned()).collect();
-        let side = AddressSide { recipient, ..AddressSide::default() };
+        let side = AddressSide {
+            recipient,
+            ..AddressSide::default()
+        };
         let runs = side.set(&mut typesetter, product);
-        let right = runs.iter().flat_map(|run| &run.glyphs).map(|glyph| glyph.x).fold(0.0, f64::max);
+        let right = runs
+            .iter()
+            .flat_map(|run| &run.glyphs)
+            .map(|glyph| glyph.x)
+            .fold(0.0, f64::max);
         (runs[0].size, right)
     }
 
     #[test]
     fn a_name_of_any_length_leaves_the_address_legible_on_all_products() {
         let mut typesetter = Typesetter::new();
-        for name in ["m".repeat(600), "MAXIMILIAN ".repeat(40), format!("ADA {}", "M".repeat(600))] {
+        for name in [
+            "m".repeat(600),
+            "MAXIMILIAN ".repeat(40),
+            format!("ADA {}", "M".repeat(600)),
+        ] {
             let name = name_line(&mut typesetter, &name);
             assert!(!name.is_empty());
             for product in Product::ALL {
                 let mut zones = product.reserved_zones().into_iter();
-                let zone = zones.rfind(|zone| zone.purpose == ZonePurpose::Address).unwrap().area;
-                let (size, right) = size_and_right(product, &[&name, "1100 CONGRESS AVE", "AUSTIN TX 78701"]);
-                assert!(size >= 8.0 && right < zone.x + zone.width, "{product}: {size} {right} {name}");
+                let zone = zones
+                    .rfind(|zone| zone.purpose == ZonePurpose::Address)
+                    .unwrap()
+                    .area;
+                let (size, right) =
+                    size_and_right(product, &[&name, "1100 CONGRESS AVE", "AUSTIN TX 78701"]);
+                assert!(
+                    size >= 8.0 && right < zone.x + zone.width,
+                    "{product}: {size} {right} {name}"
+                );
             }
         }
     }
@@ -190,7 +253,10 @@ mod tests {
     #[test]
     fn a_name_is_one_line_of_what_prints() {
         let mut typesetter = Typesetter::new();
-        assert_eq!(name_line(&mut typesetter, " ADA\n1 OTHER ST\u{2028}\tMILES "), "ADA 1 OTHER ST MILES");
+        assert_eq!(
+            name_line(&mut typesetter, " ADA\n1 OTHER ST\u{2028}\tMILES "),
+            "ADA 1 OTHER ST MILES"
+        );
         assert_eq!(name_line(&mut typesetter, "🎉ADA 🎉"), "ADA");
         assert_eq!(name_line(&mut typesetter, "🎉 \u{e000}"), "");
     }

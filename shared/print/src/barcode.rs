@@ -89,7 +89,11 @@ impl MailerId {
 
     /// How many serial numbers there are: the first is 0.
     pub fn serials(&self) -> u64 {
-        if self.0.len() == 6 { 1_000_000_000 } else { 1_000_000 }
+        if self.0.len() == 6 {
+            1_000_000_000
+        } else {
+            1_000_000
+        }
     }
 }
 
@@ -124,8 +128,13 @@ impl Barcode {
     /// Twenty digits of tracking code; routing code of 0, 5, 9 or 11.
     fn encode(tracking: String, routing: String) -> Result<Self, BarcodeError> {
         let mut modules = [false; COLUMNS * ROWS];
-        let text = if routing.is_empty() { tracking.clone() } else { format!("{tracking}-{routing}") };
-        Imb::encode_into(&text, &mut modules).map_err(|_| BarcodeError::Routing(routing.clone()))?;
+        let text = if routing.is_empty() {
+            tracking.clone()
+        } else {
+            format!("{tracking}-{routing}")
+        };
+        Imb::encode_into(&text, &mut modules)
+            .map_err(|_| BarcodeError::Routing(routing.clone()))?;
         let bars = std::array::from_fn(|bar| {
             let column = bar * 2;
             match (modules[column], modules[2 * COLUMNS + column]) {
@@ -135,7 +144,11 @@ impl Barcode {
                 (true, true) => BarState::Full,
             }
         });
-        Ok(Self { tracking, routing, bars })
+        Ok(Self {
+            tracking,
+            routing,
+            bars,
+        })
     }
 
     /// From left to right.
@@ -155,8 +168,16 @@ impl Barcode {
         content.set_fill_cmyk(0.0, 0.0, 0.0, 1.0);
         let mut x = left;
         for bar in &self.bars {
-            let above = if matches!(bar, BarState::Ascender | BarState::Full) { REACH } else { 0.0 };
-            let below = if matches!(bar, BarState::Descender | BarState::Full) { REACH } else { 0.0 };
+            let above = if matches!(bar, BarState::Ascender | BarState::Full) {
+                REACH
+            } else {
+                0.0
+            };
+            let below = if matches!(bar, BarState::Descender | BarState::Full) {
+                REACH
+            } else {
+                0.0
+            };
             let (y, height) = (top + REACH - above, TRACKER_HEIGHT + above + below);
             content.rect(number(x), number(y), number(BAR_WIDTH), number(height));
             x += PITCH;
@@ -182,7 +203,9 @@ impl FromStr for MailerId {
             _ => false,
         };
         let is_id = fits && are_digits(text);
-        is_id.then(|| Self(text.to_owned())).ok_or_else(|| BarcodeError::MailerId(text.to_owned()))
+        is_id
+            .then(|| Self(text.to_owned()))
+            .ok_or_else(|| BarcodeError::MailerId(text.to_owned()))
     }
 }
 
@@ -191,7 +214,9 @@ impl FromStr for ServiceType {
 
     fn from_str(text: &str) -> Result<Self, BarcodeError> {
         let is_type = text.len() == 3 && are_digits(text);
-        is_type.then(|| Self(text.to_owned())).ok_or_else(|| BarcodeError::ServiceType(text.to_owned()))
+        is_type
+            .then(|| Self(text.to_owned()))
+            .ok_or_else(|| BarcodeError::ServiceType(text.to_owned()))
     }
 }
 
@@ -220,10 +245,22 @@ mod tests {
     fn the_examples_of_the_specification_encode_as_published() {
         const TRACKING: &str = "01234567094987654321";
         for (routing, bars) in [
-            ("", "ATTFATTDTTADTAATTDTDTATTDAFDDFADFDFTFFFFFTATFAAAATDFFTDAADFTFDTDT"),
-            ("01234", "DTTAFADDTTFTDTFTFDTDDADADAFADFATDDFTAAAFDTTADFAAATDFDTDFADDDTDFFT"),
-            ("012345678", "ADFTTAFDTTTTFATTADTAAATFTFTATDAAAFDDADATATDTDTTDFDTDATADADTDFFTFA"),
-            ("01234567891", "AADTFFDFTDADTAADAATFDTDDAAADDTDTTDAFADADDDTFFFDDTTTADFAAADFTDAADA"),
+            (
+                "",
+                "ATTFATTDTTADTAATTDTDTATTDAFDDFADFDFTFFFFFTATFAAAATDFFTDAADFTFDTDT",
+            ),
+            (
+                "01234",
+                "DTTAFADDTTFTDTFTFDTDDADADAFADFATDDFTAAAFDTTADFAAATDFDTDFADDDTDFFT",
+            ),
+            (
+                "012345678",
+                "ADFTTAFDTTTTFATTADTAAATFTFTATDAAAFDDADATATDTDTTDFDTDATADADTDFFTFA",
+            ),
+            (
+                "01234567891",
+                "AADTFFDFTDADTAADAATFDTDDAAADDTDTTDAFADADDDTFFFDDTTTADFAAADFTDAADA",
+            ),
         ] {
             let barcode = Barcode::encode(TRACKING.to_owned(), routing.to_owned()).unwrap();
             assert_eq!(letters(&barcode), bars, "routing {routing:?}");
@@ -261,7 +298,10 @@ mod tests {
         }
         let (service, mailer) = ("301".parse().unwrap(), "123456".parse().unwrap());
         for (zip, plus4) in [("7870", None), ("78701", Some("12")), ("7870x", None)] {
-            assert!(Barcode::new(&service, &mailer, 1, zip, plus4).is_err(), "{zip}");
+            assert!(
+                Barcode::new(&service, &mailer, 1, zip, plus4).is_err(),
+                "{zip}"
+            );
         }
     }
 

@@ -10,21 +10,35 @@ use crate::number::number;
 /// White modules around a code (ISO/IEC 18004), without which scanners do not find it.
 const QUIET_ZONE: usize = 4;
 
-const WHITE: Colour = Colour { red: 255, green: 255, blue: 255 };
+const WHITE: Colour = Colour {
+    red: 255,
+    green: 255,
+    blue: 255,
+};
 
 /// Draws a code of medium error correction (15 % of it may be damaged) as the largest square in the middle of the area,
 /// its quiet zone included. `None` when the text is too long for any code.
-pub(crate) fn draw(content: &mut Content, area: PageRect, text: &str, colour: Colour) -> Option<()> {
+pub(crate) fn draw(
+    content: &mut Content,
+    area: PageRect,
+    text: &str,
+    colour: Colour,
+) -> Option<()> {
     let code = QRBuilder::new(text).ecl(ECL::M).build().ok()?;
     let side = area.width.min(area.height);
-    let (x, y) = (area.x + (area.width - side) / 2.0, area.y + (area.height - side) / 2.0);
+    let (x, y) = (
+        area.x + (area.width - side) / 2.0,
+        area.y + (area.height - side) / 2.0,
+    );
     let modules = code.size + 2 * QUIET_ZONE;
     let module = side / modules as f64;
     content.save_state();
     // Whole modules from here on: short numbers, and edges that meet exactly.
     content.transform([module, 0.0, 0.0, module, x, y].map(number));
     ink::fill(content, WHITE);
-    content.rect(0.0, 0.0, modules as f32, modules as f32).fill_nonzero();
+    content
+        .rect(0.0, 0.0, modules as f32, modules as f32)
+        .fill_nonzero();
     ink::fill(content, ink::scannable(colour));
     for row in 0..code.size {
         let mut column = 0;

@@ -29,7 +29,8 @@ impl PdfFace {
     }
 
     fn read(font: Font) -> Self {
-        let font = FontRef::new(font.bytes()).expect("a font that ships with the program can be read");
+        let font =
+            FontRef::new(font.bytes()).expect("a font that ships with the program can be read");
         let metrics = font.metrics(Size::unscaled(), LocationRef::default());
         let scale = 1000.0 / f32::from(metrics.units_per_em);
         let glyphs = font.glyph_metrics(Size::unscaled(), LocationRef::default());
@@ -56,6 +57,9 @@ impl PdfFace {
 
     /// From a glyph's origin to that of the next; 0 for a glyph that it has not.
     pub(crate) fn advance(&self, glyph: u16) -> f32 {
-        self.advances.get(usize::from(glyph)).copied().unwrap_or(0.0)
+        self.advances
+            .get(usize::from(glyph))
+            .copied()
+            .unwrap_or(0.0)
     }
 }

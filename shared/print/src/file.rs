@@ -39,13 +39,18 @@ pub(crate) struct PdfTrailer {
 impl<W: Write> ObjectFile<W> {
     pub(crate) fn begin(mut out: W) -> io::Result<Self> {
         out.write_all(HEADER)?;
-        Ok(Self { out, position: HEADER.len() as u64, offsets: Vec::new() })
+        Ok(Self {
+            out,
+            position: HEADER.len() as u64,
+            offsets: Vec::new(),
+        })
     }
 
     /// The number of an object that is written later.
     pub(crate) fn reserve(&mut self) -> io::Result<Ref> {
         self.offsets.push(None);
-        let number = i32::try_from(self.offsets.len()).map_err(|_| io::Error::other("too many objects"))?;
+        let number =
+            i32::try_from(self.offsets.len()).map_err(|_| io::Error::other("too many objects"))?;
         Ok(Ref::new(number))
     }
 
@@ -57,9 +62,15 @@ impl<W: Write> ObjectFile<W> {
     }
 
     /// Writes an object whose number was reserved.
-    pub(crate) fn write(&mut self, object: Ref, build: impl FnOnce(&mut Chunk, Ref)) -> io::Result<()> {
+    pub(crate) fn write(
+        &mut self,
+        object: Ref,
+        build: impl FnOnce(&mut Chunk, Ref),
+    ) -> io::Result<()> {
         if self.position > LARGEST_OFFSET {
-            return Err(io::Error::other("a PDF has ten gigabytes at the most: print fewer cards in a run"));
+            return Err(io::Error::other(
+                "a PDF has ten gigabytes at the most: print fewer cards in a run",
+            ));
         }
         let mut chunk = Chunk::with_settings(COMPACT);
         build(&mut chunk, object);
@@ -80,7 +91,11 @@ impl<W: Write> ObjectFile<W> {
             };
             self.put(entry.as_bytes())?;
         }
-        let id: String = trailer.id.iter().map(|byte| format!("{byte:02X}")).collect();
+        let id: String = trailer
+            .id
+            .iter()
+            .map(|byte| format!("{byte:02X}"))
+            .collect();
         let (catalog, info) = (trailer.catalog.get(), trailer.info.get());
         let end = format!(
             "trailer\n<</Size {size}/Root {catalog} 0 R/Info {info} 0 R/ID[<{id}><{id}>]>>\nstartxref\n{table}\n%%EOF\n"
@@ -103,7 +118,9 @@ pub(crate) struct FlateEncoder {
 
 impl FlateEncoder {
     pub(crate) fn new(level: Compression) -> Self {
-        Self { state: Compress::new(level, true) }
+        Self {
+            state: Compress::new(level, true),
+        }
     }
 
     pub(crate) fn pack(&mut self, bytes: &[u8]) -> Vec<u8> {

@@ -13,8 +13,11 @@ use crate::file::{ObjectFile, deflate};
 
 /// Codes are glyph numbers of the whole font, so that pages can be written before the subset is known.
 const ENCODING: Name<'static> = Name(b"Identity-H");
-const SYSTEM: SystemInfo<'static> =
-    SystemInfo { registry: Str(b"Adobe"), ordering: Str(b"Identity"), supplement: 0 };
+const SYSTEM: SystemInfo<'static> = SystemInfo {
+    registry: Str(b"Adobe"),
+    ordering: Str(b"Identity"),
+    supplement: 0,
+};
 
 /// Letters before the name of a subset, which tell it from others.
 const TAG_LETTERS: usize = 6;
@@ -35,10 +38,16 @@ impl DrawnFonts {
                 texts.resize(PdfFace::of(run.font).glyphs(), None);
             }
             for (index, glyph) in run.glyphs.iter().enumerate() {
-                let Some(slot @ None) = texts.get_mut(usize::from(glyph.id)) else { continue };
+                let Some(slot @ None) = texts.get_mut(usize::from(glyph.id)) else {
+                    continue;
+                };
                 // All glyphs of a cluster have its text; the first one stands for it.
                 let is_first = index == 0 || run.glyphs[index - 1].characters != glyph.characters;
-                let text = if is_first { run.text.get(glyph.characters.clone()) } else { None };
+                let text = if is_first {
+                    run.text.get(glyph.characters.clone())
+                } else {
+                    None
+                };
                 *slot = Some(text.unwrap_or_default().into());
             }
         }
@@ -49,8 +58,9 @@ impl DrawnFonts {
         let mut written = Vec::new();
         for (font, texts) in Font::ALL.iter().zip(self.texts) {
             let glyphs = texts.into_iter().enumerate();
-            let used: Vec<DrawnGlyph> =
-                glyphs.filter_map(|(glyph, text)| DrawnGlyph::new(glyph, text?)).collect();
+            let used: Vec<DrawnGlyph> = glyphs
+                .filter_map(|(glyph, text)| DrawnGlyph::new(glyph, text?))
+                .collect();
             if !used.is_empty() {
                 written.push((*font, write_font(file, *font, &used)?));
             }
@@ -67,11 +77,18 @@ struct DrawnGlyph {
 
 impl DrawnGlyph {
     fn new(glyph: usize, text: Box<str>) -> Option<Self> {
-        Some(Self { glyph: u16::try_from(glyph).ok()?, text })
+        Some(Self {
+            glyph: u16::try_from(glyph).ok()?,
+            text,
+        })
     }
 }
 
-fn write_font<W: Write>(file: &mut ObjectFile<W>, font: Font, used: &[DrawnGlyph]) -> io::Result<Ref> {
+fn write_font<W: Write>(
+    file: &mut ObjectFile<W>,
+    font: Font,
+    used: &[DrawnGlyph],
+) -> io::Result<Ref> {
     let glyphs: Vec<u16> = used.iter().map(|used| used.glyph).collect();
     let subset = GlyphRemapper::new_from_glyphs_sorted(&glyphs);
     let program = subsetter::subset(font.bytes(), 0, &subset)
@@ -84,7 +101,9 @@ fn write_font<W: Write>(file: &mut ObjectFile<W>, font: Font, used: &[DrawnGlyph
     let descendant = write_descendant(file, font, &name, &glyphs, descriptor, map)?;
     file.add(|chunk, object| {
         let mut whole = chunk.type0_font(object);
-        whole.base_font(Name(name.as_bytes())).encoding_predefined(ENCODING);
+        whole
+            .base_font(Name(name.as_bytes()))
+            .encoding_predefined(ENCODING);
         whole.descendant_font(descendant).to_unicode(unicode);
     })
 }
@@ -101,15 +120,28 @@ fn write_descriptor<W: Write>(
     let [left, lower, right, upper] = face.bounds;
     file.add(|chunk, object| {
         let mut descriptor = chunk.font_descriptor(object);
-        descriptor.name(Name(name.as_bytes())).flags(flags).bbox(Rect::new(left, lower, right, upper));
-        descriptor.italic_angle(face.italic_angle).ascent(face.ascent).descent(face.descent);
-        descriptor.cap_height(face.cap_height).stem_v(stem(font)).font_file2(program);
+        descriptor
+            .name(Name(name.as_bytes()))
+            .flags(flags)
+            .bbox(Rect::new(left, lower, right, upper));
+        descriptor
+            .italic_angle(face.italic_angle)
+            .ascent(face.ascent)
+            .descent(face.descent);
+        descriptor
+            .cap_height(face.cap_height)
+            .stem_v(stem(font))
+            .font_file2(program);
     })
 }
 
 /// Width of upright stems, which fonts do not say: only a viewer without the font would use it.
 fn stem(font: Font) -> f32 {
-    if font.name().ends_with("Bold") { 140.0 } else { 80.0 }
+    if font.name().ends_with("Bold") {
+        140.0
+    } else {
+        80.0
+    }
 }
 
 fn write_descendant<W: Write>(
@@ -123,11 +155,19 @@ fn write_descendant<W: Write>(
     let face = PdfFace::of(font);
     file.add(|chunk, object| {
         let mut descendant = chunk.cid_font(object);
-        descendant.subtype(CidFontType::Type2).base_font(Name(name.as_bytes())).system_info(SYSTEM);
-        descendant.font_descriptor(descriptor).cid_to_gid_map_stream(map);
+        descendant
+            .subtype(CidFontType::Type2)
+            .base_font(Name(name.as_bytes()))
+            .system_info(SYSTEM);
+        descendant
+            .font_descriptor(descriptor)
+            .cid_to_gid_map_stream(map);
         let mut widths = descendant.widths();
         for following in glyphs.chunk_by(|left, right| left + 1 == *right) {
-            widths.consecutive(following[0], following.iter().map(|glyph| face.advance(*glyph)));
+            widths.consecutive(
+                following[0],
+                following.iter().map(|glyph| face.advance(*glyph)),
+            );
         }
     })
 }
@@ -142,7 +182,9 @@ fn add_stream<W: Write>(file: &mut ObjectFile<W>, bytes: &[u8]) -> io::Result<Re
 /// The glyph in the subset of each code up to the last one, two bytes each.
 fn code_map(glyphs: &[u16], subset: &GlyphRemapper) -> Vec<u8> {
     let last = glyphs.last().copied().unwrap_or(0);
-    (0..=last).flat_map(|code| subset.get(code).unwrap_or(0).to_be_bytes()).collect()
+    (0..=last)
+        .flat_map(|code| subset.get(code).unwrap_or(0).to_be_bytes())
+        .collect()
 }
 
 fn unicode_map(used: &[DrawnGlyph]) -> Vec<u8> {
@@ -155,9 +197,16 @@ fn unicode_map(used: &[DrawnGlyph]) -> Vec<u8> {
 
 /// `ABCDEF+InterBold`: the letters follow from the glyphs.
 fn subset_name(font: Font, glyphs: &[u16]) -> String {
-    let bytes: Vec<u8> = glyphs.iter().flat_map(|glyph| glyph.to_be_bytes()).collect();
+    let bytes: Vec<u8> = glyphs
+        .iter()
+        .flat_map(|glyph| glyph.to_be_bytes())
+        .collect();
     let digest = blake3::hash(&bytes);
-    let tag: String =
-        digest.as_bytes().iter().take(TAG_LETTERS).map(|byte| char::from(b'A' + byte % 26)).collect();
+    let tag: String = digest
+        .as_bytes()
+        .iter()
+        .take(TAG_LETTERS)
+        .map(|byte| char::from(b'A' + byte % 26))
+        .collect();
     format!("{tag}+{}", font.name().replace(' ', ""))
 }

@@ -59,14 +59,22 @@ pub(crate) fn fill_letters(content: &mut Content, colour: Colour) {
 /// The colour, or black where scanners could not tell it from white.
 pub(crate) fn scannable(colour: Colour) -> Colour {
     let contrast = 1.05 / (luminance(colour) + 0.05);
-    if contrast >= LEAST_CONTRAST { colour } else { Colour::BLACK }
+    if contrast >= LEAST_CONTRAST {
+        colour
+    } else {
+        Colour::BLACK
+    }
 }
 
 /// Relative luminance of an sRGB colour, 0 to 1.
 fn luminance(colour: Colour) -> f64 {
     let linear = |byte: u8| {
         let value = f64::from(byte) / 255.0;
-        if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        if value <= 0.04045 {
+            value / 12.92
+        } else {
+            ((value + 0.055) / 1.055).powf(2.4)
+        }
     };
     0.2126 * linear(colour.red) + 0.7152 * linear(colour.green) + 0.0722 * linear(colour.blue)
 }
@@ -78,18 +86,47 @@ mod tests {
     #[test]
     fn black_and_grey_are_black_ink_alone() {
         assert_eq!(PrintInk::of(Colour::BLACK), PrintInk::Black(1.0));
-        assert_eq!(PrintInk::of(Colour { red: 255, green: 255, blue: 255 }), PrintInk::Black(0.0));
+        assert_eq!(
+            PrintInk::of(Colour {
+                red: 255,
+                green: 255,
+                blue: 255
+            }),
+            PrintInk::Black(0.0)
+        );
         assert!(
             matches!(PrintInk::of(Colour { red: 51, green: 51, blue: 51 }), PrintInk::Black(share) if share == 0.8)
         );
-        assert_eq!(PrintInk::of(Colour { red: 255, green: 0, blue: 0 }), PrintInk::Mixed(1.0, 0.0, 0.0));
+        assert_eq!(
+            PrintInk::of(Colour {
+                red: 255,
+                green: 0,
+                blue: 0
+            }),
+            PrintInk::Mixed(1.0, 0.0, 0.0)
+        );
     }
 
     #[test]
     fn a_code_too_pale_for_scanners_is_black() {
-        let dark_green = Colour { red: 31, green: 95, blue: 58 };
+        let dark_green = Colour {
+            red: 31,
+            green: 95,
+            blue: 58,
+        };
         assert_eq!(scannable(dark_green), dark_green);
-        for pale in [Colour { red: 255, green: 220, blue: 0 }, Colour { red: 255, green: 255, blue: 255 }] {
+        for pale in [
+            Colour {
+                red: 255,
+                green: 220,
+                blue: 0,
+            },
+            Colour {
+                red: 255,
+                green: 255,
+                blue: 255,
+            },
+        ] {
             assert_eq!(scannable(pale), Colour::BLACK);
         }
     }

@@ -28,7 +28,9 @@ impl JpegHeader {
                 0xDA => return (header.components > 0).then_some(header),
                 0xEE => header.is_adobe |= segment.starts_with(b"Adobe"),
                 // Frames of all kinds; the three that are left out among them are tables.
-                0xC0..=0xCF if !matches!(kind, 0xC4 | 0xC8 | 0xCC) => header.components = *segment.get(5)?,
+                0xC0..=0xCF if !matches!(kind, 0xC4 | 0xC8 | 0xCC) => {
+                    header.components = *segment.get(5)?
+                }
                 _ => {}
             }
             rest = &rest[2 + length..];
@@ -51,9 +53,18 @@ mod tests {
             (ColorType::CmykAsYcck, 4, 4),
         ] {
             let mut content = Vec::new();
-            Encoder::new(&mut content, 90).encode(&vec![9; 64 * channels], 8, 8, colours).unwrap();
+            Encoder::new(&mut content, 90)
+                .encode(&vec![9; 64 * channels], 8, 8, colours)
+                .unwrap();
             let header = JpegHeader::read(&content).unwrap();
-            assert_eq!(header, JpegHeader { components, is_adobe: components == 4 }, "{colours:?}");
+            assert_eq!(
+                header,
+                JpegHeader {
+                    components,
+                    is_adobe: components == 4
+                },
+                "{colours:?}"
+            );
             for end in 0..content.len().min(150) {
                 let _ = JpegHeader::read(&content[..end]);
             }

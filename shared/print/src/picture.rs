@@ -75,23 +75,39 @@ impl From<ImageError> for EmbedError {
 }
 
 /// Puts a picture into the file.
-pub(crate) fn embed<W: Write>(file: &mut ObjectFile<W>, bytes: &[u8]) -> Result<EmbeddedPicture, EmbedError> {
-    if bytes.starts_with(JPEG_SIGNATURE) { embed_jpeg(file, bytes) } else { embed_png(file, bytes) }
+pub(crate) fn embed<W: Write>(
+    file: &mut ObjectFile<W>,
+    bytes: &[u8],
+) -> Result<EmbeddedPicture, EmbedError> {
+    if bytes.starts_with(JPEG_SIGNATURE) {
+        embed_jpeg(file, bytes)
+    } else {
+        embed_png(file, bytes)
+    }
 }
 
-fn embed_jpeg<W: Write>(file: &mut ObjectFile<W>, bytes: &[u8]) -> Result<EmbeddedPicture, EmbedError> {
+fn embed_jpeg<W: Write>(
+    file: &mut ObjectFile<W>,
+    bytes: &[u8],
+) -> Result<EmbeddedPicture, EmbedError> {
     let mut decoder = JpegDecoder::new(Cursor::new(bytes))?;
     let size = decoder.dimensions();
     let orientation = decoder.orientation()?;
     // The decoder tells what it would decode to, which is not what the file has.
     let Some(header) = JpegHeader::read(bytes) else {
-        return Err(EmbedError::Unreadable("its header cannot be read".to_owned()));
+        return Err(EmbedError::Unreadable(
+            "its header cannot be read".to_owned(),
+        ));
     };
     let space: &[u8] = match header.components {
         1 => GREY,
         3 => RGB,
         4 => CMYK,
-        other => return Err(EmbedError::Unreadable(format!("a JPEG of {other} colours cannot print"))),
+        other => {
+            return Err(EmbedError::Unreadable(format!(
+                "a JPEG of {other} colours cannot print"
+            )));
+        }
     };
     let object = file.add(|chunk, object| {
         let mut stream = chunk.image_xobject(object, bytes);
@@ -105,7 +121,10 @@ fn embed_jpeg<W: Write>(file: &mut ObjectFile<W>, bytes: &[u8]) -> Result<Embedd
     Ok(EmbeddedPicture::new(object, size, orientation))
 }
 
-fn embed_png<W: Write>(file: &mut ObjectFile<W>, bytes: &[u8]) -> Result<EmbeddedPicture, EmbedError> {
+fn embed_png<W: Write>(
+    file: &mut ObjectFile<W>,
+    bytes: &[u8],
+) -> Result<EmbeddedPicture, EmbedError> {
     let mut limits = Limits::default();
     limits.max_alloc = Some(DECODED_BYTES);
     let mut decoder = PngDecoder::with_limits(Cursor::new(bytes), limits)?;
@@ -129,7 +148,11 @@ fn alpha(picture: &DynamicImage) -> Option<Vec<u8>> {
     if !picture.color().has_alpha() {
         return None;
     }
-    let alpha: Vec<u8> = picture.to_rgba8().pixels().map(|pixel| pixel.0[3]).collect();
+    let alpha: Vec<u8> = picture
+        .to_rgba8()
+        .pixels()
+        .map(|pixel| pixel.0[3])
+        .collect();
     alpha.iter().any(|value| *value != u8::MAX).then_some(alpha)
 }
 
@@ -171,22 +194,43 @@ impl EmbeddedPicture {
                 | Orientation::Rotate90FlipH
                 | Orientation::Rotate270FlipH
         );
-        let (width, height) = if is_turned { (height, width) } else { (width, height) };
-        Self { object, width, height, orientation }
+        let (width, height) = if is_turned {
+            (height, width)
+        } else {
+            (width, height)
+        };
+        Self {
+            object,
+            width,
+            height,
+            orientation,
+        }
     }
 
     /// Draws it into the area.
-    pub(crate) fn draw(&self, content: &mut Content, name: Name<'_>, area: PageRect, fit: ImageFit) {
+    pub(crate) fn draw(
+        &self,
+        content: &mut Content,
+        name: Name<'_>,
+        area: PageRect,
+        fit: ImageFit,
+    ) {
         let (across, down) = (area.width / self.width, area.height / self.height);
         let scale = match fit {
             ImageFit::Cover => across.max(down),
             ImageFit::Contain => across.min(down),
         };
         let (width, height) = (self.width * scale, self.height * scale);
-        let (x, y) = (area.x + (area.width - width) / 2.0, area.y + (area.height - height) / 2.0);
+        let (x, y) = (
+            area.x + (area.width - width) / 2.0,
+            area.y + (area.height - height) / 2.0,
+        );
         content.save_state();
         let [left, top, right, bottom] = [area.x, area.y, area.width, area.height].map(number);
-        content.rect(left, top, right, bottom).clip_nonzero().end_path();
+        content
+            .rect(left, top, right, bottom)
+            .clip_nonzero()
+            .end_path();
         content.transform([width, 0.0, 0.0, height, x, y].map(number));
         content.transform(upright(self.orientation));
         content.x_object(name);

@@ -108,10 +108,15 @@ impl<W: Write> PressFileWriter<W> {
         card: &PressMailpiece<'_>,
         pictures: &mut impl PictureStore,
     ) -> Result<usize, PressError> {
-        let lines = card.address.set(&mut self.typesetter, self.settings.product);
+        let lines = card
+            .address
+            .set(&mut self.typesetter, self.settings.product);
         self.fonts.note(&lines);
         // All surfaces before the first page: a card prints as a whole or not at all.
-        let surfaces = card.pages.iter().map(|page| self.draw(card, page, &lines, pictures));
+        let surfaces = card
+            .pages
+            .iter()
+            .map(|page| self.draw(card, page, &lines, pictures));
         let surfaces: Vec<PageCanvas> = surfaces.collect::<Result<_, _>>()?;
         let first = self.pages + 1;
         for surface in surfaces {
@@ -210,7 +215,10 @@ impl<W: Write> PressFileWriter<W> {
         link: &str,
         pictures: &mut impl PictureStore,
     ) -> Result<EmbeddedPicture, PressError> {
-        let file = card.pictures.get(link).ok_or_else(|| PressMailpieceError::NotKept(link.to_owned()))?;
+        let file = card
+            .pictures
+            .get(link)
+            .ok_or_else(|| PressMailpieceError::NotKept(link.to_owned()))?;
         if let Some(known) = self.pictures.get(file) {
             return Ok(known.clone()?);
         }
@@ -218,7 +226,10 @@ impl<W: Write> PressFileWriter<W> {
             Ok(bytes) => match embed(&mut self.file, &bytes) {
                 Ok(placed) => Ok(placed),
                 Err(EmbedError::Unreadable(reason)) => {
-                    Err(PressMailpieceError::PictureUnreadable { file: file.clone(), reason })
+                    Err(PressMailpieceError::PictureUnreadable {
+                        file: file.clone(),
+                        reason,
+                    })
                 }
                 Err(EmbedError::Write(error)) => return Err(PressError::Write(error)),
             },
@@ -251,7 +262,11 @@ impl<W: Write> PressFileWriter<W> {
         })?;
         self.leaves.push(page);
         self.pages += 1;
-        if self.leaves.len() == PAGES_PER_NODE { self.write_node() } else { Ok(()) }
+        if self.leaves.len() == PAGES_PER_NODE {
+            self.write_node()
+        } else {
+            Ok(())
+        }
     }
 
     /// The node of the next page.
@@ -268,10 +283,16 @@ impl<W: Write> PressFileWriter<W> {
 
     fn write_node(&mut self) -> io::Result<()> {
         let leaves = std::mem::take(&mut self.leaves);
-        let Some(node) = self.nodes.last() else { return Ok(()) };
+        let Some(node) = self.nodes.last() else {
+            return Ok(());
+        };
         let tree = self.tree;
         self.file.write(*node, |chunk, object| {
-            chunk.pages(object).parent(tree).count(count(leaves.len())).kids(leaves);
+            chunk
+                .pages(object)
+                .parent(tree)
+                .count(count(leaves.len()))
+                .kids(leaves);
         })
     }
 
@@ -292,27 +313,44 @@ impl<W: Write> PressFileWriter<W> {
             }
         })?;
         let overprint = self.file.add(|chunk, object| {
-            chunk.ext_graphics(object).overprint_fill(true).overprint_mode(OverprintMode::IgnoreZeroChannel);
+            chunk
+                .ext_graphics(object)
+                .overprint_fill(true)
+                .overprint_mode(OverprintMode::IgnoreZeroChannel);
         })?;
         self.file.write(self.graphics_states, |chunk, object| {
             chunk.indirect(object).dict().pair(OVERPRINT, overprint);
         })?;
         let tree = self.tree;
         self.file.write(self.catalog, |chunk, object| {
-            chunk.indirect(object).start::<pdf_writer::writers::Catalog<'_>>().pages(tree);
+            chunk
+                .indirect(object)
+                .start::<pdf_writer::writers::Catalog<'_>>()
+                .pages(tree);
         })?;
         let info = self.file.add(|chunk, object| {
-            let mut info = chunk.indirect(object).start::<pdf_writer::writers::DocumentInfo<'_>>();
-            info.title(TextStr(&self.settings.title)).producer(TextStr("Pillarbox"));
-            info.creation_date(date(self.settings.created_at)).trapped(TrappingStatus::NotTrapped);
+            let mut info = chunk
+                .indirect(object)
+                .start::<pdf_writer::writers::DocumentInfo<'_>>();
+            info.title(TextStr(&self.settings.title))
+                .producer(TextStr("Pillarbox"));
+            info.creation_date(date(self.settings.created_at))
+                .trapped(TrappingStatus::NotTrapped);
         })?;
-        self.file.finish(&PdfTrailer { catalog: self.catalog, info, id: self.settings.id })
+        self.file.finish(&PdfTrailer {
+            catalog: self.catalog,
+            info,
+            id: self.settings.id,
+        })
     }
 
     fn write_tree(&mut self) -> io::Result<()> {
         let (nodes, pages) = (&self.nodes, self.pages);
         self.file.write(self.tree, |chunk, object| {
-            chunk.pages(object).count(count(pages)).kids(nodes.iter().copied());
+            chunk
+                .pages(object)
+                .count(count(pages))
+                .kids(nodes.iter().copied());
         })
     }
 }
@@ -321,7 +359,13 @@ impl<W: Write> PressFileWriter<W> {
 fn boxes(product: Product) -> (Rect, Rect) {
     let (bleed, trim) = (product.bleed_area(), product.trim_area());
     // The bleed is as wide on every side, so that it does not matter which one is up.
-    let moved = |area: PageRect| rectangle(PageRect { x: area.x - bleed.x, y: area.y - bleed.y, ..area });
+    let moved = |area: PageRect| {
+        rectangle(PageRect {
+            x: area.x - bleed.x,
+            y: area.y - bleed.y,
+            ..area
+        })
+    };
     (moved(bleed), moved(trim))
 }
 
@@ -332,7 +376,8 @@ fn name_shared(resources: &mut Resources<'_>, (fonts, graphics_states): (Ref, Re
 }
 
 fn rectangle(area: PageRect) -> Rect {
-    let [left, top, right, bottom] = [area.x, area.y, area.x + area.width, area.y + area.height].map(number);
+    let [left, top, right, bottom] =
+        [area.x, area.y, area.x + area.width, area.y + area.height].map(number);
     Rect::new(left, top, right, bottom)
 }
 

@@ -56,12 +56,15 @@ pub fn proof(
     if !(1..=LARGEST_RESOLUTION).contains(&resolution) {
         return Err(ProofError::Resolution(resolution));
     }
-    let pdf = Pdf::new(Arc::new(pdf)).map_err(|error| ProofError::Unreadable(format!("{error:?}")))?;
+    let pdf =
+        Pdf::new(Arc::new(pdf)).map_err(|error| ProofError::Unreadable(format!("{error:?}")))?;
     let scale = f64::from(resolution) / INCH;
     let cache = RenderCache::new();
     pages
         .into_iter()
-        .map(|page| render(&pdf, &cache, page, scale).and_then(|whole| png(whole, product, scale, crop)))
+        .map(|page| {
+            render(&pdf, &cache, page, scale).and_then(|whole| png(whole, product, scale, crop))
+        })
         .collect()
 }
 
@@ -71,13 +74,24 @@ fn render<'a>(
     page: usize,
     scale: f64,
 ) -> Result<RgbaImage, ProofError> {
-    let found =
-        page.checked_sub(1).and_then(|index| pdf.pages().get(index)).ok_or(ProofError::NoPage(page))?;
+    let found = page
+        .checked_sub(1)
+        .and_then(|index| pdf.pages().get(index))
+        .ok_or(ProofError::NoPage(page))?;
     // A resolution of hundreds fits the shorter type.
     let scale = scale as f32;
-    let pixels = PixmapSettings { x_scale: scale, y_scale: scale, bg_color: WHITE };
-    let drawn =
-        hayro::render(found, cache, &InterpreterSettings::default(), &RenderSettings::default(), &pixels);
+    let pixels = PixmapSettings {
+        x_scale: scale,
+        y_scale: scale,
+        bg_color: WHITE,
+    };
+    let drawn = hayro::render(
+        found,
+        cache,
+        &InterpreterSettings::default(),
+        &RenderSettings::default(),
+        &pixels,
+    );
     let (width, height) = (u32::from(drawn.width()), u32::from(drawn.height()));
     // On white paper nothing is left transparent, so that colours are as they were multiplied.
     let bytes = drawn.data_as_u8_slice().to_vec();
@@ -85,7 +99,12 @@ fn render<'a>(
         .ok_or_else(|| ProofError::Unreadable("it is too large".to_owned()))
 }
 
-fn png(whole: RgbaImage, product: Product, scale: f64, crop: ProofCrop) -> Result<Vec<u8>, ProofError> {
+fn png(
+    whole: RgbaImage,
+    product: Product,
+    scale: f64,
+    crop: ProofCrop,
+) -> Result<Vec<u8>, ProofError> {
     let shown = match crop {
         ProofCrop::Bleed => whole,
         ProofCrop::Trim => {
@@ -93,7 +112,8 @@ fn png(whole: RgbaImage, product: Product, scale: f64, crop: ProofCrop) -> Resul
             // Lengths of a card in pixels are far within what the type holds.
             let pixels = |points: f64| (points * scale).round() as u32;
             let (x, y) = (pixels(trim.x - bleed.x), pixels(trim.y - bleed.y));
-            image::imageops::crop_imm(&whole, x, y, pixels(trim.width), pixels(trim.height)).to_image()
+            image::imageops::crop_imm(&whole, x, y, pixels(trim.width), pixels(trim.height))
+                .to_image()
         }
     };
     let rgb = image::DynamicImage::ImageRgba8(shown).into_rgb8();

@@ -51,12 +51,38 @@ fn rounded(content: &mut Content, area: PageRect, across: f64, down: f64) {
     };
     content.move_to(number(left + across), number(top));
     content.line_to(number(right - across), number(top));
-    curve(content, [right - near_x, top, right, top + near_y, right, top + down]);
+    curve(
+        content,
+        [right - near_x, top, right, top + near_y, right, top + down],
+    );
     content.line_to(number(right), number(bottom - down));
-    curve(content, [right, bottom - near_y, right - near_x, bottom, right - across, bottom]);
+    curve(
+        content,
+        [
+            right,
+            bottom - near_y,
+            right - near_x,
+            bottom,
+            right - across,
+            bottom,
+        ],
+    );
     content.line_to(number(left + across), number(bottom));
-    curve(content, [left + near_x, bottom, left, bottom - near_y, left, bottom - down]);
+    curve(
+        content,
+        [
+            left + near_x,
+            bottom,
+            left,
+            bottom - near_y,
+            left,
+            bottom - down,
+        ],
+    );
     content.line_to(number(left), number(top + down));
-    curve(content, [left, top + near_y, left + near_x, top, left + across, top]);
+    curve(
+        content,
+        [left, top + near_y, left + near_x, top, left + across, top],
+    );
     content.close_path();
 }

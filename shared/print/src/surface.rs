@@ -31,7 +31,10 @@ impl PageCanvas {
         let mut content = Content::with_settings(crate::file::COMPACT);
         let bleed = product.bleed_area();
         content.transform([1.0, 0.0, 0.0, -1.0, -bleed.x, bleed.y + bleed.height].map(number));
-        Self { content, objects: Vec::new() }
+        Self {
+            content,
+            objects: Vec::new(),
+        }
     }
 
     /// The name of an object on this surface.
@@ -46,8 +49,15 @@ impl PageCanvas {
     /// Fills everything.
     pub(crate) fn background(&mut self, colour: Colour, product: Product) {
         ink::fill(&mut self.content, colour);
-        let PageRect { x, y, width, height } = product.bleed_area();
-        self.content.rect(number(x), number(y), number(width), number(height)).fill_nonzero();
+        let PageRect {
+            x,
+            y,
+            width,
+            height,
+        } = product.bleed_area();
+        self.content
+            .rect(number(x), number(y), number(width), number(height))
+            .fill_nonzero();
     }
 
     /// Draws what is shared with other cards.
@@ -74,13 +84,19 @@ impl PageCanvas {
         settings: &PressSettings,
     ) -> Result<(), PressMailpieceError> {
         let url = scan_url(card, position, &settings.public_url);
-        let drawn =
-            turned(&mut self.content, item.frame, |content, area| code::draw(content, area, &url, colour));
+        let drawn = turned(&mut self.content, item.frame, |content, area| {
+            code::draw(content, area, &url, colour)
+        });
         drawn.ok_or(PressMailpieceError::CodeTooLong(url))
     }
 
     /// What the post office needs, on the side that has it.
-    pub(crate) fn address_side(&mut self, card: &PressMailpiece<'_>, lines: &[GlyphRun], product: Product) {
+    pub(crate) fn address_side(
+        &mut self,
+        card: &PressMailpiece<'_>,
+        lines: &[GlyphRun],
+        product: Product,
+    ) {
         text::draw(&mut self.content, lines);
         card.address.draw_barcode(&mut self.content, product);
     }
@@ -99,7 +115,10 @@ impl PageCanvas {
 fn scan_url(code: &MailpieceCode, position: usize, public_url: &str) -> String {
     // Designs have fewer codes than the type holds; one that has not would print an address that nobody can read.
     let element = u8::try_from(position + 1).unwrap_or(u8::MAX);
-    let target = ScanTarget { code: code.clone(), element };
+    let target = ScanTarget {
+        code: code.clone(),
+        element,
+    };
     format!("{}{SCAN_PATH}{target}", public_url.trim_end_matches('/'))
 }
 

@@ -1,6 +1,10 @@
 //! A printed file, read by programs that know nothing of ours: poppler's tools, a QR decoder.
 
-#![allow(clippy::unwrap_used, missing_docs, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    missing_docs,
+    reason = "a test fails by panicking"
+)]
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -12,8 +16,8 @@ use chrono::{TimeZone, Utc};
 use contract::id::DesignId;
 use contract::scan::MailpieceCode;
 use design::{
-    Colour, ElementFrame, Font, Glyph, GlyphRun, ImageFit, ItemDrawing, LaidOutPage, PageItem, PageRect,
-    Product, ShapeElement, ShapeOutline, Side,
+    Colour, ElementFrame, Font, Glyph, GlyphRun, ImageFit, ItemDrawing, LaidOutPage, PageItem,
+    PageRect, Product, ShapeElement, ShapeOutline, Side,
 };
 use print::{
     AddressSide, Barcode, PictureError, PictureStore, PressError, PressFileWriter, PressMailpiece,
@@ -34,18 +38,26 @@ struct MemoryPictures {
 impl PictureStore for MemoryPictures {
     fn read(&mut self, file: &str) -> Result<Bytes, PictureError> {
         self.reads += 1;
-        self.files.get(file).cloned().map(Bytes::from).ok_or(PictureError::Missing)
+        self.files
+            .get(file)
+            .cloned()
+            .map(Bytes::from)
+            .ok_or(PictureError::Missing)
     }
 }
 
 fn kept(name: &str, bytes: Vec<u8>) -> MemoryPictures {
-    MemoryPictures { files: BTreeMap::from([(name.to_owned(), bytes)]), reads: 0 }
+    MemoryPictures {
+        files: BTreeMap::from([(name.to_owned(), bytes)]),
+        reads: 0,
+    }
 }
 
 /// A picture of 40 by 20 pixels whose left half is red and whose right half is blue.
 fn two_halves(format: image::ImageFormat) -> Vec<u8> {
-    let picture =
-        image::RgbImage::from_fn(40, 20, |x, _| image::Rgb(if x < 20 { [255, 0, 0] } else { [0, 0, 255] }));
+    let picture = image::RgbImage::from_fn(40, 20, |x, _| {
+        image::Rgb(if x < 20 { [255, 0, 0] } else { [0, 0, 255] })
+    });
     let mut bytes = std::io::Cursor::new(Vec::new());
     picture.write_to(&mut bytes, format).unwrap();
     bytes.into_inner()
@@ -63,8 +75,21 @@ fn settings(product: Product) -> PressSettings {
 
 fn item(element: &str, area: (f64, f64, f64, f64), varies: bool, drawing: ItemDrawing) -> PageItem {
     let (x, y, width, height) = area;
-    let frame = ElementFrame { area: PageRect { x, y, width, height }, rotation: 0.0 };
-    PageItem { element: Arc::from(element), frame, varies, drawing }
+    let frame = ElementFrame {
+        area: PageRect {
+            x,
+            y,
+            width,
+            height,
+        },
+        rotation: 0.0,
+    };
+    PageItem {
+        element: Arc::from(element),
+        frame,
+        varies,
+        drawing,
+    }
 }
 
 /// Letters beside each other, as a layout would give them.
@@ -79,7 +104,14 @@ fn letters(text: &str, font: Font, size: f64, (left, y): (f64, f64)) -> ItemDraw
         x += advance;
         let id = u16::try_from(glyph.to_u32()).unwrap();
         let characters = start..start + character.len_utf8();
-        Glyph { id, x: x - advance, y, rotation: 0.0, advance, characters }
+        Glyph {
+            id,
+            x: x - advance,
+            y,
+            rotation: 0.0,
+            advance,
+            characters,
+        }
     });
     let glyphs = glyphs.collect();
     ItemDrawing::Text(Arc::from([GlyphRun {
@@ -92,43 +124,81 @@ fn letters(text: &str, font: Font, size: f64, (left, y): (f64, f64)) -> ItemDraw
 }
 
 fn code() -> ItemDrawing {
-    ItemDrawing::Code { position: 0, colour: Colour { red: 31, green: 95, blue: 58 } }
+    ItemDrawing::Code {
+        position: 0,
+        colour: Colour {
+            red: 31,
+            green: 95,
+            blue: 58,
+        },
+    }
 }
 
 fn picture() -> ItemDrawing {
-    ItemDrawing::Picture { link: Arc::from(LINK), fit: ImageFit::Cover }
+    ItemDrawing::Picture {
+        link: Arc::from(LINK),
+        fit: ImageFit::Cover,
+    }
 }
 
 fn pages(name: &str) -> Vec<LaidOutPage> {
     let green = ShapeElement {
         outline: ShapeOutline::Rectangle,
         corner_radius: 0.0,
-        fill: Some(Colour { red: 31, green: 95, blue: 58 }),
+        fill: Some(Colour {
+            red: 31,
+            green: 95,
+            blue: 58,
+        }),
         stroke: None,
     };
     let front = vec![
         item("photo", (-9.0, -9.0, 450.0, 180.0), true, picture()),
-        item("banner", (-9.0, 171.0, 450.0, 126.0), false, ItemDrawing::Shape(green)),
+        item(
+            "banner",
+            (-9.0, 171.0, 450.0, 126.0),
+            false,
+            ItemDrawing::Shape(green),
+        ),
         item(
             "slogan",
             (18.0, 240.0, 300.0, 30.0),
             false,
             letters("Fresh lawns", Font::Lora, 20.0, (18.0, 262.0)),
         ),
-        item("name", (18.0, 183.0, 300.0, 40.0), true, letters(name, Font::InterBold, 28.0, (18.0, 212.0))),
+        item(
+            "name",
+            (18.0, 183.0, 300.0, 40.0),
+            true,
+            letters(name, Font::InterBold, 28.0, (18.0, 212.0)),
+        ),
     ];
     let back = vec![item("code", (18.0, 171.0, 64.0, 64.0), true, code())];
-    let background = Some(Colour { red: 244, green: 241, blue: 232 });
+    let background = Some(Colour {
+        red: 244,
+        green: 241,
+        blue: 232,
+    });
     vec![
-        LaidOutPage { side: Side::Front, background: None, items: front },
-        LaidOutPage { side: Side::Back, background, items: back },
+        LaidOutPage {
+            side: Side::Front,
+            background: None,
+            items: front,
+        },
+        LaidOutPage {
+            side: Side::Back,
+            background,
+            items: back,
+        },
     ]
 }
 
 fn address() -> AddressSide<'static> {
     let (service, mailer) = ("301".parse().unwrap(), "123456".parse().unwrap());
     AddressSide {
-        recipient: ["ADA MILES", "1100 CONGRESS AVE", "AUSTIN TX 78701-1234"].map(str::to_owned).to_vec(),
+        recipient: ["ADA MILES", "1100 CONGRESS AVE", "AUSTIN TX 78701-1234"]
+            .map(str::to_owned)
+            .to_vec(),
         return_address: &[],
         indicia: &[],
         barcode: Some(Barcode::new(&service, &mailer, 42, "78701", Some("1234")).unwrap()),
@@ -145,7 +215,12 @@ struct SampleMailpiece {
 impl SampleMailpiece {
     fn new(name: &str, design: (DesignId, i32)) -> Self {
         let pictures = BTreeMap::from([(LINK.to_owned(), "pictures/lawn.png".to_owned())]);
-        Self { pages: pages(name), code: MailpieceCode::parse("aZ09aZ09aZ").unwrap(), pictures, design }
+        Self {
+            pages: pages(name),
+            code: MailpieceCode::parse("aZ09aZ09aZ").unwrap(),
+            pictures,
+            design,
+        }
     }
 
     fn card(&self) -> PressMailpiece<'_> {
@@ -164,14 +239,19 @@ fn print_cards(names: &[&str], kept: &mut MemoryPictures) -> Vec<u8> {
     let design = (DesignId(uuid::Uuid::from_u128(1)), 1);
     let mut press = PressFileWriter::new(Vec::new(), settings(Product::Postcard4x6)).unwrap();
     for (index, name) in names.iter().enumerate() {
-        let first = press.print(&SampleMailpiece::new(name, design).card(), kept).unwrap();
+        let first = press
+            .print(&SampleMailpiece::new(name, design).card(), kept)
+            .unwrap();
         assert_eq!(first, index * 2 + 1);
     }
     press.finish().unwrap()
 }
 
 fn print_one() -> Vec<u8> {
-    print_cards(&["Ada"], &mut kept("pictures/lawn.png", two_halves(image::ImageFormat::Png)))
+    print_cards(
+        &["Ada"],
+        &mut kept("pictures/lawn.png", two_halves(image::ImageFormat::Png)),
+    )
 }
 
 /// What one of poppler's tools says about the file.
@@ -182,7 +262,9 @@ fn ask(tool: &str, arguments: &[&str], pdf: &[u8]) -> String {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .unwrap_or_else(|error| panic!("{tool} (package poppler-utils) cannot be started: {error}"));
+        .unwrap_or_else(|error| {
+            panic!("{tool} (package poppler-utils) cannot be started: {error}")
+        });
     let mut stdin = child.stdin.take().unwrap();
     let bytes = pdf.to_vec();
     let writer = std::thread::spawn(move || stdin.write_all(&bytes));
@@ -190,16 +272,26 @@ fn ask(tool: &str, arguments: &[&str], pdf: &[u8]) -> String {
     // The tool may have seen enough before the end.
     let _ = writer.join().unwrap();
     let complaints = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success() && complaints.is_empty(), "{tool}: {complaints}");
+    assert!(
+        output.status.success() && complaints.is_empty(),
+        "{tool}: {complaints}"
+    );
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 #[test]
 fn the_sheet_ends_with_the_bleed_and_the_card_with_the_trim() {
-    let said = ask("pdfinfo", &["-box", "-f", "1", "-l", "2", "-"], &print_one());
+    let said = ask(
+        "pdfinfo",
+        &["-box", "-f", "1", "-l", "2", "-"],
+        &print_one(),
+    );
     let line = |start: &str| {
         let found = said.lines().find(|line| line.starts_with(start)).unwrap();
-        found[start.len()..].split_whitespace().collect::<Vec<_>>().join(" ")
+        found[start.len()..]
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     assert_eq!(line("Pages:"), "2");
     assert_eq!(line("Page    1 MediaBox:"), "0.00 0.00 450.00 306.00");
@@ -216,14 +308,24 @@ fn fonts_are_embedded_subsets_with_characters() {
         let words: Vec<&str> = font.split_whitespace().collect();
         assert!(words[0].as_bytes()[6] == b'+', "{font}");
         // embedded, subset, with a map to Unicode
-        assert_eq!(words[words.len() - 5..words.len() - 2], ["yes", "yes", "yes"], "{font}");
+        assert_eq!(
+            words[words.len() - 5..words.len() - 2],
+            ["yes", "yes", "yes"],
+            "{font}"
+        );
     }
 }
 
 #[test]
 fn text_is_text_and_reads_as_it_was_written() {
     let said = ask("pdftotext", &["-layout", "-", "-"], &print_one());
-    for line in ["Fresh lawns", "Ada", "ADA MILES", "1100 CONGRESS AVE", "AUSTIN TX 78701-1234"] {
+    for line in [
+        "Fresh lawns",
+        "Ada",
+        "ADA MILES",
+        "1100 CONGRESS AVE",
+        "AUSTIN TX 78701-1234",
+    ] {
         assert!(said.contains(line), "{line} in {said}");
     }
 }
@@ -236,8 +338,11 @@ fn a_picture_on_many_cards_is_in_the_file_and_read_once() {
     let many = print_cards(&names, &mut kept);
     assert_eq!(kept.reads, 1);
     let said = ask("pdfimages", &["-list", "-"], &many);
-    let objects: std::collections::HashSet<&str> =
-        said.lines().skip(2).map(|line| line.split_whitespace().nth(10).unwrap()).collect();
+    let objects: std::collections::HashSet<&str> = said
+        .lines()
+        .skip(2)
+        .map(|line| line.split_whitespace().nth(10).unwrap())
+        .collect();
     assert_eq!((said.lines().count() - 2, objects.len()), (250, 1));
     // The page tree has more than one node now; every page is found.
     assert!(ask("pdftotext", &["-f", "499", "-l", "500", "-", "-"], &many).contains("Ada 249"));
@@ -249,10 +354,15 @@ fn what_does_not_vary_is_in_the_file_once_for_each_version() {
     let mut press = PressFileWriter::new(Vec::new(), settings(Product::Postcard4x6)).unwrap();
     for version in [1, 1, 1, 2] {
         let design = (DesignId(uuid::Uuid::from_u128(1)), version);
-        press.print(&SampleMailpiece::new("Ada", design).card(), &mut kept).unwrap();
+        press
+            .print(&SampleMailpiece::new("Ada", design).card(), &mut kept)
+            .unwrap();
     }
     let pdf = press.finish().unwrap();
-    let forms = pdf.windows(13).filter(|bytes| bytes == b"/Subtype/Form").count();
+    let forms = pdf
+        .windows(13)
+        .filter(|bytes| bytes == b"/Subtype/Form")
+        .count();
     assert_eq!(forms, 2 * 2, "banner and slogan of two versions");
 }
 
@@ -270,7 +380,11 @@ fn a_decoder_reads_the_code_from_the_proof() {
     let mut prepared = rqrr::PreparedImage::prepare_from_greyscale(width, height, |x, y| {
         back.get_pixel(x as u32, y as u32).0[0]
     });
-    let found: Vec<String> = prepared.detect_grids().iter().map(|grid| grid.decode().unwrap().1).collect();
+    let found: Vec<String> = prepared
+        .detect_grids()
+        .iter()
+        .map(|grid| grid.decode().unwrap().1)
+        .collect();
     assert_eq!(found, [format!("{PUBLIC_URL}/q/aZ09aZ09aZ")]);
 }
 
@@ -279,8 +393,12 @@ fn black_letters_are_black_ink_alone_and_print_over() {
     let design = (DesignId(uuid::Uuid::from_u128(1)), 1);
     let mut press = PressFileWriter::new(Vec::new(), settings(Product::Postcard4x6)).unwrap();
     let mut sample = SampleMailpiece::new("Ada", design);
-    sample.pages[0].items.retain(|item| &*item.element == "name");
-    press.print(&sample.card(), &mut MemoryPictures::default()).unwrap();
+    sample.pages[0]
+        .items
+        .retain(|item| &*item.element == "name");
+    press
+        .print(&sample.card(), &mut MemoryPictures::default())
+        .unwrap();
     let pdf = hayro::hayro_syntax::Pdf::new(Arc::new(press.finish().unwrap())).unwrap();
     let content = String::from_utf8_lossy(pdf.pages()[0].page_stream().unwrap()).into_owned();
     assert!(content.contains("/Overprint gs"), "{content}");
@@ -299,7 +417,9 @@ fn pixel(png: &[u8], (x, y): (f64, f64)) -> [u8; 3] {
 fn pictures_stand_as_they_are_looked_at() {
     for format in [image::ImageFormat::Png, image::ImageFormat::Jpeg] {
         let pdf = print_cards(&["Ada"], &mut kept("pictures/lawn.png", two_halves(format)));
-        let front = proof(pdf, Product::Postcard4x6, [1], 72, ProofCrop::Trim).unwrap().remove(0);
+        let front = proof(pdf, Product::Postcard4x6, [1], 72, ProofCrop::Trim)
+            .unwrap()
+            .remove(0);
         let (left, right) = (pixel(&front, (100.0, 80.0)), pixel(&front, (330.0, 80.0)));
         assert!(left[0] > 200 && left[2] < 60, "{format:?} {left:?}");
         assert!(right[2] > 200 && right[0] < 60, "{format:?} {right:?}");
@@ -313,7 +433,9 @@ fn a_picture_in_inks_prints_in_its_inks() {
     let red = [0, 255, 255, 0].repeat(40 * 20);
     for colours in [Cmyk, CmykAsYcck] {
         let mut file = Vec::new();
-        jpeg_encoder::Encoder::new(&mut file, 95).encode(&red, 40, 20, colours).unwrap();
+        jpeg_encoder::Encoder::new(&mut file, 95)
+            .encode(&red, 40, 20, colours)
+            .unwrap();
         let pdf = print_cards(&["Ada"], &mut kept("pictures/lawn.png", file));
         let listed = ask("pdfimages", &["-list", "-"], &pdf);
         assert!(listed.contains("cmyk"), "{listed}");
@@ -325,11 +447,22 @@ fn a_picture_in_inks_prints_in_its_inks() {
 
 #[test]
 fn zones_of_the_post_office_print_white() {
-    let back = proof(print_one(), Product::Postcard4x6, [2], 72, ProofCrop::Trim).unwrap().remove(0);
-    assert_eq!(pixel(&back, (10.0, 100.0)), [244, 241, 232], "the background");
+    let back = proof(print_one(), Product::Postcard4x6, [2], 72, ProofCrop::Trim)
+        .unwrap()
+        .remove(0);
+    assert_eq!(
+        pixel(&back, (10.0, 100.0)),
+        [244, 241, 232],
+        "the background"
+    );
     for zone in Product::Postcard4x6.reserved_zones() {
         let PageRect { x, y, .. } = zone.area;
-        assert_eq!(pixel(&back, (x + 2.0, y + 2.0)), [255, 255, 255], "{}", zone.purpose);
+        assert_eq!(
+            pixel(&back, (x + 2.0, y + 2.0)),
+            [255, 255, 255],
+            "{}",
+            zone.purpose
+        );
     }
 }
 
@@ -348,12 +481,18 @@ fn a_card_that_cannot_print_says_why_and_leaves_no_page() {
     let file = "pictures/lawn.png".to_owned();
     let missing = print(|_| (), &mut MemoryPictures::default());
     assert_eq!(missing, PressMailpieceError::PictureMissing(file));
-    let not_kept = print(|sample| sample.pictures.clear(), &mut MemoryPictures::default());
+    let not_kept = print(
+        |sample| sample.pictures.clear(),
+        &mut MemoryPictures::default(),
+    );
     assert_eq!(not_kept, PressMailpieceError::NotKept(LINK.to_owned()));
     let other = |sample: &mut SampleMailpiece| {
         sample.pictures = BTreeMap::from([(LINK.to_owned(), "other".to_owned())])
     };
     let unreadable = print(other, &mut kept("other", b"no picture".to_vec()));
-    assert!(matches!(unreadable, PressMailpieceError::PictureUnreadable { .. }), "{unreadable}");
+    assert!(
+        matches!(unreadable, PressMailpieceError::PictureUnreadable { .. }),
+        "{unreadable}"
+    );
     assert_eq!(press.pages(), 0);
 }

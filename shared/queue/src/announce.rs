@@ -12,7 +12,8 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use lapin::message::Delivery;
 use lapin::options::{
-    BasicAckOptions, BasicConsumeOptions, BasicPublishOptions, BasicQosOptions, ConfirmSelectOptions,
+    BasicAckOptions, BasicConsumeOptions, BasicPublishOptions, BasicQosOptions,
+    ConfirmSelectOptions,
 };
 use lapin::types::FieldTable;
 use lapin::{BasicProperties, Channel};
@@ -64,7 +65,12 @@ impl Announcer {
         shutdown: CancellationToken,
     ) -> Self {
         let shared = Arc::<PendingAnnouncements>::default();
-        let (announcer, broker) = (Self { shared: shared.clone() }, broker.clone());
+        let (announcer, broker) = (
+            Self {
+                shared: shared.clone(),
+            },
+            broker.clone(),
+        );
         tokio::spawn(async move {
             tokio::select! {
                 () = keep_announcing(&broker, queue, kind, &shared) => {}
@@ -106,7 +112,11 @@ impl PendingAnnouncements {
 async fn keep_announcing(broker: &Broker, queue: &str, kind: &str, shared: &PendingAnnouncements) {
     while let Some(link) = broker.link().await {
         if let Err(error) = announce_over(broker, &link, queue, kind, shared).await {
-            tracing::warn!(error = &error as &dyn Error, queue, "the announcer's channel was lost");
+            tracing::warn!(
+                error = &error as &dyn Error,
+                queue,
+                "the announcer's channel was lost"
+            );
         }
         tokio::time::sleep(SESSION_PAUSE).await;
     }
@@ -120,7 +130,9 @@ async fn announce_over(
     shared: &PendingAnnouncements,
 ) -> lapin::Result<()> {
     let channel = link.connection.create_channel().await?;
-    channel.confirm_select(ConfirmSelectOptions::default()).await?;
+    channel
+        .confirm_select(ConfirmSelectOptions::default())
+        .await?;
     declare_hints(&channel, &broker.namespace, queue).await?;
     let name = queue_name(&broker.namespace, queue);
     while channel.status().connected() {
@@ -130,7 +142,10 @@ async fn announce_over(
             continue;
         }
         // A hint that fails is not tried again: whoever works looks into the database before long.
-        if tokio::time::timeout(CONFIRM_TIMEOUT, publish(&channel, &name, kind, &ids)).await.is_err() {
+        if tokio::time::timeout(CONFIRM_TIMEOUT, publish(&channel, &name, kind, &ids))
+            .await
+            .is_err()
+        {
             tracing::warn!(queue, "an announcement was not confirmed in time");
             return Ok(());
         }
@@ -145,7 +160,11 @@ async fn publish(channel: &Channel, name: &str, kind: &str, ids: &[Uuid]) -> lap
         .with_type(kind.into())
         .with_expiration(HINT_LIFETIME.as_millis().to_string().into());
     let options = BasicPublishOptions::default();
-    channel.basic_publish("".into(), name.into(), options, &body, properties).await?.await.map(drop)
+    channel
+        .basic_publish("".into(), name.into(), options, &body, properties)
+        .await?
+        .await
+        .map(drop)
 }
 
 /// Listens to announcements of this kind on `queue` until the shutdown, and gives their ids to `hear`. What is
@@ -160,7 +179,11 @@ pub async fn listen(
     let listening = async {
         while let Some(link) = broker.link().await {
             if let Err(error) = listen_over(broker, &link, queue, kind, &hear).await {
-                tracing::warn!(error = &error as &dyn Error, queue, "the listener's channel was lost");
+                tracing::warn!(
+                    error = &error as &dyn Error,
+                    queue,
+                    "the listener's channel was lost"
+                );
             }
             tokio::time::sleep(SESSION_PAUSE).await;
         }
@@ -179,12 +202,20 @@ async fn listen_over(
     hear: &(impl Fn(Vec<Uuid>) + Send),
 ) -> lapin::Result<()> {
     let channel = link.connection.create_channel().await?;
-    channel.basic_qos(PREFETCH, BasicQosOptions::default()).await?;
+    channel
+        .basic_qos(PREFETCH, BasicQosOptions::default())
+        .await?;
     declare_hints(&channel, &broker.namespace, queue).await?;
     let name = queue_name(&broker.namespace, queue);
     let options = BasicConsumeOptions::default();
-    let mut deliveries =
-        channel.basic_consume(name.into(), CONSUMER_TAG.into(), options, FieldTable::default()).await?;
+    let mut deliveries = channel
+        .basic_consume(
+            name.into(),
+            CONSUMER_TAG.into(),
+            options,
+            FieldTable::default(),
+        )
+        .await?;
     tracing::info!(queue, "listening");
     while let Some(delivery) = deliveries.next().await {
         let delivery = delivery?;
@@ -199,6 +230,14 @@ async fn listen_over(
 }
 
 fn ids_of(delivery: &Delivery, kind: &str) -> Option<Vec<Uuid>> {
-    let is_of_kind = delivery.properties.kind().as_ref().is_some_and(|found| found.as_str() == kind);
-    if is_of_kind { serde_json::from_slice(&delivery.data).ok() } else { None }
+    let is_of_kind = delivery
+        .properties
+        .kind()
+        .as_ref()
+        .is_some_and(|found| found.as_str() == kind);
+    if is_of_kind {
+        serde_json::from_slice(&delivery.data).ok()
+    } else {
+        None
+    }
 }

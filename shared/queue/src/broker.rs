@@ -89,27 +89,43 @@ impl Broker {
 
     /// Whether a connection stands now.
     pub fn is_connected(&self) -> bool {
-        self.current.borrow().as_ref().is_some_and(|link| link.connection.status().connected())
+        self.current
+            .borrow()
+            .as_ref()
+            .is_some_and(|link| link.connection.status().connected())
     }
 
     /// Whether the broker takes no publishes, because it is short of memory or disk.
     pub fn is_blocked(&self) -> bool {
-        self.current.borrow().as_ref().is_some_and(|link| link.blocked.load(Ordering::Relaxed))
+        self.current
+            .borrow()
+            .as_ref()
+            .is_some_and(|link| link.blocked.load(Ordering::Relaxed))
     }
 
     /// How much waits in these queues. One that nobody has declared yet is empty.
     ///
     /// # Errors
     /// When the broker cannot be asked.
-    pub async fn depths<const N: usize>(&self, queues: &[&'static str; N]) -> lapin::Result<[QueueDepth; N]> {
-        let mut depths = queues.map(|queue| QueueDepth { queue, messages: 0, consumers: 0 });
-        let Some(link) = self.link().await else { return Ok(depths) };
+    pub async fn depths<const N: usize>(
+        &self,
+        queues: &[&'static str; N],
+    ) -> lapin::Result<[QueueDepth; N]> {
+        let mut depths = queues.map(|queue| QueueDepth {
+            queue,
+            messages: 0,
+            consumers: 0,
+        });
+        let Some(link) = self.link().await else {
+            return Ok(depths);
+        };
         for depth in &mut depths {
             // A channel each: asking for a queue that is not there closes the channel.
             let channel = link.connection.create_channel().await?;
             match inspect(&channel, &self.namespace, depth.queue).await {
                 Ok(state) => {
-                    (depth.messages, depth.consumers) = (state.message_count(), state.consumer_count());
+                    (depth.messages, depth.consumers) =
+                        (state.message_count(), state.consumer_count());
                     channel.close(200, "asked".into()).await?;
                 }
                 Err(error) if is_not_found(&error) => {}
@@ -140,13 +156,18 @@ async fn keep_connected(settings: &BrokerOptions, sender: &watch::Sender<Option<
                 tracing::info!("connected to the broker");
                 metrics::counter!("pillarbox_broker_connections_total").increment(1);
                 pause = FIRST_PAUSE;
-                let link = Arc::new(BrokerLink { connection, blocked: AtomicBool::new(false) });
+                let link = Arc::new(BrokerLink {
+                    connection,
+                    blocked: AtomicBool::new(false),
+                });
                 sender.send_replace(Some(link.clone()));
                 watch_until_lost(&link).await;
                 sender.send_replace(None);
                 tracing::warn!("lost the connection to the broker");
             }
-            Err(error) => tracing::warn!(error = &error as &dyn Error, "cannot connect to the broker"),
+            Err(error) => {
+                tracing::warn!(error = &error as &dyn Error, "cannot connect to the broker")
+            }
         }
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(LONGEST_PAUSE);
@@ -154,10 +175,13 @@ async fn keep_connected(settings: &BrokerOptions, sender: &watch::Sender<Option<
 }
 
 async fn connect(settings: &BrokerOptions) -> lapin::Result<Connection> {
-    let properties =
-        ConnectionProperties::default().with_connection_name(settings.connection_name.as_str().into());
-    let connected =
-        tokio::time::timeout(CONNECT_TIMEOUT, Connection::connect(&settings.url, properties)).await;
+    let properties = ConnectionProperties::default()
+        .with_connection_name(settings.connection_name.as_str().into());
+    let connected = tokio::time::timeout(
+        CONNECT_TIMEOUT,
+        Connection::connect(&settings.url, properties),
+    )
+    .await;
     connected.unwrap_or_else(|elapsed| Err(io::Error::new(io::ErrorKind::TimedOut, elapsed).into()))
 }
 

@@ -88,7 +88,11 @@ pub enum CallError {
 impl QueueReply {
     /// A reply that is its body alone.
     pub fn new(kind: &str, body: Bytes) -> Self {
-        Self { kind: kind.to_owned(), context: String::new(), body }
+        Self {
+            kind: kind.to_owned(),
+            context: String::new(),
+            body,
+        }
     }
 
     /// With what the caller is told besides.
@@ -108,7 +112,11 @@ impl QueueReply {
     pub(crate) fn from_delivery(delivery: Delivery) -> Option<Self> {
         let kind = delivery.properties.kind().as_ref()?.to_string();
         let context = text_header(&delivery.properties, CONTEXT_HEADER).unwrap_or_default();
-        Some(Self { kind, context, body: Bytes::from(delivery.data) })
+        Some(Self {
+            kind,
+            context,
+            body: Bytes::from(delivery.data),
+        })
     }
 
     /// What the caller makes of it.
@@ -125,29 +133,62 @@ impl QueueCall {
     /// The message's properties, without the way back, with its body compressed or not.
     pub(crate) fn properties(&self, patience: Duration, is_compressed: bool) -> BasicProperties {
         let mut headers = FieldTable::default();
-        headers.insert(DEADLINE_HEADER.into(), AMQPValue::LongLongInt(self.deadline_ms));
-        headers.insert(TRACE_HEADER.into(), AMQPValue::LongString(self.trace.as_str().into()));
-        headers.insert(CONTEXT_HEADER.into(), AMQPValue::LongString(self.context.as_str().into()));
-        headers.insert(TEAM_HEADER.into(), AMQPValue::LongString(self.team.to_string().into()));
+        headers.insert(
+            DEADLINE_HEADER.into(),
+            AMQPValue::LongLongInt(self.deadline_ms),
+        );
+        headers.insert(
+            TRACE_HEADER.into(),
+            AMQPValue::LongString(self.trace.as_str().into()),
+        );
+        headers.insert(
+            CONTEXT_HEADER.into(),
+            AMQPValue::LongString(self.context.as_str().into()),
+        );
+        headers.insert(
+            TEAM_HEADER.into(),
+            AMQPValue::LongString(self.team.to_string().into()),
+        );
         let properties = BasicProperties::default()
             .with_correlation_id(self.id.to_string().into())
             .with_type(self.kind.as_str().into())
             .with_headers(headers)
             // A call that nobody waits for any more is not worth a worker's time.
             .with_expiration(patience.as_millis().to_string().into());
-        if is_compressed { properties.with_content_encoding(LZ4.into()) } else { properties }
+        if is_compressed {
+            properties.with_content_encoding(LZ4.into())
+        } else {
+            properties
+        }
     }
 
     /// Reads a delivered message; takes its body. `None` when it is not a call.
     pub(crate) fn from_delivery(delivery: &mut Delivery) -> Option<Self> {
         let body = Bytes::from(std::mem::take(&mut delivery.data));
-        let encoding = delivery.properties.content_encoding().as_ref().map(|encoding| encoding.as_str());
+        let encoding = delivery
+            .properties
+            .content_encoding()
+            .as_ref()
+            .map(|encoding| encoding.as_str());
         let body = decode(body, encoding)?;
         let properties = &delivery.properties;
         let text = |key: &str| text_header(properties, key);
-        let number = |key: &str| properties.headers().as_ref()?.inner().get(key).and_then(integer);
+        let number = |key: &str| {
+            properties
+                .headers()
+                .as_ref()?
+                .inner()
+                .get(key)
+                .and_then(integer)
+        };
         Some(Self {
-            id: delivery.properties.correlation_id().as_ref()?.as_str().parse().ok()?,
+            id: delivery
+                .properties
+                .correlation_id()
+                .as_ref()?
+                .as_str()
+                .parse()
+                .ok()?,
             kind: delivery.properties.kind().as_ref()?.to_string(),
             team: text(TEAM_HEADER)?.parse().ok()?,
             context: text(CONTEXT_HEADER).unwrap_or_default(),
@@ -178,13 +219,21 @@ impl CallEnvelope {
     /// `None` when the message is no call.
     pub(crate) fn of(delivery: &Delivery) -> Option<Self> {
         let properties = &delivery.properties;
-        let encoding = properties.content_encoding().as_ref().map(|encoding| encoding.as_str());
-        let expiration = properties.expiration().as_ref().and_then(|text| text.as_str().parse().ok());
+        let encoding = properties
+            .content_encoding()
+            .as_ref()
+            .map(|encoding| encoding.as_str());
+        let expiration = properties
+            .expiration()
+            .as_ref()
+            .and_then(|text| text.as_str().parse().ok());
         Some(Self {
             team: text_header(properties, TEAM_HEADER)?.parse().ok()?,
             travelled: delivery.data.len(),
             body: decoded_length(&delivery.data, encoding),
-            patience: expiration.map_or(LONGEST_PATIENCE, Duration::from_millis).min(LONGEST_PATIENCE),
+            patience: expiration
+                .map_or(LONGEST_PATIENCE, Duration::from_millis)
+                .min(LONGEST_PATIENCE),
             delivery_count: delivery_count(properties),
         })
     }
@@ -197,21 +246,39 @@ pub(crate) async fn send_reply(
     call: &BasicProperties,
     reply: QueueReply,
 ) -> lapin::Result<()> {
-    let (Some(reply_to), Some(id)) = (call.reply_to(), call.correlation_id()) else { return Ok(()) };
-    let mut properties =
-        BasicProperties::default().with_correlation_id(id.clone()).with_type(reply.kind.as_str().into());
+    let (Some(reply_to), Some(id)) = (call.reply_to(), call.correlation_id()) else {
+        return Ok(());
+    };
+    let mut properties = BasicProperties::default()
+        .with_correlation_id(id.clone())
+        .with_type(reply.kind.as_str().into());
     if !reply.context.is_empty() {
         let mut headers = FieldTable::default();
-        headers.insert(CONTEXT_HEADER.into(), AMQPValue::LongString(reply.context.as_str().into()));
+        headers.insert(
+            CONTEXT_HEADER.into(),
+            AMQPValue::LongString(reply.context.as_str().into()),
+        );
         properties = properties.with_headers(headers);
     }
     let options = BasicPublishOptions::default();
-    channel.basic_publish("".into(), reply_to.clone(), options, &reply.body, properties).await.map(drop)
+    channel
+        .basic_publish(
+            "".into(),
+            reply_to.clone(),
+            options,
+            &reply.body,
+            properties,
+        )
+        .await
+        .map(drop)
 }
 
 /// Earlier deliveries of a message that failed, or whose consumer was lost. One that was handed back counts nowhere.
 pub(crate) fn delivery_count(properties: &BasicProperties) -> i64 {
-    let count = properties.headers().as_ref().and_then(|table| table.inner().get(DELIVERY_COUNT_HEADER));
+    let count = properties
+        .headers()
+        .as_ref()
+        .and_then(|table| table.inner().get(DELIVERY_COUNT_HEADER));
     count.and_then(integer).unwrap_or(0)
 }
 

@@ -62,7 +62,12 @@ impl QueueCaller {
         let waiting = WaitingReplies::default();
         let (sender, session) = watch::channel(None);
         let name = queue_name(&broker.namespace, queue).into();
-        let caller = Self { label: queue, queue: name, waiting: waiting.clone(), session };
+        let caller = Self {
+            label: queue,
+            queue: name,
+            waiting: waiting.clone(),
+            session,
+        };
         let broker = broker.clone();
         tokio::spawn(async move {
             tokio::select! {
@@ -80,7 +85,10 @@ impl QueueCaller {
 
     /// Whether a call would find a worker now.
     pub fn is_ready(&self) -> bool {
-        self.session.borrow().as_ref().is_some_and(|session| session.is_ready())
+        self.session
+            .borrow()
+            .as_ref()
+            .is_some_and(|session| session.is_ready())
     }
 
     /// Sends a call and waits for its reply, `patience` at most. Dropping the future stops the waiting, not the work.
@@ -98,18 +106,28 @@ impl QueueCaller {
             Err(CallError::DeadlinePassed) => "deadline_passed",
         };
         let queue = self.label;
-        metrics::counter!("pillarbox_calls_total", "queue" => queue, "result" => result).increment(1);
+        metrics::counter!("pillarbox_calls_total", "queue" => queue, "result" => result)
+            .increment(1);
         metrics::histogram!("pillarbox_call_duration_seconds", "queue" => queue)
             .record(begun.elapsed().as_secs_f64());
         replied
     }
 
-    async fn call_once(&self, call: QueueCall, patience: Duration) -> Result<QueueReply, CallError> {
-        let session = self.session.borrow().clone().filter(|session| session.is_ready());
+    async fn call_once(
+        &self,
+        call: QueueCall,
+        patience: Duration,
+    ) -> Result<QueueReply, CallError> {
+        let session = self
+            .session
+            .borrow()
+            .clone()
+            .filter(|session| session.is_ready());
         let session = session.ok_or(CallError::Unavailable)?;
         let deadline = Instant::now() + patience;
         let (_entry, reply) = WaitingEntry::new(&self.waiting, call.id);
-        let accepted = tokio::time::timeout_at(deadline, self.publish(&session, call, patience)).await;
+        let accepted =
+            tokio::time::timeout_at(deadline, self.publish(&session, call, patience)).await;
         accepted.map_err(|_| CallError::DeadlinePassed)??;
         match tokio::time::timeout_at(deadline, reply).await {
             Ok(Ok(reply)) => reply.into_result(),
@@ -126,8 +144,13 @@ impl QueueCaller {
         patience: Duration,
     ) -> Result<(), CallError> {
         let (body, is_compressed) = encode(call.body.clone()).await;
-        let properties = call.properties(patience, is_compressed).with_reply_to(REPLY_QUEUE.into());
-        let options = BasicPublishOptions { mandatory: true, ..BasicPublishOptions::default() };
+        let properties = call
+            .properties(patience, is_compressed)
+            .with_reply_to(REPLY_QUEUE.into());
+        let options = BasicPublishOptions {
+            mandatory: true,
+            ..BasicPublishOptions::default()
+        };
         let confirm = session
             .channel
             .basic_publish("".into(), (&*self.queue).into(), options, &body, properties)
@@ -170,7 +193,9 @@ impl Drop for WaitingEntry<'_> {
     }
 }
 
-fn lock(waiting: &WaitingReplies) -> std::sync::MutexGuard<'_, HashMap<Uuid, oneshot::Sender<QueueReply>>> {
+fn lock(
+    waiting: &WaitingReplies,
+) -> std::sync::MutexGuard<'_, HashMap<Uuid, oneshot::Sender<QueueReply>>> {
     // A panic while the lock was held cannot leave the map half-changed.
     waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -183,7 +208,11 @@ async fn keep_session(
 ) {
     while let Some(link) = broker.link().await {
         if let Err(error) = run_session(broker, &link, queue, waiting, sender).await {
-            tracing::warn!(error = &error as &dyn Error, queue, "the channel for calls ended");
+            tracing::warn!(
+                error = &error as &dyn Error,
+                queue,
+                "the channel for calls ended"
+            );
         }
         sender.send_replace(None);
         // Their replies went with the channel. Dropping the senders tells the callers.
@@ -200,10 +229,17 @@ async fn run_session(
     sender: &watch::Sender<Option<Arc<CallerSession>>>,
 ) -> lapin::Result<()> {
     let channel = link.connection.create_channel().await?;
-    channel.confirm_select(ConfirmSelectOptions::default()).await?;
+    channel
+        .confirm_select(ConfirmSelectOptions::default())
+        .await?;
     let state = declare(&channel, &broker.namespace, queue).await?;
-    let no_ack = BasicConsumeOptions { no_ack: true, ..BasicConsumeOptions::default() };
-    let replies = channel.basic_consume(REPLY_QUEUE.into(), "".into(), no_ack, FieldTable::default()).await?;
+    let no_ack = BasicConsumeOptions {
+        no_ack: true,
+        ..BasicConsumeOptions::default()
+    };
+    let replies = channel
+        .basic_consume(REPLY_QUEUE.into(), "".into(), no_ack, FieldTable::default())
+        .await?;
     let watcher = link.connection.create_channel().await?;
     let session = Arc::new(CallerSession {
         link: link.clone(),
@@ -233,7 +269,10 @@ async fn take_replies(
 /// Gives a reply to the call that waits for it; a late one is dropped.
 fn hand_over(delivery: Delivery, waiting: &WaitingReplies) {
     let properties = &delivery.properties;
-    let id = properties.correlation_id().as_ref().and_then(|id| id.as_str().parse().ok());
+    let id = properties
+        .correlation_id()
+        .as_ref()
+        .and_then(|id| id.as_str().parse().ok());
     let sender = id.and_then(|id| lock(waiting).remove(&id));
     if let (Some(sender), Some(reply)) = (sender, QueueReply::from_delivery(delivery)) {
         let _ = sender.send(reply);
@@ -249,9 +288,13 @@ async fn watch_presence(
     let mut ticks = tokio::time::interval(PRESENCE_INTERVAL);
     loop {
         ticks.tick().await;
-        let Ok(state) = tokio::time::timeout(BROKER_TIMEOUT, inspect(channel, namespace, queue)).await else {
+        let Ok(state) =
+            tokio::time::timeout(BROKER_TIMEOUT, inspect(channel, namespace, queue)).await
+        else {
             return Ok(());
         };
-        session.workers.store(state?.consumer_count(), Ordering::Relaxed);
+        session
+            .workers
+            .store(state?.consumer_count(), Ordering::Relaxed);
     }
 }

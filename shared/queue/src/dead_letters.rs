@@ -8,7 +8,8 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use lapin::message::Delivery;
 use lapin::options::{
-    BasicAckOptions, BasicConsumeOptions, BasicPublishOptions, BasicQosOptions, ConfirmSelectOptions,
+    BasicAckOptions, BasicConsumeOptions, BasicPublishOptions, BasicQosOptions,
+    ConfirmSelectOptions,
 };
 use lapin::types::FieldTable;
 use lapin::{BasicProperties, Channel, Confirmation};
@@ -68,16 +69,30 @@ pub async fn sort_dead_letters(
     }
 }
 
-async fn sort_over(broker: &Broker, link: &BrokerLink, queues: &[&'static str]) -> Result<(), SortError> {
+async fn sort_over(
+    broker: &Broker,
+    link: &BrokerLink,
+    queues: &[&'static str],
+) -> Result<(), SortError> {
     let channel = link.connection.create_channel().await?;
-    channel.basic_qos(PREFETCH, BasicQosOptions::default()).await?;
-    channel.confirm_select(ConfirmSelectOptions::default()).await?;
+    channel
+        .basic_qos(PREFETCH, BasicQosOptions::default())
+        .await?;
+    channel
+        .confirm_select(ConfirmSelectOptions::default())
+        .await?;
     declare_dead(&channel, &broker.namespace).await?;
     declare_parked(&channel, &broker.namespace).await?;
     let name = queue_name(&broker.namespace, DEAD_QUEUE);
     let options = BasicConsumeOptions::default();
-    let mut deliveries =
-        channel.basic_consume(name.into(), CONSUMER_TAG.into(), options, FieldTable::default()).await?;
+    let mut deliveries = channel
+        .basic_consume(
+            name.into(),
+            CONSUMER_TAG.into(),
+            options,
+            FieldTable::default(),
+        )
+        .await?;
     while let Some(delivery) = deliveries.next().await {
         let delivery = delivery?;
         let queue = queue_of(&delivery.properties, &broker.namespace, queues);
@@ -88,7 +103,11 @@ async fn sort_over(broker: &Broker, link: &BrokerLink, queues: &[&'static str]) 
             reason => {
                 park(&channel, &broker.namespace, &delivery).await?;
                 metrics::counter!("pillarbox_work_parked_total", "queue" => queue).increment(1);
-                let request_id = delivery.properties.correlation_id().as_ref().map(|id| id.as_str());
+                let request_id = delivery
+                    .properties
+                    .correlation_id()
+                    .as_ref()
+                    .map(|id| id.as_str());
                 tracing::error!(request_id, queue, reason, "a call was parked");
                 // It may have been begun. A worker that rejects what it does not know has told the caller before.
                 send_reply(&channel, &delivery.properties, QueueReply::given_up()).await?;
@@ -102,9 +121,14 @@ async fn sort_over(broker: &Broker, link: &BrokerLink, queues: &[&'static str]) 
 /// Puts a message among the parked. Killed between this and its acknowledgement it stands there twice.
 async fn park(channel: &Channel, namespace: &str, delivery: &Delivery) -> Result<(), SortError> {
     let name = queue_name(namespace, PARKED_QUEUE);
-    let options = BasicPublishOptions { mandatory: true, ..BasicPublishOptions::default() };
+    let options = BasicPublishOptions {
+        mandatory: true,
+        ..BasicPublishOptions::default()
+    };
     let properties = kept(&delivery.properties);
-    let confirm = channel.basic_publish("".into(), name.into(), options, &delivery.data, properties).await?;
+    let confirm = channel
+        .basic_publish("".into(), name.into(), options, &delivery.data, properties)
+        .await?;
     match confirm.await? {
         Confirmation::Ack(None) => Ok(()),
         _ => Err(SortError::NotParked),

@@ -32,7 +32,10 @@ pub(crate) async fn encode(body: Bytes) -> (Bytes, bool) {
         compress(&body)
     } else {
         let body = body.clone();
-        tokio::task::spawn_blocking(move || compress(&body)).await.ok().flatten()
+        tokio::task::spawn_blocking(move || compress(&body))
+            .await
+            .ok()
+            .flatten()
     };
     // One that does not shrink travels as it is.
     compressed.map_or((body, false), |compressed| (compressed, true))
@@ -49,7 +52,9 @@ pub(crate) fn decode(body: Bytes, encoding: Option<&str>) -> Option<Bytes> {
 
 /// The length of a body when it is decoded, without decoding it.
 pub(crate) fn decoded_length(body: &[u8], encoding: Option<&str>) -> usize {
-    let told = body.first_chunk::<LENGTH_BYTES>().filter(|_| encoding == Some(LZ4));
+    let told = body
+        .first_chunk::<LENGTH_BYTES>()
+        .filter(|_| encoding == Some(LZ4));
     let told = told.and_then(|length| usize::try_from(u32::from_le_bytes(*length)).ok());
     // What says that it is larger than any body is not decoded.
     told.map_or(body.len(), |length| length.min(DECODED_BYTES))
@@ -67,8 +72,9 @@ fn compress(body: &[u8]) -> Option<Bytes> {
 
 fn decompress(compressed: &[u8]) -> Option<Bytes> {
     let (length, block) = compressed.split_first_chunk::<LENGTH_BYTES>()?;
-    let length =
-        usize::try_from(u32::from_le_bytes(*length)).ok().filter(|length| *length <= DECODED_BYTES)?;
+    let length = usize::try_from(u32::from_le_bytes(*length))
+        .ok()
+        .filter(|length| *length <= DECODED_BYTES)?;
     let mut body = BytesMut::zeroed(length);
     let written = decompress_into(block, &mut body).ok()?;
     (written == length).then(|| body.freeze())
@@ -101,12 +107,18 @@ mod tests {
     async fn small_bodies_and_those_that_do_not_shrink_travel_as_they_are() {
         let mut state = 1_u64;
         let noise: Vec<u8> = std::iter::repeat_with(|| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (state >> 56) as u8
         })
         .take(2 * COMPRESSED_FROM_BYTES)
         .collect();
-        for body in [Bytes::from(vec![b' '; COMPRESSED_FROM_BYTES - 1]), Bytes::from(noise), Bytes::new()] {
+        for body in [
+            Bytes::from(vec![b' '; COMPRESSED_FROM_BYTES - 1]),
+            Bytes::from(noise),
+            Bytes::new(),
+        ] {
             assert_eq!(carried(&body).await, (body.len(), Some(body)));
         }
     }
@@ -117,10 +129,21 @@ mod tests {
         let longer = [&1_001_u32.to_le_bytes(), &whole[LENGTH_BYTES..]].concat();
         let shorter = [&999_u32.to_le_bytes(), &whole[LENGTH_BYTES..]].concat();
         let huge = [&u32::MAX.to_le_bytes(), &whole[LENGTH_BYTES..]].concat();
-        for body in [longer, shorter, huge, whole[..whole.len() - 1].to_vec(), vec![1, 0, 0], Vec::new()] {
+        for body in [
+            longer,
+            shorter,
+            huge,
+            whole[..whole.len() - 1].to_vec(),
+            vec![1, 0, 0],
+            Vec::new(),
+        ] {
             assert_eq!(decode(Bytes::from(body), Some(LZ4)), None);
         }
-        assert_eq!(decode(whole, Some("gzip")), None, "an encoding that nobody knows");
+        assert_eq!(
+            decode(whole, Some("gzip")),
+            None,
+            "an encoding that nobody knows"
+        );
     }
 
     proptest! {

@@ -145,7 +145,9 @@ impl<W> TeamLanes<W> {
         let mut started = Vec::new();
         let mut blocked = 0;
         while blocked < self.turns.len() && self.busy_slots < self.limits.slots {
-            let Some(team) = self.turns.pop_front() else { break };
+            let Some(team) = self.turns.pop_front() else {
+                break;
+            };
             let begun = self.start_one(team);
             if let Some(lane) = self.lanes.get_mut(&team) {
                 lane.has_turn = false;
@@ -167,7 +169,9 @@ impl<W> TeamLanes<W> {
 
     /// A working call gives its slot back while it waits. Waits at the same time are counted.
     pub(crate) fn step_aside(&mut self, number: CallNumber) {
-        let Some(call) = self.calls.get_mut(&number) else { return };
+        let Some(call) = self.calls.get_mut(&number) else {
+            return;
+        };
         call.asides += 1;
         if call.stage != CallStage::Working {
             return;
@@ -182,7 +186,9 @@ impl<W> TeamLanes<W> {
     /// A wait has ended, and the call wants a slot again. While it waits elsewhere too it goes on without: then it gets
     /// the waker back.
     pub(crate) fn come_back(&mut self, number: CallNumber, waker: W) -> Option<W> {
-        let Some(call) = self.calls.get_mut(&number) else { return Some(waker) };
+        let Some(call) = self.calls.get_mut(&number) else {
+            return Some(waker);
+        };
         call.asides = call.asides.saturating_sub(1);
         if call.asides > 0 || call.stage != CallStage::Aside {
             return Some(waker);
@@ -190,7 +196,11 @@ impl<W> TeamLanes<W> {
         call.stage = CallStage::Returning;
         call.waker = Some(waker);
         let team = call.team;
-        self.lanes.entry(team).or_default().returning.push_back(number);
+        self.lanes
+            .entry(team)
+            .or_default()
+            .returning
+            .push_back(number);
         self.line_up(team);
         None
     }
@@ -204,8 +214,12 @@ impl<W> TeamLanes<W> {
 
     /// A call has ended, wherever it was.
     pub(crate) fn end(&mut self, number: CallNumber) {
-        let Some(call) = self.calls.remove(&number) else { return };
-        let Some(lane) = self.lanes.get_mut(&call.team) else { return };
+        let Some(call) = self.calls.remove(&number) else {
+            return;
+        };
+        let Some(lane) = self.lanes.get_mut(&call.team) else {
+            return;
+        };
         match call.stage {
             CallStage::Waiting => {
                 lane.waiting.retain(|waiting| *waiting != number);
@@ -228,7 +242,9 @@ impl<W> TeamLanes<W> {
 
     /// Puts a team that wants a slot behind all others that do; true when it was put there.
     fn line_up(&mut self, team: Uuid) -> bool {
-        let Some(lane) = self.lanes.get_mut(&team) else { return false };
+        let Some(lane) = self.lanes.get_mut(&team) else {
+            return false;
+        };
         let has_to_wait = lane.wants_slot() && !lane.has_turn;
         if has_to_wait {
             lane.has_turn = true;
@@ -238,7 +254,11 @@ impl<W> TeamLanes<W> {
     }
 
     fn forget_if_empty(&mut self, team: Uuid) {
-        if self.lanes.get(&team).is_some_and(|lane| lane.is_empty() && !lane.has_turn) {
+        if self
+            .lanes
+            .get(&team)
+            .is_some_and(|lane| lane.is_empty() && !lane.has_turn)
+        {
             self.lanes.remove(&team);
         }
     }
@@ -250,7 +270,10 @@ impl<W> TeamLanes<W> {
         let lane = self.lanes.get(&team).filter(|lane| lane.slots < most)?;
         let number = match lane.returning.front() {
             Some(number) => *number,
-            None => *lane.waiting.front().filter(|number| self.may_begin(lane, **number))?,
+            None => *lane
+                .waiting
+                .front()
+                .filter(|number| self.may_begin(lane, **number))?,
         };
         let (call, lane) = (self.calls.get_mut(&number)?, self.lanes.get_mut(&team)?);
         if call.stage == CallStage::Waiting {
@@ -272,7 +295,11 @@ impl<W> TeamLanes<W> {
     fn may_begin(&self, lane: &TeamLane, number: CallNumber) -> bool {
         let bytes = self.calls.get(&number).map_or(0, |call| call.begun_bytes);
         let free = self.limits.begun_bytes.saturating_sub(self.begun_bytes);
-        let part = if lane.begun == lane.slots { PART_AT_WORK } else { PART_ASIDE };
+        let part = if lane.begun == lane.slots {
+            PART_AT_WORK
+        } else {
+            PART_ASIDE
+        };
         let is_within_share = lane.begun_bytes + bytes <= (free + lane.begun_bytes) / part;
         bytes <= free && (lane.begun == 0 || is_within_share)
     }
@@ -282,8 +309,14 @@ impl<W> TeamLanes<W> {
         let mut refused = Vec::new();
         while self.waiting_bytes > self.limits.waiting_bytes {
             let largest = self.lanes.values().max_by_key(|lane| lane.waiting_bytes);
-            let Some(newest) = largest.and_then(|lane| lane.waiting.back().copied()) else { break };
-            refused.extend(self.calls.get_mut(&newest).and_then(|call| call.waker.take()));
+            let Some(newest) = largest.and_then(|lane| lane.waiting.back().copied()) else {
+                break;
+            };
+            refused.extend(
+                self.calls
+                    .get_mut(&newest)
+                    .and_then(|call| call.waker.take()),
+            );
             self.end(newest);
         }
         refused

@@ -4,8 +4,15 @@ use proptest::prelude::*;
 
 use super::*;
 
-const LIMITS: LaneLimits = LaneLimits { slots: 4, begun_bytes: 48 << 20, waiting_bytes: 64 << 20 };
-const SMALL: CallSize = CallSize { travelled: 500, body: 500 };
+const LIMITS: LaneLimits = LaneLimits {
+    slots: 4,
+    begun_bytes: 48 << 20,
+    waiting_bytes: 64 << 20,
+};
+const SMALL: CallSize = CallSize {
+    travelled: 500,
+    body: 500,
+};
 
 type NumberedLanes = TeamLanes<CallNumber>;
 
@@ -53,7 +60,11 @@ fn thousands_of_calls_that_hang_leave_slots_and_room_for_the_next_team() {
     for _ in 0..900 {
         arrive(&mut lanes, 1, SMALL);
     }
-    assert_eq!(begin_and_hang(&mut lanes).len(), 12, "an eighth of the room");
+    assert_eq!(
+        begin_and_hang(&mut lanes).len(),
+        12,
+        "an eighth of the room"
+    );
     let (other, _) = arrive(&mut lanes, 2, SMALL);
     assert_eq!(lanes.start(), [other]);
 }
@@ -103,13 +114,20 @@ fn a_call_that_waits_twice_at_a_time_wants_its_slot_when_both_have_ended() {
 #[test]
 fn when_room_runs_out_the_team_that_has_the_most_is_refused() {
     let mut lanes = NumberedLanes::new(LIMITS);
-    let large = CallSize { travelled: 4 << 20, body: 4 << 20 };
+    let large = CallSize {
+        travelled: 4 << 20,
+        body: 4 << 20,
+    };
     let firsts: Vec<_> = (0..15).map(|_| arrive(&mut lanes, 1, large)).collect();
     assert!(firsts.iter().all(|(_, refused)| refused.is_empty()));
     let (_, refused) = arrive(&mut lanes, 2, large);
     assert!(refused.is_empty(), "64 MiB are full");
     let (_, refused) = arrive(&mut lanes, 3, SMALL);
-    assert_eq!(refused, [firsts[14].0], "the newest of whoever has the most");
+    assert_eq!(
+        refused,
+        [firsts[14].0],
+        "the newest of whoever has the most"
+    );
 }
 
 #[test]

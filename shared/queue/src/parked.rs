@@ -42,7 +42,9 @@ pub async fn parked_list(broker: &Broker) -> lapin::Result<Vec<ParkedMessage>> {
     let name = queue_name(&broker.namespace, PARKED_QUEUE);
     let mut parked = Vec::new();
     while parked.len() < PARKED_AT_A_TIME {
-        let got = channel.basic_get(name.as_str().into(), BasicGetOptions::default()).await?;
+        let got = channel
+            .basic_get(name.as_str().into(), BasicGetOptions::default())
+            .await?;
         let Some(message) = got else { break };
         parked.push(read(message));
     }
@@ -57,12 +59,17 @@ pub async fn parked_list(broker: &Broker) -> lapin::Result<Vec<ParkedMessage>> {
 /// When the broker cannot be asked.
 pub async fn parked_drop(broker: &Broker) -> lapin::Result<u32> {
     let name = queue_name(&broker.namespace, PARKED_QUEUE);
-    open(broker).await?.queue_purge(name.into(), QueuePurgeOptions::default()).await
+    open(broker)
+        .await?
+        .queue_purge(name.into(), QueuePurgeOptions::default())
+        .await
 }
 
 async fn open(broker: &Broker) -> lapin::Result<Channel> {
     let Some(link) = broker.link().await else {
-        return Err(lapin::ErrorKind::InvalidConnectionState(lapin::ConnectionState::Closed).into());
+        return Err(
+            lapin::ErrorKind::InvalidConnectionState(lapin::ConnectionState::Closed).into(),
+        );
     };
     let channel = link.connection.create_channel().await?;
     declare_parked(&channel, &broker.namespace).await?;
@@ -74,8 +81,15 @@ fn read(message: BasicGetMessage) -> ParkedMessage {
     let properties = delivery.properties.clone();
     let header = |key: &str| text_header(&properties, key).unwrap_or_default();
     ParkedMessage {
-        id: properties.correlation_id().as_ref().and_then(|id| id.as_str().parse().ok()),
-        kind: properties.kind().as_ref().map(ToString::to_string).unwrap_or_default(),
+        id: properties
+            .correlation_id()
+            .as_ref()
+            .and_then(|id| id.as_str().parse().ok()),
+        kind: properties
+            .kind()
+            .as_ref()
+            .map(ToString::to_string)
+            .unwrap_or_default(),
         team: header("team"),
         queue: header(FIRST_QUEUE_HEADER),
         reason: header(FIRST_REASON_HEADER),

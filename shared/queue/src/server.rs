@@ -59,7 +59,11 @@ const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 pub trait CallHandler: Send + Sync + 'static {
     /// Answers a call in its turn. `None` when the call is of a kind or version that this worker does not know: it is
     /// parked, and its caller told.
-    fn handle(&self, call: QueueCall, turn: SlotPermit) -> impl Future<Output = Option<QueueReply>> + Send;
+    fn handle(
+        &self,
+        call: QueueCall,
+        turn: SlotPermit,
+    ) -> impl Future<Output = Option<QueueReply>> + Send;
 }
 
 /// How a worker takes calls.
@@ -79,7 +83,12 @@ pub struct ConsumerOptions {
 
 /// Takes calls and answers them until the shutdown.
 pub async fn serve<H: CallHandler>(broker: &Broker, consumption: ConsumerOptions, handler: Arc<H>) {
-    let ConsumerOptions { queue, shutdown, is_consuming, .. } = consumption.clone();
+    let ConsumerOptions {
+        queue,
+        shutdown,
+        is_consuming,
+        ..
+    } = consumption.clone();
     let worker = QueueWorker {
         handler,
         // Shared by all sessions: calls of a lost connection are still being worked on when the next one opens.
@@ -115,7 +124,12 @@ struct QueueWorker<H> {
 
 impl<H: CallHandler> QueueWorker<H> {
     async fn run_session(&self, broker: &Broker, link: &Arc<BrokerLink>) -> lapin::Result<()> {
-        let ConsumerOptions { queue, shutdown, is_consuming, .. } = &self.consumption;
+        let ConsumerOptions {
+            queue,
+            shutdown,
+            is_consuming,
+            ..
+        } = &self.consumption;
         let channel = link.connection.create_channel().await?;
         declare(&channel, &broker.namespace, queue).await?;
         let name = queue_name(&broker.namespace, queue);
@@ -133,21 +147,34 @@ impl<H: CallHandler> QueueWorker<H> {
                 delivery = deliveries.next() => delivery,
                 () = shutdown.cancelled() => break,
             };
-            let Some(delivery) = delivery else { return Ok(()) };
+            let Some(delivery) = delivery else {
+                return Ok(());
+            };
             let delivery = delivery?;
             let is_suspect = delivery_count(&delivery.properties) >= SUSPECT_FROM;
             self.take(&channel, delivery, &lost, &hand_back);
             let was_cautious = caution > 0;
-            caution = if is_suspect { UNSUSPECTED_RUN } else { caution.saturating_sub(1) };
+            caution = if is_suspect {
+                UNSUSPECTED_RUN
+            } else {
+                caution.saturating_sub(1)
+            };
             let is_cautious = caution > 0;
             if is_cautious == was_cautious {
                 continue;
             }
-            let prefetch = if is_cautious { CAUTIOUS_PREFETCH } else { PREFETCH };
+            let prefetch = if is_cautious {
+                CAUTIOUS_PREFETCH
+            } else {
+                PREFETCH
+            };
             // Before the other one ends: callers ask whether anybody listens.
             let next = consume(&channel, &name, prefetch).await?;
             if is_cautious {
-                tracing::warn!(queue, "workers died with a call; such calls are taken one at a time");
+                tracing::warn!(
+                    queue,
+                    "workers died with a call; such calls are taken one at a time"
+                );
                 std::mem::replace(&mut hand_back, shutdown.child_token()).cancel();
             }
             end(&channel, std::mem::replace(&mut deliveries, next)).await?;
@@ -162,8 +189,14 @@ impl<H: CallHandler> QueueWorker<H> {
     async fn finish_begun(&self) {
         let ConsumerOptions { queue, grace, .. } = &self.consumption;
         self.tasks.close();
-        if tokio::time::timeout(*grace, self.tasks.wait()).await.is_err() {
-            tracing::warn!(queue, "stopping with calls unfinished; they go back to the queue");
+        if tokio::time::timeout(*grace, self.tasks.wait())
+            .await
+            .is_err()
+        {
+            tracing::warn!(
+                queue,
+                "stopping with calls unfinished; they go back to the queue"
+            );
         }
     }
 
@@ -179,13 +212,20 @@ impl<H: CallHandler> QueueWorker<H> {
         let (handler, channel) = (self.handler.clone(), channel.clone());
         let (lost, hand_back) = (lost.clone(), hand_back.clone());
         let envelope = CallEnvelope::of(&delivery);
-        let queued = envelope
-            .map(|envelope| (envelope, self.turns.arrive(envelope.team, envelope.travelled, envelope.body)));
+        let queued = envelope.map(|envelope| {
+            (
+                envelope,
+                self.turns
+                    .arrive(envelope.team, envelope.travelled, envelope.body),
+            )
+        });
         self.tasks.spawn(async move {
             let message = DeliveredMessage { channel, delivery };
             let end = match queued {
                 None => CallEnding::Unknown,
-                Some((envelope, _)) if envelope.delivery_count >= DELIVERY_LIMIT => CallEnding::Failed,
+                Some((envelope, _)) if envelope.delivery_count >= DELIVERY_LIMIT => {
+                    CallEnding::Failed
+                }
                 Some((envelope, queued)) => {
                     let turn = tokio::select! {
                         biased;
@@ -250,13 +290,16 @@ impl DeliveredMessage {
             Some(call) => {
                 let request_id = call.id;
                 let work = CallMetricsGuard::begin(queue, &call);
-                let handled = AssertUnwindSafe(handler.handle(call, turn.clone())).catch_unwind().await;
+                let handled = AssertUnwindSafe(handler.handle(call, turn.clone()))
+                    .catch_unwind()
+                    .await;
                 drop(work);
                 match handled {
                     Ok(Some(reply)) => CallEnding::Answered(reply),
                     Ok(None) => CallEnding::Unknown,
                     Err(_) => {
-                        metrics::counter!("pillarbox_work_panics_total", "queue" => queue).increment(1);
+                        metrics::counter!("pillarbox_work_panics_total", "queue" => queue)
+                            .increment(1);
                         tracing::error!(%request_id, queue, "a worker panicked at a call");
                         tokio::time::sleep(PANIC_PAUSE).await;
                         CallEnding::Failed
@@ -277,7 +320,11 @@ impl DeliveredMessage {
 
     /// The reply to a call that is not begun here. Who had it before may have begun it, even where the broker counts no failure.
     fn not_taken(&self) -> QueueReply {
-        if self.delivery.redelivered { QueueReply::given_up() } else { QueueReply::refused() }
+        if self.delivery.redelivered {
+            QueueReply::given_up()
+        } else {
+            QueueReply::refused()
+        }
     }
 
     /// Tells the caller and the broker.
@@ -292,7 +339,10 @@ impl DeliveredMessage {
             CallEnding::Unknown => {
                 tracing::error!(queue, "a message of an unknown kind or encoding is parked");
                 send_reply(channel, &delivery.properties, self.not_taken()).await?;
-                acker.reject(BasicRejectOptions { requeue: false }).await.map(drop)
+                acker
+                    .reject(BasicRejectOptions { requeue: false })
+                    .await
+                    .map(drop)
             }
             CallEnding::Refused => {
                 metrics::counter!("pillarbox_work_refused_total", "queue" => queue).increment(1);
@@ -304,24 +354,37 @@ impl DeliveredMessage {
                 acker.ack(BasicAckOptions::default()).await.map(drop)
             }
             // Newer brokers count a reject as a failed delivery, but not this.
-            CallEnding::HandedBack => {
-                acker.nack(BasicNackOptions { requeue: true, multiple: false }).await.map(drop)
-            }
-            CallEnding::Failed => acker.reject(BasicRejectOptions { requeue: true }).await.map(drop),
+            CallEnding::HandedBack => acker
+                .nack(BasicNackOptions {
+                    requeue: true,
+                    multiple: false,
+                })
+                .await
+                .map(drop),
+            CallEnding::Failed => acker
+                .reject(BasicRejectOptions { requeue: true })
+                .await
+                .map(drop),
         }
     }
 }
 
 /// Starts a consumer that is sent so many messages ahead.
 async fn consume(channel: &Channel, name: &str, prefetch: u16) -> lapin::Result<Consumer> {
-    channel.basic_qos(prefetch, BasicQosOptions::default()).await?;
+    channel
+        .basic_qos(prefetch, BasicQosOptions::default())
+        .await?;
     let options = BasicConsumeOptions::default();
-    channel.basic_consume(name.into(), "".into(), options, FieldTable::default()).await
+    channel
+        .basic_consume(name.into(), "".into(), options, FieldTable::default())
+        .await
 }
 
 /// Ends a consumer; what it was sent and nobody looked at goes back.
 async fn end(channel: &Channel, deliveries: Consumer) -> lapin::Result<()> {
-    channel.basic_cancel(deliveries.tag(), BasicCancelOptions::default()).await?;
+    channel
+        .basic_cancel(deliveries.tag(), BasicCancelOptions::default())
+        .await?;
     let _ = tokio::time::timeout(CANCEL_TIMEOUT, hand_back_all(deliveries)).await;
     Ok(())
 }
@@ -329,7 +392,10 @@ async fn end(channel: &Channel, deliveries: Consumer) -> lapin::Result<()> {
 /// Gives back what was delivered and not looked at when the consumer ended.
 async fn hand_back_all(mut deliveries: Consumer) {
     while let Some(Ok(delivery)) = deliveries.next().await {
-        let options = BasicNackOptions { requeue: true, multiple: false };
+        let options = BasicNackOptions {
+            requeue: true,
+            multiple: false,
+        };
         if delivery.acker.nack(options).await.is_err() {
             return;
         }
@@ -367,7 +433,11 @@ impl CallMetricsGuard {
         if call.delivery_count > 0 {
             metrics::counter!("pillarbox_work_redelivered_total", "queue" => queue).increment(1);
         }
-        Self { queue, begun: Instant::now(), _running: GaugeGuard::begin("pillarbox_work_running", queue) }
+        Self {
+            queue,
+            begun: Instant::now(),
+            _running: GaugeGuard::begin("pillarbox_work_running", queue),
+        }
     }
 }
 

@@ -41,7 +41,11 @@ pub(crate) fn queue_name(namespace: &str, queue: &str) -> String {
 }
 
 /// Declares a call queue and the queue of what is given up behind it. Repeatable.
-pub(crate) async fn declare(channel: &Channel, namespace: &str, queue: &str) -> lapin::Result<Queue> {
+pub(crate) async fn declare(
+    channel: &Channel,
+    namespace: &str,
+    queue: &str,
+) -> lapin::Result<Queue> {
     let dead = queue_name(namespace, DEAD_QUEUE);
     declare_dead(channel, namespace).await?;
     declare_quorum(
@@ -62,7 +66,12 @@ pub(crate) async fn declare(channel: &Channel, namespace: &str, queue: &str) -> 
 /// Declares the queue of what the broker gives up. Repeatable.
 pub(crate) async fn declare_dead(channel: &Channel, namespace: &str) -> lapin::Result<Queue> {
     let name = queue_name(namespace, DEAD_QUEUE);
-    declare_quorum(channel, &name, [("x-max-length-bytes", DEAD_QUEUE_BYTES.into())]).await
+    declare_quorum(
+        channel,
+        &name,
+        [("x-max-length-bytes", DEAD_QUEUE_BYTES.into())],
+    )
+    .await
 }
 
 /// Declares the queue of parked messages: not replicated, as nothing depends on them, and of a type that counts no
@@ -72,24 +81,48 @@ pub(crate) async fn declare_parked(channel: &Channel, namespace: &str) -> lapin:
     table.insert("x-queue-type".into(), text("classic"));
     table.insert("x-max-length-bytes".into(), PARKED_QUEUE_BYTES.into());
     // A week in milliseconds fits.
-    table.insert("x-message-ttl".into(), AMQPValue::LongLongInt(PARKED_LIFETIME.as_millis() as i64));
+    table.insert(
+        "x-message-ttl".into(),
+        AMQPValue::LongLongInt(PARKED_LIFETIME.as_millis() as i64),
+    );
     let name = queue_name(namespace, PARKED_QUEUE);
-    channel.queue_declare(name.into(), QueueDeclareOptions::durable(), table).await
+    channel
+        .queue_declare(name.into(), QueueDeclareOptions::durable(), table)
+        .await
 }
 
 /// Declares a queue of hints: not replicated, and emptied by a restart of the broker. Repeatable.
-pub(crate) async fn declare_hints(channel: &Channel, namespace: &str, queue: &str) -> lapin::Result<Queue> {
+pub(crate) async fn declare_hints(
+    channel: &Channel,
+    namespace: &str,
+    queue: &str,
+) -> lapin::Result<Queue> {
     let mut table = FieldTable::default();
     table.insert("x-queue-type".into(), text("classic"));
     table.insert("x-max-length".into(), HINTS.into());
     let name = queue_name(namespace, queue);
-    channel.queue_declare(name.into(), QueueDeclareOptions::durable(), table).await
+    channel
+        .queue_declare(name.into(), QueueDeclareOptions::durable(), table)
+        .await
 }
 
 /// Asks for a queue without making it: how many consumers has it?
-pub(crate) async fn inspect(channel: &Channel, namespace: &str, queue: &str) -> lapin::Result<Queue> {
-    let options = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::default() };
-    channel.queue_declare(queue_name(namespace, queue).into(), options, FieldTable::default()).await
+pub(crate) async fn inspect(
+    channel: &Channel,
+    namespace: &str,
+    queue: &str,
+) -> lapin::Result<Queue> {
+    let options = QueueDeclareOptions {
+        passive: true,
+        ..QueueDeclareOptions::default()
+    };
+    channel
+        .queue_declare(
+            queue_name(namespace, queue).into(),
+            options,
+            FieldTable::default(),
+        )
+        .await
 }
 
 async fn declare_quorum<const N: usize>(
@@ -102,7 +135,9 @@ async fn declare_quorum<const N: usize>(
     for (key, value) in arguments {
         table.insert(key.into(), value);
     }
-    channel.queue_declare(name.into(), QueueDeclareOptions::durable(), table).await
+    channel
+        .queue_declare(name.into(), QueueDeclareOptions::durable(), table)
+        .await
 }
 
 fn text(value: &str) -> AMQPValue {

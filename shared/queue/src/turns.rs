@@ -57,20 +57,34 @@ struct ScheduledCall {
 impl SlotScheduler {
     /// Turns at so many slots.
     pub fn new(slots: usize) -> Self {
-        let limits = LaneLimits { slots, begun_bytes: BEGUN_BYTES, waiting_bytes: WAITING_BYTES };
-        Self { lanes: Arc::new(Mutex::new(TeamLanes::new(limits))) }
+        let limits = LaneLimits {
+            slots,
+            begun_bytes: BEGUN_BYTES,
+            waiting_bytes: WAITING_BYTES,
+        };
+        Self {
+            lanes: Arc::new(Mutex::new(TeamLanes::new(limits))),
+        }
     }
 
     /// Puts a call into its team's lane. `travelled` is its size in bytes as it came, `body` that of its body.
     pub fn arrive(&self, team: Uuid, travelled: usize, body: usize) -> WaitingCall {
         let (waker, go) = oneshot::channel();
-        let (number, refused) = self.lanes().arrive(team, CallSize { travelled, body }, waker);
+        let (number, refused) = self
+            .lanes()
+            .arrive(team, CallSize { travelled, body }, waker);
         for waker in refused {
             // Who does not wait any more need not be told.
             let _ = waker.send(StartSignal::Refused);
         }
         self.start();
-        WaitingCall { place: ScheduledCall { turns: self.clone(), number }, go }
+        WaitingCall {
+            place: ScheduledCall {
+                turns: self.clone(),
+                number,
+            },
+            go,
+        }
     }
 
     fn start(&self) {
@@ -94,7 +108,9 @@ impl WaitingCall {
     /// [`CallRefusedError`].
     pub async fn turn(self) -> Result<SlotPermit, CallRefusedError> {
         match self.go.await {
-            Ok(StartSignal::Begin) => Ok(SlotPermit { place: Arc::new(self.place) }),
+            Ok(StartSignal::Begin) => Ok(SlotPermit {
+                place: Arc::new(self.place),
+            }),
             // The sender is only dropped with the call.
             Ok(StartSignal::Refused) | Err(_) => Err(CallRefusedError),
         }
@@ -138,7 +154,10 @@ impl<'a> YieldGuard<'a> {
     fn begin(place: &'a ScheduledCall) -> Self {
         place.turns.lanes().step_aside(place.number);
         place.turns.start();
-        Self { place, is_under_way: true }
+        Self {
+            place,
+            is_under_way: true,
+        }
     }
 
     /// Waits for a slot.

@@ -4,8 +4,11 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 /// What leaked most often, one a line, in lower case (data/README.md).
-static LISTED: LazyLock<HashSet<&'static str>> =
-    LazyLock::new(|| include_str!("../data/common_passwords.txt").lines().collect());
+static LISTED: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    include_str!("../data/common_passwords.txt")
+        .lines()
+        .collect()
+});
 
 /// A word that is only lengthened is as long at least.
 const LEAST_WORD_CHARS: usize = 4;
@@ -28,7 +31,9 @@ pub(crate) fn is_common(password: &str) -> bool {
 fn repeated(text: &str) -> Option<&str> {
     let ends = text.char_indices().map(|(index, _)| index).skip(1);
     ends.take_while(|end| *end <= text.len() / 2)
-        .find(|end| text.len().is_multiple_of(*end) && text[..*end].repeat(text.len() / end) == text)
+        .find(|end| {
+            text.len().is_multiple_of(*end) && text[..*end].repeat(text.len() / end) == text
+        })
         .map(|end| &text[..end])
 }
 
@@ -73,8 +78,10 @@ mod tests {
     fn the_list_is_as_it_is_looked_up() {
         assert!(LISTED.len() > 4_000);
         assert!(
-            LISTED.iter().all(|listed| *listed == listed.trim().to_lowercase()
-                && listed.chars().count() >= LEAST_WORD_CHARS)
+            LISTED
+                .iter()
+                .all(|listed| *listed == listed.trim().to_lowercase()
+                    && listed.chars().count() >= LEAST_WORD_CHARS)
         );
     }
 }

@@ -39,7 +39,10 @@ pub struct KeyText(String);
 impl KeyText {
     /// A new key of this kind, from the system-seeded generator for secrets.
     pub fn random(kind: KeyKind) -> Self {
-        let random = rand::rng().sample_iter(Alphanumeric).take(KEY_RANDOM_CHARS).map(char::from);
+        let random = rand::rng()
+            .sample_iter(Alphanumeric)
+            .take(KEY_RANDOM_CHARS)
+            .map(char::from);
         Self(kind.prefix().chars().chain(random).collect())
     }
 
@@ -97,12 +100,19 @@ pub struct SecretToken(String);
 impl SecretToken {
     /// A new one.
     pub fn random() -> Self {
-        Self(rand::rng().sample_iter(Alphanumeric).take(TOKEN_CHARS).map(char::from).collect())
+        Self(
+            rand::rng()
+                .sample_iter(Alphanumeric)
+                .take(TOKEN_CHARS)
+                .map(char::from)
+                .collect(),
+        )
     }
 
     /// A token as it was presented; `None` when it cannot be one of ours.
     pub fn presented(text: &str) -> Option<Self> {
-        let is_token = text.len() == TOKEN_CHARS && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let is_token =
+            text.len() == TOKEN_CHARS && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
         is_token.then(|| Self(text.to_owned()))
     }
 
@@ -138,12 +148,18 @@ pub fn seal(token: &SecretToken, text: &str) -> Result<Vec<u8>, ring::error::Uns
 
 /// The text that was sealed with this token; `None` when it was another, or when the text was changed.
 pub fn unseal(token: &SecretToken, mut sealed: Vec<u8>) -> Option<String> {
-    let text = cipher(token).ok()?.open_in_place(nonce(), Aad::empty(), &mut sealed).ok()?;
+    let text = cipher(token)
+        .ok()?
+        .open_in_place(nonce(), Aad::empty(), &mut sealed)
+        .ok()?;
     std::str::from_utf8(text).ok().map(str::to_owned)
 }
 
 fn cipher(token: &SecretToken) -> Result<LessSafeKey, ring::error::Unspecified> {
-    let key: [u8; 32] = Sha256::new_with_prefix(SEAL).chain_update(token.0.as_bytes()).finalize().into();
+    let key: [u8; 32] = Sha256::new_with_prefix(SEAL)
+        .chain_update(token.0.as_bytes())
+        .finalize()
+        .into();
     Ok(LessSafeKey::new(UnboundKey::new(&CHACHA20_POLY1305, &key)?))
 }
 
@@ -163,7 +179,9 @@ impl Password {
     /// # Errors
     /// When the system has no randomness for the salt.
     pub fn hash(&self) -> Result<String, argon2::password_hash::Error> {
-        Ok(Argon2::default().hash_password(self.0.as_bytes())?.to_string())
+        Ok(Argon2::default()
+            .hash_password(self.0.as_bytes())?
+            .to_string())
     }
 
     /// A password that somebody with this e-mail address chooses.
@@ -185,14 +203,18 @@ impl Password {
         if self.0.trim().to_lowercase() == email.trim().to_lowercase() {
             return Some("a password is not the e-mail address");
         }
-        is_common(&self.0)
-            .then_some("it is one of the passwords that are tried first; several words make a good one")
+        is_common(&self.0).then_some(
+            "it is one of the passwords that are tried first; several words make a good one",
+        )
     }
 
     /// Whether the hash, in PHC form, is of this password.
     pub fn matches(&self, hash: &str) -> bool {
-        PasswordHash::new(hash)
-            .is_ok_and(|hash| Argon2::default().verify_password(self.0.as_bytes(), &hash).is_ok())
+        PasswordHash::new(hash).is_ok_and(|hash| {
+            Argon2::default()
+                .verify_password(self.0.as_bytes(), &hash)
+                .is_ok()
+        })
     }
 }
 
@@ -204,7 +226,9 @@ impl TryFrom<String> for Password {
             Ok(Self(text))
         } else {
             let (least, most) = (PASSWORD_CHARS.start(), PASSWORD_CHARS.end());
-            Err(format!("a password has {least} to {most} characters, none of them a control character"))
+            Err(format!(
+                "a password has {least} to {most} characters, none of them a control character"
+            ))
         }
     }
 }
@@ -223,17 +247,25 @@ const REFERENCE_CHARS: usize = 10;
 /// A random reference that people copy from a page to a payment, such as `TU-7K2M5QXW4B`.
 pub fn random_reference() -> String {
     let mut random = rand::rng();
-    let letter = |_| char::from(REFERENCE_ALPHABET[random.random_range(..REFERENCE_ALPHABET.len())]);
-    "TU-".chars().chain((0..REFERENCE_CHARS).map(letter)).collect()
+    let letter =
+        |_| char::from(REFERENCE_ALPHABET[random.random_range(..REFERENCE_ALPHABET.len())]);
+    "TU-"
+        .chars()
+        .chain((0..REFERENCE_CHARS).map(letter))
+        .collect()
 }
 
 /// A random campaign id. Two may be equal: whoever makes a campaign asks whether it is taken.
 pub fn random_campaign_id() -> CampaignId {
     let mut random = rand::rng();
     let tail: String = (0..CAMPAIGN_ID_CHARS)
-        .map(|_| char::from(CAMPAIGN_ID_ALPHABET[random.random_range(..CAMPAIGN_ID_ALPHABET.len())]))
+        .map(|_| {
+            char::from(CAMPAIGN_ID_ALPHABET[random.random_range(..CAMPAIGN_ID_ALPHABET.len())])
+        })
         .collect();
-    format!("PA-{tail}").parse().expect("the alphabet is that of campaign ids")
+    format!("PA-{tail}")
+        .parse()
+        .expect("the alphabet is that of campaign ids")
 }
 
 #[cfg(test)]
@@ -256,7 +288,13 @@ mod tests {
     fn a_given_key_has_a_known_prefix_and_is_base62() {
         assert!(KeyText::try_from("pk_live_0123456789abcdef".to_owned()).is_ok());
         let too_long = format!("pk_live_{}", "a".repeat(KEY_CHARS));
-        for wrong in ["", "pk_live_", "pk_live_0123456789abcde", "sk_live_0123456789abcdef", &too_long] {
+        for wrong in [
+            "",
+            "pk_live_",
+            "pk_live_0123456789abcde",
+            "sk_live_0123456789abcdef",
+            &too_long,
+        ] {
             assert!(KeyText::try_from(wrong.to_owned()).is_err(), "{wrong}");
         }
         let slip = KeyText::try_from("pk_live_0123456789-abcdef".to_owned()).unwrap_err();
@@ -278,7 +316,11 @@ mod tests {
         assert!(one.starts_with("$argon2id$v=19$"), "{one}");
         assert_ne!(one, other);
         assert!(password.matches(&one) && password.matches(&other));
-        assert!(!Password::try_from("correct house".to_owned()).unwrap().matches(&one));
+        assert!(
+            !Password::try_from("correct house".to_owned())
+                .unwrap()
+                .matches(&one)
+        );
         assert!(!password.matches("not a hash"));
         assert!(Password::chosen("Ada@Example.com ".to_owned(), "ada@example.com").is_err());
         assert!(Password::chosen("correct horse".to_owned(), "ada@example.com").is_ok());
@@ -296,8 +338,16 @@ mod tests {
     fn a_token_is_known_by_its_hash_and_rubbish_is_none() {
         let (one, other) = (SecretToken::random(), SecretToken::random());
         assert_ne!(one.hash(), other.hash());
-        assert_eq!(SecretToken::presented(one.reveal()).unwrap().hash(), one.hash());
-        for wrong in ["", "short", &format!("{}!", &one.reveal()[1..]), &"é".repeat(43)] {
+        assert_eq!(
+            SecretToken::presented(one.reveal()).unwrap().hash(),
+            one.hash()
+        );
+        for wrong in [
+            "",
+            "short",
+            &format!("{}!", &one.reveal()[1..]),
+            &"é".repeat(43),
+        ] {
             assert!(SecretToken::presented(wrong).is_none(), "{wrong}");
         }
         assert_eq!(format!("{one:?}"), "Token(…)");
@@ -316,11 +366,15 @@ mod tests {
 
     #[test]
     fn a_made_reference_has_no_characters_that_look_like_others() {
-        let references: std::collections::HashSet<String> = (0..100).map(|_| random_reference()).collect();
+        let references: std::collections::HashSet<String> =
+            (0..100).map(|_| random_reference()).collect();
         assert_eq!(references.len(), 100);
         for reference in references {
             let tail = reference.strip_prefix("TU-").unwrap();
-            assert!(tail.len() == 10 && !tail.contains(['0', 'O', '1', 'I', '9']), "{reference}");
+            assert!(
+                tail.len() == 10 && !tail.contains(['0', 'O', '1', 'I', '9']),
+                "{reference}"
+            );
         }
     }
 

@@ -34,10 +34,13 @@ fn read(name: &str, mut arguments: impl Iterator<Item = String>) -> StartupActio
     match arguments.next().as_deref() {
         None => StartupAction::Run,
         Some("-h" | "--help") => StartupAction::Tell(help(name)),
-        Some("-V" | "--version") => StartupAction::Tell(format!("{name} {}", env!("CARGO_PKG_VERSION"))),
-        Some(other) => {
-            StartupAction::Refuse(format!("{name}: unexpected argument {other:?}\n\n{}", help(name)))
+        Some("-V" | "--version") => {
+            StartupAction::Tell(format!("{name} {}", env!("CARGO_PKG_VERSION")))
         }
+        Some(other) => StartupAction::Refuse(format!(
+            "{name}: unexpected argument {other:?}\n\n{}",
+            help(name)
+        )),
     }
 }
 
@@ -55,7 +58,10 @@ mod tests {
     use super::*;
 
     fn asked(arguments: &[&str]) -> StartupAction {
-        read("gateway", arguments.iter().map(|argument| (*argument).to_owned()))
+        read(
+            "gateway",
+            arguments.iter().map(|argument| (*argument).to_owned()),
+        )
     }
 
     #[test]
@@ -64,7 +70,9 @@ mod tests {
         assert!(
             matches!(asked(&["--help"]), StartupAction::Tell(text) if text.starts_with("usage: gateway"))
         );
-        assert!(matches!(asked(&["--version"]), StartupAction::Tell(text) if text.starts_with("gateway ")));
+        assert!(
+            matches!(asked(&["--version"]), StartupAction::Tell(text) if text.starts_with("gateway "))
+        );
         for stray in ["help", "--port=80", "", "-x"] {
             assert!(
                 matches!(asked(&[stray]), StartupAction::Refuse(text) if text.contains("usage: gateway")),

@@ -26,6 +26,7 @@ impl Clock {
 
     /// Moves this clock and its clones ahead of the system's, for tests.
     pub fn advance(&self, by: TimeDelta) {
-        self.ahead_ms.fetch_add(by.num_milliseconds(), Ordering::Relaxed);
+        self.ahead_ms
+            .fetch_add(by.num_milliseconds(), Ordering::Relaxed);
     }
 }

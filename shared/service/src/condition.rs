@@ -113,7 +113,12 @@ impl ProcessHealth {
     }
 
     /// With what only the process knows of itself. Notes that the start is complete when it is.
-    pub(crate) fn facts(&self, is_working: bool, is_leaving: bool, has_broker: bool) -> HealthSnapshot {
+    pub(crate) fn facts(
+        &self,
+        is_working: bool,
+        is_leaving: bool,
+        has_broker: bool,
+    ) -> HealthSnapshot {
         let mut facts = HealthSnapshot {
             is_leaving,
             is_working,
@@ -154,9 +159,17 @@ impl HealthSnapshot {
     /// What is wrong now. Only who does no work misses the broker: dispatchers and consoles do without.
     pub(crate) fn troubles(&self) -> Vec<ProcessTrouble> {
         let mut troubles = Vec::new();
-        let mut add = |kind, text: &str| troubles.push(ProcessTrouble { kind, text: text.to_owned() });
+        let mut add = |kind, text: &str| {
+            troubles.push(ProcessTrouble {
+                kind,
+                text: text.to_owned(),
+            })
+        };
         match &self.database {
-            DatabaseState::Away(why) => add(TroubleKind::Database, &format!("the database is away: {why}")),
+            DatabaseState::Away(why) => add(
+                TroubleKind::Database,
+                &format!("the database is away: {why}"),
+            ),
             DatabaseState::Unfit(why) => add(TroubleKind::Database, why),
             DatabaseState::Unknown | DatabaseState::Fits => {}
         }
@@ -196,7 +209,9 @@ impl TroubleLog {
         if is_new {
             (self.kinds, self.since) = (kinds, Some(now));
         }
-        let has_settled = self.since.is_some_and(|since| now.duration_since(since) >= SETTLED);
+        let has_settled = self
+            .since
+            .is_some_and(|since| now.duration_since(since) >= SETTLED);
         let is_due = self.last.is_none_or(|last| {
             now.duration_since(last) >= REPEATED || self.since.is_some_and(|since| since > last)
         });
@@ -204,7 +219,10 @@ impl TroubleLog {
             return None;
         }
         self.last = Some(now);
-        let texts: Vec<&str> = troubles.iter().map(|trouble| trouble.text.as_str()).collect();
+        let texts: Vec<&str> = troubles
+            .iter()
+            .map(|trouble| trouble.text.as_str())
+            .collect();
         Some(TroubleLogLine::Troubled(texts.join("; ")))
     }
 }
@@ -226,8 +244,11 @@ pub(crate) async fn watch(process: Process) {
             Some(TroubleLogLine::Recovered) => tracing::info!("working again"),
             None => {}
         }
-        let interval =
-            if facts.has_started && facts.troubles().is_empty() { INTERVAL } else { START_INTERVAL };
+        let interval = if facts.has_started && facts.troubles().is_empty() {
+            INTERVAL
+        } else {
+            START_INTERVAL
+        };
         tokio::select! {
             () = tokio::time::sleep(interval) => {}
             () = process.shutdown.cancelled() => return,
@@ -248,9 +269,10 @@ fn judge(found: Result<SchemaVersion, StoreError>) -> DatabaseState {
         Ok(SchemaVersion { applied, needed }) => DatabaseState::Unfit(format!(
             "the tables are of version {applied} and this program needs {needed}: run `pillarbox migrate`"
         )),
-        Err(error) if error.denies_access() => {
-            DatabaseState::Unfit(format!("the database refuses this process: {}", told_by(&error)))
-        }
+        Err(error) if error.denies_access() => DatabaseState::Unfit(format!(
+            "the database refuses this process: {}",
+            told_by(&error)
+        )),
         Err(error) => DatabaseState::Away(told_by(&error)),
     }
 }
@@ -285,9 +307,16 @@ mod tests {
 
     #[test]
     fn a_start_waits_for_what_it_needs_and_not_for_ever() {
-        assert_eq!(facts(DatabaseState::Unknown).readiness(), Readiness::Starting);
+        assert_eq!(
+            facts(DatabaseState::Unknown).readiness(),
+            Readiness::Starting
+        );
         assert_eq!(facts(away()).readiness(), Readiness::Starting);
-        let waited = HealthSnapshot { running_for: START_PATIENCE, is_working: false, ..facts(away()) };
+        let waited = HealthSnapshot {
+            running_for: START_PATIENCE,
+            is_working: false,
+            ..facts(away())
+        };
         assert_eq!(waited.readiness(), Readiness::Ready);
     }
 
@@ -295,12 +324,26 @@ mod tests {
     fn nothing_but_the_stop_takes_readiness_back() {
         let unfit = DatabaseState::Unfit("old".to_owned());
         for database in [away(), unfit.clone()] {
-            let started =
-                HealthSnapshot { has_started: true, is_working: false, has_broker: false, ..facts(database) };
+            let started = HealthSnapshot {
+                has_started: true,
+                is_working: false,
+                has_broker: false,
+                ..facts(database)
+            };
             assert_eq!(started.readiness(), Readiness::Ready);
-            assert_eq!(HealthSnapshot { is_leaving: true, ..started }.readiness(), Readiness::Leaving);
+            assert_eq!(
+                HealthSnapshot {
+                    is_leaving: true,
+                    ..started
+                }
+                .readiness(),
+                Readiness::Leaving
+            );
         }
-        let waited = HealthSnapshot { running_for: START_PATIENCE * 9, ..facts(unfit) };
+        let waited = HealthSnapshot {
+            running_for: START_PATIENCE * 9,
+            ..facts(unfit)
+        };
         assert_eq!(waited.readiness(), Readiness::Unfit, "it has never fitted");
     }
 
@@ -308,21 +351,42 @@ mod tests {
     fn a_start_is_complete_when_it_works_with_a_database_that_fits() {
         let condition = ProcessHealth::default();
         condition.note(DatabaseState::Fits);
-        assert_eq!(condition.facts(false, false, false).readiness(), Readiness::Starting);
-        assert_eq!(condition.facts(true, false, true).readiness(), Readiness::Ready);
+        assert_eq!(
+            condition.facts(false, false, false).readiness(),
+            Readiness::Starting
+        );
+        assert_eq!(
+            condition.facts(true, false, true).readiness(),
+            Readiness::Ready
+        );
         condition.note(away());
-        assert_eq!(condition.facts(false, false, false).readiness(), Readiness::Ready);
+        assert_eq!(
+            condition.facts(false, false, false).readiness(),
+            Readiness::Ready
+        );
     }
 
     #[test]
     fn who_was_ready_without_a_look_at_the_tables_stays_so_when_they_are_too_old() {
         let begun = Instant::now().checked_sub(START_PATIENCE).unwrap();
-        let condition = ProcessHealth { begun, ..ProcessHealth::default() };
+        let condition = ProcessHealth {
+            begun,
+            ..ProcessHealth::default()
+        };
         condition.note(away());
-        assert_eq!(condition.facts(false, false, false).readiness(), Readiness::Ready);
+        assert_eq!(
+            condition.facts(false, false, false).readiness(),
+            Readiness::Ready
+        );
         condition.note(DatabaseState::Unfit("old".to_owned()));
-        assert_eq!(condition.facts(true, false, true).readiness(), Readiness::Ready);
-        assert_eq!(condition.facts(true, true, true).readiness(), Readiness::Leaving);
+        assert_eq!(
+            condition.facts(true, false, true).readiness(),
+            Readiness::Ready
+        );
+        assert_eq!(
+            condition.facts(true, true, true).readiness(),
+            Readiness::Leaving
+        );
     }
 
     #[test]
@@ -330,8 +394,14 @@ mod tests {
         let condition = ProcessHealth::default();
         condition.note(DatabaseState::Fits);
         condition.note(DatabaseState::Unfit("refused".to_owned()));
-        assert_eq!(condition.facts(false, false, false).readiness(), Readiness::Starting);
-        assert_eq!(condition.facts(true, false, true).readiness(), Readiness::Ready);
+        assert_eq!(
+            condition.facts(false, false, false).readiness(),
+            Readiness::Starting
+        );
+        assert_eq!(
+            condition.facts(true, false, true).readiness(),
+            Readiness::Ready
+        );
     }
 
     #[test]
@@ -339,15 +409,27 @@ mod tests {
         let (begun, mut told) = (Instant::now(), TroubleLog::default());
         let at = |seconds| begun + Duration::from_secs(seconds);
         let gone = facts(away()).troubles();
-        let line = || Some(TroubleLogLine::Troubled("the database is away: refused".to_owned()));
+        let line = || {
+            Some(TroubleLogLine::Troubled(
+                "the database is away: refused".to_owned(),
+            ))
+        };
         assert_eq!(told.next(&gone, at(0)), None, "a blink");
         assert_eq!(told.next(&gone, at(2)), line());
         assert_eq!(told.next(&gone, at(30)), None);
         assert_eq!(told.next(&gone, at(62)), line());
-        let both = HealthSnapshot { is_working: false, has_broker: false, ..facts(away()) }.troubles();
+        let both = HealthSnapshot {
+            is_working: false,
+            has_broker: false,
+            ..facts(away())
+        }
+        .troubles();
         assert_eq!(told.next(&both, at(63)), None);
         let joined = "the database is away: refused; there is no connection to RabbitMQ";
-        assert_eq!(told.next(&both, at(65)), Some(TroubleLogLine::Troubled(joined.to_owned())));
+        assert_eq!(
+            told.next(&both, at(65)),
+            Some(TroubleLogLine::Troubled(joined.to_owned()))
+        );
         assert_eq!(told.next(&[], at(66)), Some(TroubleLogLine::Recovered));
         assert_eq!(told.next(&[], at(67)), None);
     }

@@ -279,7 +279,10 @@ pub struct StripeSettings {
 
 impl std::fmt::Debug for StripeSettings {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Stripe").field("url", &self.url).finish_non_exhaustive()
+        formatter
+            .debug_struct("Stripe")
+            .field("url", &self.url)
+            .finish_non_exhaustive()
     }
 }
 
@@ -329,7 +332,10 @@ pub struct SmartySettings {
 
 impl std::fmt::Debug for SmartySettings {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Smarty").field("url", &self.url).finish_non_exhaustive()
+        formatter
+            .debug_struct("Smarty")
+            .field("url", &self.url)
+            .finish_non_exhaustive()
     }
 }
 
@@ -359,7 +365,8 @@ impl Config {
     /// # Errors
     /// A sentence that names the setting which is unknown or has a wrong value.
     pub fn load() -> Result<Self, config::ConfigError> {
-        let mut builder = config::Config::builder().add_source(File::from_str(DEFAULT, FileFormat::Toml));
+        let mut builder =
+            config::Config::builder().add_source(File::from_str(DEFAULT, FileFormat::Toml));
         if let Ok(path) = std::env::var(FILE_VARIABLE) {
             builder = builder.add_source(File::new(&path, FileFormat::Toml));
         }
@@ -381,9 +388,14 @@ impl Config {
         builder: config::ConfigBuilder<config::builder::DefaultState>,
         variables: Option<HashMap<String, String>>,
     ) -> Result<Self, config::ConfigError> {
-        let environment =
-            Environment::with_prefix(PREFIX).prefix_separator("__").separator("__").try_parsing(true);
-        let config: Self = builder.add_source(environment.source(variables)).build()?.try_deserialize()?;
+        let environment = Environment::with_prefix(PREFIX)
+            .prefix_separator("__")
+            .separator("__")
+            .try_parsing(true);
+        let config: Self = builder
+            .add_source(environment.source(variables))
+            .build()?
+            .try_deserialize()?;
         config.check()?;
         Ok(config)
     }
@@ -391,15 +403,25 @@ impl Config {
     /// What types cannot say.
     fn check(&self) -> Result<(), config::ConfigError> {
         let refuse = |message: &str| Err(config::ConfigError::Message(message.to_owned()));
-        if self.prices.values().any(|price| price.standard < 1 || price.first_class < 1) {
+        if self
+            .prices
+            .values()
+            .any(|price| price.standard < 1 || price.first_class < 1)
+        {
             return refuse("prices must be one cent or more");
         }
-        let slots = [self.mailer.concurrency, self.mailer.formula_concurrency, self.syncer.concurrency];
+        let slots = [
+            self.mailer.concurrency,
+            self.mailer.formula_concurrency,
+            self.syncer.concurrency,
+        ];
         if slots.contains(&0) || self.database.pool_size == 0 {
             return refuse("concurrencies and database.pool_size must be one or more");
         }
         if self.gateway.body_memory_bytes < contract::limits::BODY_BYTES {
-            return refuse("gateway.body_memory_bytes must hold one body of the largest size at least");
+            return refuse(
+                "gateway.body_memory_bytes must hold one body of the largest size at least",
+            );
         }
         if self.gateway.connections_per_source == 0 || self.console.connections_per_source == 0 {
             return refuse("connections_per_source must be one or more");
@@ -407,11 +429,16 @@ impl Config {
         if self.mailer.recheck_hour > 23 {
             return refuse("mailer.recheck_hour must be 0 to 23");
         }
-        if self.smarty.concurrency == 0 || self.smarty.attempts == 0 || self.smarty.breaker_failures == 0 {
+        if self.smarty.concurrency == 0
+            || self.smarty.attempts == 0
+            || self.smarty.breaker_failures == 0
+        {
             return refuse("smarty.concurrency, attempts and breaker_failures must be one or more");
         }
         if self.verification.answer_days < 0 || self.verification.coverage_points < 1 {
-            return refuse("verification.answer_days must not be negative, coverage_points one or more");
+            return refuse(
+                "verification.answer_days must not be negative, coverage_points one or more",
+            );
         }
         if self.scans.waiting == 0 {
             return refuse("scans.waiting must be one or more");
@@ -448,7 +475,8 @@ fn networks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<IpNet>, D:
             .map(str::trim)
             .filter(|part| !part.is_empty())
             .map(|part| {
-                part.parse().map_err(|_| serde::de::Error::custom(format!("{part} is not a network")))
+                part.parse()
+                    .map_err(|_| serde::de::Error::custom(format!("{part} is not a network")))
             })
             .collect(),
     }

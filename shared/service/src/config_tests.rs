@@ -7,7 +7,10 @@ fn with(name: &str, value: &str) -> Result<Config, config::ConfigError> {
 #[test]
 fn the_defaults_are_a_whole_configuration() {
     let config = Config::with(HashMap::new()).unwrap();
-    assert_eq!(config.mailer.cut_off, NaiveTime::from_hms_opt(15, 0, 0).unwrap());
+    assert_eq!(
+        config.mailer.cut_off,
+        NaiveTime::from_hms_opt(15, 0, 0).unwrap()
+    );
     assert_eq!(config.prices["postcard_4x6"].with(Postage::FirstClass), 99);
     assert!(config.gateway.trusted_proxies.is_empty());
 }
@@ -19,20 +22,38 @@ fn secrets_do_not_show_when_the_configuration_is_printed() {
         ("PILLARBOX__SMARTY__AUTH_ID", "secret-id"),
         ("PILLARBOX__STRIPE__SECRET_KEY", "secret-key"),
         ("PILLARBOX__STORAGE__S3__SECRET_ACCESS_KEY", "secret-access"),
-        ("PILLARBOX__TRACES__HEADERS", "authorization=secret-collector"),
+        (
+            "PILLARBOX__TRACES__HEADERS",
+            "authorization=secret-collector",
+        ),
     ] {
-        assert!(!format!("{:?}", with(name, value).unwrap()).contains("secret-"), "{name}");
+        assert!(
+            !format!("{:?}", with(name, value).unwrap()).contains("secret-"),
+            "{name}"
+        );
     }
 }
 
 #[test]
 fn the_environment_overrides_and_unknown_settings_are_refused() {
-    assert_eq!(with("PILLARBOX__GATEWAY__LISTEN", "0.0.0.0:80").unwrap().gateway.listen, "0.0.0.0:80");
+    assert_eq!(
+        with("PILLARBOX__GATEWAY__LISTEN", "0.0.0.0:80")
+            .unwrap()
+            .gateway
+            .listen,
+        "0.0.0.0:80"
+    );
     let proxies = with("PILLARBOX__GATEWAY__TRUSTED_PROXIES", "10.0.0.0/8, ::1/128").unwrap();
     assert_eq!(proxies.gateway.trusted_proxies.len(), 2);
-    let origins =
-        with("PILLARBOX__GATEWAY__MCP_ALLOWED_ORIGINS", "https://a.example, https://b.example").unwrap();
-    assert_eq!(origins.gateway.mcp_allowed_origins, ["https://a.example", "https://b.example"]);
+    let origins = with(
+        "PILLARBOX__GATEWAY__MCP_ALLOWED_ORIGINS",
+        "https://a.example, https://b.example",
+    )
+    .unwrap();
+    assert_eq!(
+        origins.gateway.mcp_allowed_origins,
+        ["https://a.example", "https://b.example"]
+    );
     let delays = with("PILLARBOX__DISPATCHER__RETRY_DELAYS_SECONDS", "1, 2").unwrap();
     assert_eq!(delays.dispatcher.retry_delays_seconds, [1, 2]);
     for (name, value) in [

@@ -37,8 +37,17 @@ const ATTRIBUTES: u32 = 32;
 const TRACES_PATH: &str = "/v1/traces";
 
 /// Our crates: libraries' spans stay out.
-const TARGETS: [&str; 9] =
-    ["gateway", "mailer", "syncer", "dispatcher", "console", "service", "store", "verification", "queue"];
+const TARGETS: [&str; 9] = [
+    "gateway",
+    "mailer",
+    "syncer",
+    "dispatcher",
+    "console",
+    "service",
+    "store",
+    "verification",
+    "queue",
+];
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
@@ -50,18 +59,27 @@ pub(crate) struct TraceExporter {
 
 impl TraceExporter {
     /// The exporter of the process `name`; `None` when no endpoint is configured.
-    pub(crate) fn configured(name: &'static str, settings: &TraceSettings) -> anyhow::Result<Option<Self>> {
+    pub(crate) fn configured(
+        name: &'static str,
+        settings: &TraceSettings,
+    ) -> anyhow::Result<Option<Self>> {
         if settings.endpoint.is_empty() {
             return Ok(None);
         }
-        ensure!((0.0..=100.0).contains(&settings.sample_percent), "traces.sample_percent is not 0 to 100");
+        ensure!(
+            (0.0..=100.0).contains(&settings.sample_percent),
+            "traces.sample_percent is not 0 to 100"
+        );
         let timeout = Duration::from_millis(settings.timeout_ms);
         // The client that sends has TLS of its own choice otherwise.
         crate::install_crypto();
         let exporter = SpanExporter::builder()
             .with_http()
             .with_protocol(Protocol::HttpBinary)
-            .with_endpoint(format!("{}{TRACES_PATH}", settings.endpoint.trim_end_matches('/')))
+            .with_endpoint(format!(
+                "{}{TRACES_PATH}",
+                settings.endpoint.trim_end_matches('/')
+            ))
             .with_headers(headers(&settings.headers)?)
             .with_timeout(timeout)
             .build()
@@ -85,7 +103,11 @@ impl TraceExporter {
             ])
             .build();
         let provider = SdkTracerProvider::builder()
-            .with_span_processor(BatchSpanProcessor::builder(exporter).with_batch_config(batches).build())
+            .with_span_processor(
+                BatchSpanProcessor::builder(exporter)
+                    .with_batch_config(batches)
+                    .build(),
+            )
             // By the trace's id, so that all processes choose the same traces; and not by what a client asks for.
             .with_sampler(Sampler::TraceIdRatioBased(settings.sample_percent / 100.0))
             .with_span_limits(limits)
@@ -124,10 +146,15 @@ fn is_ours(metadata: &Metadata<'_>) -> bool {
 
 /// Headers as `name=value`, separated by commas.
 fn headers(text: &str) -> anyhow::Result<HashMap<String, String>> {
-    let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+    let parts = text
+        .split(',')
+        .map(str::trim)
+        .filter(|part| !part.is_empty());
     parts
         .map(|part| {
-            let (name, value) = part.split_once('=').context("traces.headers has a part without \"=\"")?;
+            let (name, value) = part
+                .split_once('=')
+                .context("traces.headers has a part without \"=\"")?;
             Ok((name.trim().to_owned(), value.trim().to_owned()))
         })
         .collect()

@@ -13,7 +13,10 @@ pub fn pass(point: &'static str) {
     #[cfg(debug_assertions)]
     match CHOSEN.as_deref() {
         Some(chosen) if chosen == point => std::process::abort(),
-        Some(chosen) => assert!(chosen.strip_prefix("panic@") != Some(point), "told to panic at {point}"),
+        Some(chosen) => assert!(
+            chosen.strip_prefix("panic@") != Some(point),
+            "told to panic at {point}"
+        ),
         None => {}
     }
     #[cfg(not(debug_assertions))]

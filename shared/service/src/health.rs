@@ -33,7 +33,10 @@ pub(crate) fn router(process: &Process, metrics: PrometheusHandle) -> Router {
         .route("/livez", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
         .route("/metrics", get(render))
-        .with_state(HealthEndpoints { process: process.clone(), metrics })
+        .with_state(HealthEndpoints {
+            process: process.clone(),
+            metrics,
+        })
 }
 
 /// Asks nobody, so that it is answered as quickly when all else is slow.
@@ -46,7 +49,11 @@ async fn ready(State(health): State<HealthEndpoints>) -> (StatusCode, Json<Readi
         working: facts.is_working,
         broker: facts.has_broker,
         database: facts.database == DatabaseState::Fits,
-        troubles: facts.troubles().into_iter().map(|trouble| trouble.text).collect(),
+        troubles: facts
+            .troubles()
+            .into_iter()
+            .map(|trouble| trouble.text)
+            .collect(),
     };
     let status = match readiness {
         Readiness::Ready => StatusCode::OK,
@@ -70,10 +77,19 @@ fn observe(health: &HealthEndpoints) {
     let pool = process.store.pool_status();
     let gauges = [
         ("pillarbox_working", flag(facts.is_working)),
-        ("pillarbox_ready", flag(facts.readiness() == Readiness::Ready)),
+        (
+            "pillarbox_ready",
+            flag(facts.readiness() == Readiness::Ready),
+        ),
         ("pillarbox_broker_connected", flag(facts.has_broker)),
-        ("pillarbox_broker_blocked", flag(process.broker.is_blocked())),
-        ("pillarbox_database_usable", flag(facts.database == DatabaseState::Fits)),
+        (
+            "pillarbox_broker_blocked",
+            flag(process.broker.is_blocked()),
+        ),
+        (
+            "pillarbox_database_usable",
+            flag(facts.database == DatabaseState::Fits),
+        ),
         ("pillarbox_database_connections_limit", pool.limit as f64),
         ("pillarbox_database_waiting", pool.waiting as f64),
     ];

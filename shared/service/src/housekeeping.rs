@@ -19,7 +19,10 @@ impl Process {
     pub fn rounds(&self, apart: Duration) -> PeriodicRounds {
         let mut interval = tokio::time::interval(apart);
         interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        PeriodicRounds { interval, shutdown: self.shutdown.clone() }
+        PeriodicRounds {
+            interval,
+            shutdown: self.shutdown.clone(),
+        }
     }
 }
 

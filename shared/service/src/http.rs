@@ -64,9 +64,17 @@ struct AcceptedConnection {
 
 /// Serves `router` until `shutdown`, then lets running requests finish. Handlers find the peer's address as
 /// `ConnectInfo<SocketAddr>`.
-pub async fn serve(listener: TcpListener, router: Router, limits: ServerLimits, shutdown: CancellationToken) {
+pub async fn serve(
+    listener: TcpListener,
+    router: Router,
+    limits: ServerLimits,
+    shutdown: CancellationToken,
+) {
     let slots = Arc::new(Semaphore::new(limits.max_connections));
-    let sources = ConnectionCounter::new(limits.connections_per_source, limits.trusted_proxies.clone());
+    let sources = ConnectionCounter::new(
+        limits.connections_per_source,
+        limits.trusted_proxies.clone(),
+    );
     let router = router.layer(from_fn(host::check));
     let graceful = GracefulShutdown::new();
     loop {
@@ -85,7 +93,10 @@ pub async fn serve(listener: TcpListener, router: Router, limits: ServerLimits, 
     }
     // No new connections: the listener is closed before the running ones are waited for.
     drop(listener);
-    if tokio::time::timeout(limits.grace, graceful.shutdown()).await.is_err() {
+    if tokio::time::timeout(limits.grace, graceful.shutdown())
+        .await
+        .is_err()
+    {
         tracing::warn!("stopping with requests unfinished");
     }
 }
@@ -100,7 +111,12 @@ async fn next_connection(
     let slot = slots.clone().acquire_owned().await.ok();
     let (stream, peer) = listener.accept().await?;
     let place = sources.admit(peer.ip());
-    Ok(place.map(|place| AcceptedConnection { stream, peer, place, _slot: slot }))
+    Ok(place.map(|place| AcceptedConnection {
+        stream,
+        peer,
+        place,
+        _slot: slot,
+    }))
 }
 
 fn spawn_connection(
@@ -109,7 +125,12 @@ fn spawn_connection(
     limits: &ServerLimits,
     graceful: &GracefulShutdown,
 ) {
-    let AcceptedConnection { stream, peer, place, _slot } = accepted;
+    let AcceptedConnection {
+        stream,
+        peer,
+        place,
+        _slot,
+    } = accepted;
     // Answers are written whole; waiting to fill a packet would only delay them.
     let _ = stream.set_nodelay(true);
     let first_header_timeout = match place {

@@ -37,7 +37,13 @@ where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
     let spans = filter_fn(|metadata| metadata.is_span()).and(LevelFilter::INFO);
-    LogLayer { name, format, writer, repeats: Mutex::default() }.with_filter(filter.or(spans))
+    LogLayer {
+        name,
+        format,
+        writer,
+        repeats: Mutex::default(),
+    }
+    .with_filter(filter.or(spans))
 }
 
 struct LogLayer<W> {
@@ -71,7 +77,12 @@ where
         let mut fields = LogFields::default();
         event.record(&mut fields);
         let (is_written, left_out) = self.judge(event, &fields);
-        for SuppressedLines { level, message, lines } in left_out {
+        for SuppressedLines {
+            level,
+            message,
+            lines,
+        } in left_out
+        {
             self.write(&LogLine::left_out(self.name, level, message, lines));
         }
         if !is_written {
@@ -142,16 +153,30 @@ mod tests {
     fn lines_of(filter: &str, work: impl FnOnce()) -> Vec<Value> {
         let written = WrittenLines::default();
         let writer = written.clone();
-        let layer = lines("tests", LogFormat::Json, EnvFilter::new(filter), move || writer.clone());
+        let layer = lines(
+            "tests",
+            LogFormat::Json,
+            EnvFilter::new(filter),
+            move || writer.clone(),
+        );
         tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), work);
         let bytes = written.0.lock().unwrap().clone();
-        String::from_utf8(bytes).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        String::from_utf8(bytes)
+            .unwrap()
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     }
 
     #[test]
     fn a_line_belongs_to_its_request_also_where_requests_are_not_logged() {
         let lines = lines_of("warn", || {
-            let span = tracing::info_span!("request", request_id = "r-1", team_id = Empty, http.route = "/x");
+            let span = tracing::info_span!(
+                "request",
+                request_id = "r-1",
+                team_id = Empty,
+                http.route = "/x"
+            );
             span.record("team_id", "t-1");
             span.in_scope(|| {
                 tracing::info!("a request");
@@ -159,7 +184,9 @@ mod tests {
                 tracing::error!(error = &error as &dyn Error, cards = 3, "it failed");
             });
         });
-        let [line] = &lines[..] else { panic!("{lines:?}") };
+        let [line] = &lines[..] else {
+            panic!("{lines:?}")
+        };
         let expected = [
             ("level", "ERROR"),
             ("message", "it failed"),
@@ -170,7 +197,10 @@ mod tests {
         for (name, value) in expected {
             assert_eq!(line[name], value, "{name} in {line}");
         }
-        assert_eq!((&line["cards"], &line["http.route"]), (&Value::from(3), &Value::Null));
+        assert_eq!(
+            (&line["cards"], &line["http.route"]),
+            (&Value::from(3), &Value::Null)
+        );
     }
 
     #[test]
@@ -181,7 +211,10 @@ mod tests {
             }
             tracing::info!("work goes on");
         });
-        let failures = lines.iter().filter(|line| line["message"] == "it failed").count();
+        let failures = lines
+            .iter()
+            .filter(|line| line["message"] == "it failed")
+            .count();
         // Ten, and as many again only where the storm outlasts a window.
         assert!((10..200).contains(&failures), "{failures}");
         assert_eq!(lines.last().unwrap()["message"], "work goes on");

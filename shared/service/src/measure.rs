@@ -29,7 +29,11 @@ pub fn measured(router: Router) -> Router {
 }
 
 async fn measure(mut request: Request, next: Next) -> Response {
-    let route = request.extensions().get::<MatchedPath>().map_or(NO_ROUTE, MatchedPath::as_str).to_owned();
+    let route = request
+        .extensions()
+        .get::<MatchedPath>()
+        .map_or(NO_ROUTE, MatchedPath::as_str)
+        .to_owned();
     let method = method_name(request.method());
     let (identity, span) = RequestIdentity::begin(method, &route, request.headers());
     request.extensions_mut().insert(identity);
@@ -72,7 +76,13 @@ struct RunningRequest {
 impl RunningRequest {
     fn begin(route: String, method: &'static str, span: Span) -> Self {
         metrics::gauge!("pillarbox_http_requests_running").increment(1);
-        Self { route, method, begun: Instant::now(), span, answer: None }
+        Self {
+            route,
+            method,
+            begun: Instant::now(),
+            span,
+            answer: None,
+        }
     }
 
     fn answered(&mut self, response: &Response) {
@@ -83,7 +93,8 @@ impl RunningRequest {
             None => "ok",
         };
         self.answer = Some((status, code));
-        self.span.record("http.response.status_code", status.as_u16());
+        self.span
+            .record("http.response.status_code", status.as_u16());
         if status.is_server_error() {
             self.span.record("otel.status_code", "ERROR");
         }
@@ -98,7 +109,8 @@ impl Drop for RunningRequest {
         };
         let (route, method) = (self.route.clone(), self.method);
         let seconds = self.begun.elapsed().as_secs_f64();
-        self.span.in_scope(|| tracing::info!(method, route, status, code, seconds, "request"));
+        self.span
+            .in_scope(|| tracing::info!(method, route, status, code, seconds, "request"));
         metrics::gauge!("pillarbox_http_requests_running").decrement(1);
         metrics::histogram!(
             "pillarbox_http_request_duration_seconds", "route" => route.clone(), "method" => method
@@ -146,7 +158,8 @@ pub async fn provider_call<T>(
     };
     let result = call.instrument(span).await;
     let seconds = begun.elapsed().as_secs_f64();
-    metrics::histogram!("pillarbox_provider_call_duration_seconds", "provider" => provider).record(seconds);
+    metrics::histogram!("pillarbox_provider_call_duration_seconds", "provider" => provider)
+        .record(seconds);
     metrics::counter!(
         "pillarbox_provider_calls_total", "provider" => provider, "result" => judge(&result).name()
     )

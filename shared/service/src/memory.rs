@@ -88,8 +88,14 @@ pub struct MemoryReservation {
 impl MemoryBudget {
     /// A budget, with its name among the metrics.
     pub fn new(name: &'static str, limits: MemoryLimits) -> Self {
-        let (ledger, looked_at) = (Mutex::new(MemoryLedger::new(limits)), Mutex::new(Instant::now()));
-        Self { name, shared: Arc::new(SharedLedger { ledger, looked_at }) }
+        let (ledger, looked_at) = (
+            Mutex::new(MemoryLedger::new(limits)),
+            Mutex::new(Instant::now()),
+        );
+        Self {
+            name,
+            shared: Arc::new(SharedLedger { ledger, looked_at }),
+        }
     }
 
     /// A place that holds nothing yet, for a peer that is about to send.
@@ -118,7 +124,8 @@ impl MemoryBudget {
         let changed = change(&mut ledger, Instant::now());
         let after = ledger.figures();
         if before != after {
-            metrics::gauge!("pillarbox_memory_held_bytes", "budget" => self.name).set(after.0 as f64);
+            metrics::gauge!("pillarbox_memory_held_bytes", "budget" => self.name)
+                .set(after.0 as f64);
             metrics::counter!("pillarbox_memory_evictions_total", "budget" => self.name)
                 .increment(after.1 - before.1);
         }
@@ -180,7 +187,8 @@ impl MemoryReservation {
     /// The peer has sent so much.
     pub fn moved(&self, bytes: usize) {
         if let Some(id) = self.id.get() {
-            self.budget.with(|ledger, now| ledger.moved(*id, bytes, now));
+            self.budget
+                .with(|ledger, now| ledger.moved(*id, bytes, now));
         }
     }
 
@@ -193,7 +201,10 @@ impl MemoryReservation {
 
     /// The bytes, which hold the place until their last handle goes.
     pub fn holding(self, bytes: Vec<u8>) -> Bytes {
-        Bytes::from_owner(Held { bytes, _place: self })
+        Bytes::from_owner(Held {
+            bytes,
+            _place: self,
+        })
     }
 
     /// Ends when the place has to be left for others.
@@ -209,7 +220,11 @@ impl MemoryReservation {
         }
         let (parts, body) = answer.into_parts();
         // What is all there cannot fail.
-        let content = body.collect().await.map(Collected::to_bytes).unwrap_or_default();
+        let content = body
+            .collect()
+            .await
+            .map(Collected::to_bytes)
+            .unwrap_or_default();
         let left = content.len() as u64;
         self.join(|ledger, id, now| ledger.put(id, content, now));
         Response::from_parts(parts, Body::new(HeldAnswer { place: self, left }))
@@ -269,7 +284,9 @@ impl HttpBody for HeldAnswer {
         }
         let id = self.place.id.get();
         let next = id.and_then(|id| {
-            self.place.budget.with(|ledger, now| ledger.next_bytes(*id, ANSWER_STEP_BYTES, now))
+            self.place
+                .budget
+                .with(|ledger, now| ledger.next_bytes(*id, ANSWER_STEP_BYTES, now))
         });
         Poll::Ready(Some(match next {
             Some(bytes) => {
@@ -298,10 +315,22 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_granted_as_the_deadline_strikes_is_granted_once() {
-        let budget = MemoryBudget::new("test", MemoryLimits { total_bytes: 200, largest_bytes: 100 });
+        let budget = MemoryBudget::new(
+            "test",
+            MemoryLimits {
+                total_bytes: 200,
+                largest_bytes: 100,
+            },
+        );
         let [oldest, second, third] = [(); 3].map(|()| budget.open_for_answer(Vec::new()));
-        assert_eq!((oldest.grow(100, LONG).await, second.grow(100, LONG).await), (Ok(()), Ok(())));
-        assert_eq!(third.join(|ledger, id, now| ledger.ask(id, 50, now)), Asked::Waits);
+        assert_eq!(
+            (oldest.grow(100, LONG).await, second.grow(100, LONG).await),
+            (Ok(()), Ok(()))
+        );
+        assert_eq!(
+            third.join(|ledger, id, now| ledger.ask(id, 50, now)),
+            Asked::Waits
+        );
         drop(second);
         assert_eq!(third.give_up().await, Ok(()));
         assert_eq!(

@@ -49,13 +49,17 @@ impl Metric {
 
     /// Every combination of its labels' values; none when the code bounds one of them.
     fn combinations(&self) -> Vec<Vec<metrics::Label>> {
-        self.labels.iter().fold(vec![Vec::new()], |combinations, label| {
-            let with = |value: &&'static str| {
-                let label = metrics::Label::from_static_parts(label.name, value);
-                combinations.iter().map(move |before| [&before[..], std::slice::from_ref(&label)].concat())
-            };
-            label.values.iter().flat_map(with).collect()
-        })
+        self.labels
+            .iter()
+            .fold(vec![Vec::new()], |combinations, label| {
+                let with = |value: &&'static str| {
+                    let label = metrics::Label::from_static_parts(label.name, value);
+                    combinations
+                        .iter()
+                        .map(move |before| [&before[..], std::slice::from_ref(&label)].concat())
+                };
+                label.values.iter().flat_map(with).collect()
+            })
     }
 }
 
@@ -87,18 +91,38 @@ mod tests {
 
     #[test]
     fn names_follow_the_conventions() {
-        for Metric { name, kind, help, .. } in METRICS {
+        for Metric {
+            name, kind, help, ..
+        } in METRICS
+        {
             let stem = name.strip_prefix("pillarbox_").unwrap();
-            assert!(stem.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{name}");
-            assert_eq!(*kind == MetricKind::Counter, name.ends_with("_total"), "{name}");
-            assert!(*kind != MetricKind::Histogram || name.ends_with("_seconds"), "{name}");
+            assert!(
+                stem.bytes()
+                    .all(|byte| byte.is_ascii_lowercase() || byte == b'_'),
+                "{name}"
+            );
+            assert_eq!(
+                *kind == MetricKind::Counter,
+                name.ends_with("_total"),
+                "{name}"
+            );
+            assert!(
+                *kind != MetricKind::Histogram || name.ends_with("_seconds"),
+                "{name}"
+            );
             assert!(help.ends_with('.'), "{name}");
         }
     }
 
     #[test]
     fn a_counter_with_known_values_has_every_combination_of_them() {
-        let combinations = |name| METRICS.iter().find(|metric| metric.name == name).unwrap().combinations();
+        let combinations = |name| {
+            METRICS
+                .iter()
+                .find(|metric| metric.name == name)
+                .unwrap()
+                .combinations()
+        };
         assert_eq!(combinations("pillarbox_broker_connections_total").len(), 1);
         assert_eq!(combinations("pillarbox_charges_total").len(), 6);
         assert_eq!(combinations("pillarbox_http_requests_total").len(), 0);

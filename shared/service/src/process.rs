@@ -114,9 +114,12 @@ impl Process {
 
     /// How it stands with the process at the moment.
     pub(crate) fn facts(&self) -> HealthSnapshot {
-        let (is_working, is_leaving) =
-            (self.is_working.load(Ordering::Relaxed), self.is_leaving.load(Ordering::Relaxed));
-        self.condition.facts(is_working, is_leaving, self.broker.is_connected())
+        let (is_working, is_leaving) = (
+            self.is_working.load(Ordering::Relaxed),
+            self.is_leaving.load(Ordering::Relaxed),
+        );
+        self.condition
+            .facts(is_working, is_leaving, self.broker.is_connected())
     }
 
     /// How long what has begun may take after the stop.
@@ -131,7 +134,11 @@ impl Process {
 
     /// The time runs from the stop, for those who begin to wait after it, too.
     fn note_last_moment(&self) {
-        let (shutdown, last_moment, grace) = (self.shutdown.clone(), self.last_moment.clone(), self.grace());
+        let (shutdown, last_moment, grace) = (
+            self.shutdown.clone(),
+            self.last_moment.clone(),
+            self.grace(),
+        );
         tokio::spawn(async move {
             shutdown.cancelled().await;
             tokio::time::sleep(grace - grace / LAST_ANSWERS_PART).await;
@@ -176,7 +183,9 @@ where
     // Held to the end: it sends the last spans.
     let _exporter = telemetry::start(name, &config.log, &config.traces)?;
     let metrics = telemetry::start_metrics(name)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
     Ok(match runtime.block_on(live(name, config, metrics, work)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -231,7 +240,9 @@ fn stop_on_signal(process: &Process) -> anyhow::Result<impl Future<Output = ()> 
 
 async fn serve_admin(process: &Process, metrics: PrometheusHandle) -> anyhow::Result<()> {
     let listen = &process.config.admin.listen;
-    let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot listen on {listen}"))?;
+    let listener = TcpListener::bind(listen)
+        .await
+        .with_context(|| format!("cannot listen on {listen}"))?;
     let router = health::router(process, metrics);
     let limits = http::ServerLimits {
         max_connections: ADMIN_CONNECTIONS,
@@ -242,6 +253,11 @@ async fn serve_admin(process: &Process, metrics: PrometheusHandle) -> anyhow::Re
         write_timeout: ADMIN_TIMEOUT,
         grace: Duration::ZERO,
     };
-    tokio::spawn(http::serve(listener, router, limits, process.shutdown.clone()));
+    tokio::spawn(http::serve(
+        listener,
+        router,
+        limits,
+        process.shutdown.clone(),
+    ));
     Ok(())
 }

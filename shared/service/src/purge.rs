@@ -50,7 +50,13 @@ mod tests {
 
     #[tokio::test]
     async fn a_deletion_that_fails_ends_itself_and_nothing_else() {
-        let (portions, asked) = (PurgePortions { rows: 10, statements: 5 }, Cell::new(0));
+        let (portions, asked) = (
+            PurgePortions {
+                rows: 10,
+                statements: 5,
+            },
+            Cell::new(0),
+        );
         let failing = |_| {
             asked.set(asked.get() + 1);
             std::future::ready(Err(StoreError::Corrupt("a row".to_owned())))

@@ -85,7 +85,10 @@ async fn report_serials(process: &Process) {
     match process.store.print_serials_used(process.clock.now()).await {
         Ok(SerialUsage { used, serials }) => show_serials(used as f64 / serials.max(1) as f64),
         Err(error) => {
-            tracing::warn!(error = &error as &dyn Error, "cannot report how many serial numbers are used");
+            tracing::warn!(
+                error = &error as &dyn Error,
+                "cannot report how many serial numbers are used"
+            );
             show_serials(f64::NAN);
         }
     }
@@ -105,22 +108,40 @@ struct BacklogFigures {
 }
 
 fn unknown_depth(queue: &'static str) -> QueueDepthFigures {
-    QueueDepthFigures { queue, messages: f64::NAN, consumers: f64::NAN }
+    QueueDepthFigures {
+        queue,
+        messages: f64::NAN,
+        consumers: f64::NAN,
+    }
 }
 
 fn unknown_backlog(kind: &'static str) -> BacklogFigures {
-    BacklogFigures { kind, rows: f64::NAN, overdue_seconds: f64::NAN }
+    BacklogFigures {
+        kind,
+        rows: f64::NAN,
+        overdue_seconds: f64::NAN,
+    }
 }
 
 fn show_queues(depths: &[QueueDepthFigures]) {
-    for QueueDepthFigures { queue, messages, consumers } in depths {
+    for QueueDepthFigures {
+        queue,
+        messages,
+        consumers,
+    } in depths
+    {
         metrics::gauge!("pillarbox_queue_messages", "queue" => *queue).set(*messages);
         metrics::gauge!("pillarbox_queue_consumers", "queue" => *queue).set(*consumers);
     }
 }
 
 fn show_backlog(backlog: &[BacklogFigures]) {
-    for BacklogFigures { kind, rows, overdue_seconds } in backlog {
+    for BacklogFigures {
+        kind,
+        rows,
+        overdue_seconds,
+    } in backlog
+    {
         metrics::gauge!("pillarbox_backlog", "kind" => *kind).set(*rows);
         metrics::gauge!("pillarbox_backlog_age_seconds", "kind" => *kind).set(*overdue_seconds);
     }

@@ -13,9 +13,17 @@ const HOPS: usize = 32;
 /// was written by nobody we know.
 pub fn source_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let mut source = peer.to_canonical();
-    let hops =
-        headers.get_all("x-forwarded-for").iter().rev().flat_map(|value| {
-            value.to_str().unwrap_or_default().rsplit(',').map(str::trim).collect::<Vec<_>>()
+    let hops = headers
+        .get_all("x-forwarded-for")
+        .iter()
+        .rev()
+        .flat_map(|value| {
+            value
+                .to_str()
+                .unwrap_or_default()
+                .rsplit(',')
+                .map(str::trim)
+                .collect::<Vec<_>>()
         });
     for hop in hops.take(HOPS) {
         if !is_trusted(source, trusted) {
@@ -33,11 +41,14 @@ pub(crate) fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
 
 /// An address, perhaps with a port, as some proxies write it.
 fn parse_hop(hop: &str) -> Option<IpAddr> {
-    let bare = hop.strip_prefix('[').and_then(|rest| rest.split(']').next());
-    bare.unwrap_or(hop)
-        .parse()
-        .ok()
-        .or_else(|| hop.parse::<std::net::SocketAddr>().ok().map(|address| address.ip()))
+    let bare = hop
+        .strip_prefix('[')
+        .and_then(|rest| rest.split(']').next());
+    bare.unwrap_or(hop).parse().ok().or_else(|| {
+        hop.parse::<std::net::SocketAddr>()
+            .ok()
+            .map(|address| address.ip())
+    })
 }
 
 /// What the rate window of an address is called in a group of requests that are counted together. A host on IPv6 owns a /64 and can use all of it, so the network
@@ -72,10 +83,19 @@ mod tests {
         assert_eq!(source("203.0.113.9", &["198.51.100.1"]), "203.0.113.9");
         assert_eq!(source("10.0.0.1", &[]), "10.0.0.1");
         assert_eq!(source("10.0.0.1", &["198.51.100.1"]), "198.51.100.1");
-        assert_eq!(source("10.0.0.1", &["6.6.6.6, 198.51.100.1, 10.2.3.4"]), "198.51.100.1");
-        assert_eq!(source("10.0.0.1", &["6.6.6.6", "198.51.100.1"]), "198.51.100.1");
+        assert_eq!(
+            source("10.0.0.1", &["6.6.6.6, 198.51.100.1, 10.2.3.4"]),
+            "198.51.100.1"
+        );
+        assert_eq!(
+            source("10.0.0.1", &["6.6.6.6", "198.51.100.1"]),
+            "198.51.100.1"
+        );
         assert_eq!(source("10.0.0.1", &["198.51.100.1, garbage"]), "10.0.0.1");
-        assert_eq!(source("::ffff:10.0.0.1", &["198.51.100.1:4711"]), "198.51.100.1");
+        assert_eq!(
+            source("::ffff:10.0.0.1", &["198.51.100.1:4711"]),
+            "198.51.100.1"
+        );
         assert_eq!(source("fd00::1", &["[2001:db8::5]:443"]), "2001:db8::5");
     }
 

@@ -14,8 +14,9 @@ use crate::log::lines;
 use crate::metric;
 
 /// Bounds of duration histograms, in seconds.
-const DURATION_BUCKETS: [f64; 13] =
-    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0];
+const DURATION_BUCKETS: [f64; 13] = [
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0,
+];
 
 /// Starts logs and, when an endpoint for them is configured, traces of the process `name`. Only the first call in a
 /// process has an effect. What comes back sends the last spans when it is dropped.
@@ -27,9 +28,12 @@ pub(crate) fn start(
     let filter = EnvFilter::try_new(&log.filter).context("log.filter")?;
     let exporter = export::TraceExporter::configured(name, traces)?;
     let spans = exporter.as_ref().map(export::TraceExporter::layer);
-    let registry =
-        tracing_subscriber::registry().with(spans).with(CountedLevels.with_filter(LevelFilter::WARN));
-    let _ = registry.with(lines(name, log.format, filter, std::io::stdout)).try_init();
+    let registry = tracing_subscriber::registry()
+        .with(spans)
+        .with(CountedLevels.with_filter(LevelFilter::WARN));
+    let _ = registry
+        .with(lines(name, log.format, filter, std::io::stdout))
+        .try_init();
     Ok(exporter)
 }
 

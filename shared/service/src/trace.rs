@@ -42,7 +42,11 @@ impl TraceContext {
 
     fn begin() -> Self {
         let trace_id: u128 = rand::rng().random_range(1..=u128::MAX);
-        Self { trace_id: format!("{trace_id:032x}"), span_id: None, flags: "00".to_owned() }
+        Self {
+            trace_id: format!("{trace_id:032x}"),
+            span_id: None,
+            flags: "00".to_owned(),
+        }
     }
 
     /// Reads a `traceparent`; `None` when it is malformed.
@@ -51,7 +55,10 @@ impl TraceContext {
         let (version, trace_id, parent_id, flags) =
             (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
         let is_hex = |text: &str, length: usize| {
-            text.len() == length && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+            text.len() == length
+                && text
+                    .bytes()
+                    .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
         };
         let is_zero = |text: &str| text.bytes().all(|byte| byte == b'0');
         let valid = is_hex(version, 2)
@@ -87,7 +94,13 @@ impl TraceContext {
     fn remote(&self) -> Option<SpanContext> {
         let trace_id = TraceId::from_hex(&self.trace_id).ok()?;
         let span_id = SpanId::from_hex(self.span_id.as_deref()?).ok()?;
-        Some(SpanContext::new(trace_id, span_id, TraceFlags::default(), true, TraceState::default()))
+        Some(SpanContext::new(
+            trace_id,
+            span_id,
+            TraceFlags::default(),
+            true,
+            TraceState::default(),
+        ))
     }
 
     /// The span of a worker's work for a call, below its caller's in the trace. What is logged in it belongs to the request;
@@ -124,7 +137,9 @@ impl TraceContext {
     /// to a collector, so that nobody would look for what lies below it.
     pub fn to_store() -> Option<String> {
         let current = export::current().filter(SpanContext::is_sampled);
-        current.and_then(|_| Self::of_current()).map(|place| place.header())
+        current
+            .and_then(|_| Self::of_current())
+            .map(|place| place.header())
     }
 
     /// Puts a span that has not begun below this place. Without traces it does nothing.
@@ -138,7 +153,11 @@ impl TraceContext {
 }
 
 /// Does a worker's work in its span, and writes a line of it when it is over. `code_of` is what came of it.
-pub async fn work<T>(span: Span, work: impl Future<Output = T>, code_of: fn(&T) -> &'static str) -> T {
+pub async fn work<T>(
+    span: Span,
+    work: impl Future<Output = T>,
+    code_of: fn(&T) -> &'static str,
+) -> T {
     let begun = Instant::now();
     let result = work.instrument(span.clone()).await;
     let seconds = begun.elapsed().as_secs_f64();
@@ -165,7 +184,11 @@ impl RequestIdentity {
     }
 
     fn new(request_id: RequestId, trace: TraceContext) -> Self {
-        Self { request_id, trace, asker: Arc::default() }
+        Self {
+            request_id,
+            trace,
+            asker: Arc::default(),
+        }
     }
 
     /// Notes who asks: the key's owner, and the kind of the key.
@@ -203,12 +226,15 @@ impl RequestIdentity {
             team_id = Empty,
             key_kind = Empty,
         );
-        let header = headers.get("traceparent").and_then(|value| value.to_str().ok());
+        let header = headers
+            .get("traceparent")
+            .and_then(|value| value.to_str().ok());
         if let Some(caller) = header.and_then(TraceContext::parse) {
             caller.follow(&span);
         }
-        let trace =
-            span.in_scope(|| TraceContext::of_current().unwrap_or_else(|| TraceContext::from_header(header)));
+        let trace = span.in_scope(|| {
+            TraceContext::of_current().unwrap_or_else(|| TraceContext::from_header(header))
+        });
         span.record("trace_id", trace.trace_id());
         (Self::new(request_id, trace), span)
     }

@@ -5,13 +5,20 @@ use std::borrow::Cow;
 /// A cell as it may stand in a CSV file that a spreadsheet program opens: one that the program could take for a formula
 /// gets an apostrophe before it. Quoting is the writer's.
 pub fn inert(cell: &str) -> Cow<'_, str> {
-    if may_run(cell) { Cow::Owned(format!("'{cell}")) } else { Cow::Borrowed(cell) }
+    if may_run(cell) {
+        Cow::Owned(format!("'{cell}"))
+    } else {
+        Cow::Borrowed(cell)
+    }
 }
 
 /// Programs differ in what they skip before a formula, and some read the signs of East Asian keyboards as their ASCII
 /// ones, so all of it counts.
 fn may_run(cell: &str) -> bool {
-    cell.starts_with(['\t', '\r', '\n']) || cell.trim_start_matches(is_skipped).starts_with(begins_formula)
+    cell.starts_with(['\t', '\r', '\n'])
+        || cell
+            .trim_start_matches(is_skipped)
+            .starts_with(begins_formula)
 }
 
 /// White space, control characters, and characters without a width that a program may drop.
@@ -55,20 +62,37 @@ mod tests {
     #[test]
     fn what_begins_like_a_formula_is_made_text() {
         let cells = [
-            "=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\nplain", "＝1+1", "＋1", "－1", "＠A1",
-            "﹣1", "−1",
+            "=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\nplain", "＝1+1", "＋1",
+            "－1", "＠A1", "﹣1", "−1",
         ];
-        for cell in
-            cells.into_iter().chain([" =1", "\u{feff}=1", "\u{200b}＝1", "\u{a0}\u{3000}@A1", "\u{b}=1"])
-        {
+        for cell in cells.into_iter().chain([
+            " =1",
+            "\u{feff}=1",
+            "\u{200b}＝1",
+            "\u{a0}\u{3000}@A1",
+            "\u{b}=1",
+        ]) {
             assert_eq!(inert(cell), format!("'{cell}"));
         }
     }
 
     #[test]
     fn other_cells_stay_as_they_are() {
-        for cell in ["", "1 Main St", " 7", "a=b", "O'Neil", "'=1", "—", "100%", "日本"] {
-            assert!(matches!(inert(cell), Cow::Borrowed(text) if text == cell), "{cell:?}");
+        for cell in [
+            "",
+            "1 Main St",
+            " 7",
+            "a=b",
+            "O'Neil",
+            "'=1",
+            "—",
+            "100%",
+            "日本",
+        ] {
+            assert!(
+                matches!(inert(cell), Cow::Borrowed(text) if text == cell),
+                "{cell:?}"
+            );
         }
     }
 

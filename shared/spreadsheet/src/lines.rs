@@ -70,8 +70,9 @@ impl<R: Read> Read for LineCounter<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.passed - self.asked > ROW_BYTES {
             let line = self.line_of_row(self.asked);
-            let problem =
-                format!("the row of line {line} has no end within {ROW_BYTES} bytes: is a quote not closed?");
+            let problem = format!(
+                "the row of line {line} has no end within {ROW_BYTES} bytes: is a quote not closed?"
+            );
             return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
         }
         let read = self.inner.read(buffer)?;
@@ -98,8 +99,16 @@ mod tests {
             .from_reader(LineCounter::new(file));
         let (mut record, mut rows) = (ByteRecord::new(), Vec::new());
         while reader.read_byte_record(&mut record).unwrap() {
-            let line = reader.get_mut().line_of_row(record.position().map_or(0, Position::byte));
-            rows.push((line, record.iter().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect()));
+            let line = reader
+                .get_mut()
+                .line_of_row(record.position().map_or(0, Position::byte));
+            rows.push((
+                line,
+                record
+                    .iter()
+                    .map(|cell| String::from_utf8_lossy(cell).into_owned())
+                    .collect(),
+            ));
         }
         rows
     }
@@ -108,7 +117,10 @@ mod tests {
     fn lines_end_as_any_system_ends_them_and_blank_ones_count() {
         for end in ["\n", "\r\n", "\r"] {
             let file = ["a,b", "1,2", "", "", "3,\"x", "y\"", "5,6", ""].join(end);
-            let lines: Vec<u64> = rows(file.as_bytes()).into_iter().map(|(line, _)| line).collect();
+            let lines: Vec<u64> = rows(file.as_bytes())
+                .into_iter()
+                .map(|(line, _)| line)
+                .collect();
             assert_eq!(lines, [1, 2, 5, 7], "{end:?}");
         }
         assert_eq!(rows(b"\n\r\n\na")[0].0, 4);
@@ -117,12 +129,17 @@ mod tests {
     #[test]
     fn a_quote_that_nobody_closes_does_not_take_the_rest_of_an_endless_file() {
         let file = io::Cursor::new(b"a\n\"b\n").chain(io::repeat(b'x'));
-        let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(LineCounter::new(file));
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .from_reader(LineCounter::new(file));
         let mut record = ByteRecord::new();
         assert!(reader.read_byte_record(&mut record).unwrap());
         let byte = record.position().unwrap().byte();
         reader.get_mut().line_of_row(byte);
-        let error = reader.read_byte_record(&mut record).unwrap_err().to_string();
+        let error = reader
+            .read_byte_record(&mut record)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("is a quote not closed?"), "{error}");
     }
 

@@ -36,7 +36,10 @@ impl StorageError {
     pub(crate) fn of(name: &FileName, error: object_store::Error) -> Self {
         match error {
             object_store::Error::NotFound { .. } => Self::NotFound(name.clone()),
-            error => Self::Unavailable { name: name.clone(), source: Box::new(error) },
+            error => Self::Unavailable {
+                name: name.clone(),
+                source: Box::new(error),
+            },
         }
     }
 }

@@ -52,7 +52,8 @@ impl Storage {
             StorageKind::Folder => Arc::new(folder(&settings.folder)?),
             StorageKind::S3 => Arc::new(bucket(&settings.s3)?),
         };
-        let folder = (settings.kind == StorageKind::Folder).then(|| settings.folder.as_path().into());
+        let folder =
+            (settings.kind == StorageKind::Folder).then(|| settings.folder.as_path().into());
         Ok(Self { files, folder })
     }
 
@@ -83,8 +84,13 @@ impl Storage {
     pub async fn get(&self, name: &FileName, most_bytes: usize) -> Result<Bytes, StorageError> {
         let unreadable = |error| StorageError::of(name, error);
         let found = self.files.get(&path(name)).await.map_err(unreadable)?;
-        let too_large = || StorageError::TooLarge { name: name.clone(), most_bytes };
-        let size = usize::try_from(found.meta.size).ok().filter(|size| *size <= most_bytes);
+        let too_large = || StorageError::TooLarge {
+            name: name.clone(),
+            most_bytes,
+        };
+        let size = usize::try_from(found.meta.size)
+            .ok()
+            .filter(|size| *size <= most_bytes);
         let mut content = BytesMut::with_capacity(size.ok_or_else(too_large)?);
         let mut parts = found.into_stream();
         while let Some(part) = parts.try_next().await.map_err(unreadable)? {
@@ -112,9 +118,17 @@ impl Storage {
     ///
     /// # Errors
     /// [`StorageError::Unavailable`]; some may be forgotten then.
-    pub async fn delete_under(&self, folder: &FileName, limit: usize) -> Result<usize, StorageError> {
+    pub async fn delete_under(
+        &self,
+        folder: &FileName,
+        limit: usize,
+    ) -> Result<usize, StorageError> {
         let unreadable = |error| StorageError::of(folder, error);
-        let found = self.files.list(Some(&path(folder))).take(limit).map_ok(|file| file.location);
+        let found = self
+            .files
+            .list(Some(&path(folder)))
+            .take(limit)
+            .map_ok(|file| file.location);
         let found: Vec<Path> = found.try_collect().await.map_err(unreadable)?;
         for file in &found {
             match self.files.delete(file).await {
@@ -131,12 +145,20 @@ impl Storage {
     /// # Errors
     /// [`StorageError::Unavailable`].
     pub async fn delete_unfinished(&self, name: &FileName) -> Result<(), StorageError> {
-        let Some(folder) = &self.folder else { return Ok(()) };
+        let Some(folder) = &self.folder else {
+            return Ok(());
+        };
         let whole = folder.join(name.as_str());
         let removed = tokio::task::spawn_blocking(move || remove_unfinished(&whole)).await;
         let removed = removed.unwrap_or_else(|error| Err(std::io::Error::other(error)));
         removed.map_err(|error| {
-            StorageError::of(name, object_store::Error::Generic { store: "folder", source: Box::new(error) })
+            StorageError::of(
+                name,
+                object_store::Error::Generic {
+                    store: "folder",
+                    source: Box::new(error),
+                },
+            )
         })
     }
 
@@ -154,8 +176,10 @@ impl Storage {
 
 /// A file that is written to a folder has its name, `#` and a number until it is finished.
 fn remove_unfinished(whole: &std::path::Path) -> std::io::Result<()> {
-    let (Some(folder), Some(name)) = (whole.parent(), whole.file_name().and_then(|name| name.to_str()))
-    else {
+    let (Some(folder), Some(name)) = (
+        whole.parent(),
+        whole.file_name().and_then(|name| name.to_str()),
+    ) else {
         return Ok(());
     };
     let entries = match std::fs::read_dir(folder) {
@@ -165,7 +189,9 @@ fn remove_unfinished(whole: &std::path::Path) -> std::io::Result<()> {
     for entry in entries {
         let entry = entry?;
         let found = entry.file_name();
-        let number = found.to_str().and_then(|found| found.strip_prefix(name)?.strip_prefix('#'));
+        let number = found
+            .to_str()
+            .and_then(|found| found.strip_prefix(name)?.strip_prefix('#'));
         if number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit())) {
             std::fs::remove_file(entry.path())?;
         }
@@ -178,10 +204,15 @@ fn path(name: &FileName) -> Path {
 }
 
 fn folder(folder: &std::path::Path) -> Result<LocalFileSystem, StorageSettingsError> {
-    let unusable =
-        |why: String| StorageSettingsError(format!("the folder {} cannot be used: {why}", folder.display()));
+    let unusable = |why: String| {
+        StorageSettingsError(format!(
+            "the folder {} cannot be used: {why}",
+            folder.display()
+        ))
+    };
     std::fs::create_dir_all(folder).map_err(|error| unusable(error.to_string()))?;
-    let files = LocalFileSystem::new_with_prefix(folder).map_err(|error| unusable(error.to_string()))?;
+    let files =
+        LocalFileSystem::new_with_prefix(folder).map_err(|error| unusable(error.to_string()))?;
     // What the database says was kept must be there after the power went.
     Ok(files.with_fsync(true))
 }
@@ -192,16 +223,21 @@ fn bucket(bucket: &BucketSettings) -> Result<AmazonS3, StorageSettingsError> {
         .with_connect_timeout(CONNECT_TIMEOUT)
         .with_timeout(REQUEST_TIMEOUT)
         .with_allow_http(is_plain);
-    let retry =
-        RetryConfig { backoff: BackoffConfig::default(), max_retries: RETRIES, retry_timeout: RETRY_TIME };
+    let retry = RetryConfig {
+        backoff: BackoffConfig::default(),
+        max_retries: RETRIES,
+        retry_timeout: RETRY_TIME,
+    };
     let mut builder = match bucket.access_key_id.as_str() {
         "" => AmazonS3Builder::from_env(),
-        key => {
-            AmazonS3Builder::new().with_access_key_id(key).with_secret_access_key(&bucket.secret_access_key)
-        }
+        key => AmazonS3Builder::new()
+            .with_access_key_id(key)
+            .with_secret_access_key(&bucket.secret_access_key),
     };
     if !bucket.endpoint.is_empty() {
-        builder = builder.with_endpoint(&bucket.endpoint).with_virtual_hosted_style_request(false);
+        builder = builder
+            .with_endpoint(&bucket.endpoint)
+            .with_virtual_hosted_style_request(false);
     }
     builder
         .with_bucket_name(&bucket.bucket)
@@ -212,7 +248,10 @@ fn bucket(bucket: &BucketSettings) -> Result<AmazonS3, StorageSettingsError> {
         .with_retry(retry)
         .build()
         .map_err(|error| {
-            StorageSettingsError(format!("the bucket {:?} cannot be used: {error}", bucket.bucket))
+            StorageSettingsError(format!(
+                "the bucket {:?} cannot be used: {error}",
+                bucket.bucket
+            ))
         })
 }
 

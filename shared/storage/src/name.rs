@@ -28,7 +28,9 @@ impl FromStr for FileName {
 
     fn from_str(text: &str) -> Result<Self, InvalidFileName> {
         let is_name = text.len() <= NAME_CHARS && text.split('/').all(is_part);
-        is_name.then(|| Self(text.to_owned())).ok_or_else(|| InvalidFileName(text.to_owned()))
+        is_name
+            .then(|| Self(text.to_owned()))
+            .ok_or_else(|| InvalidFileName(text.to_owned()))
     }
 }
 
@@ -51,13 +53,18 @@ mod tests {
 
     #[test]
     fn names_are_plain_and_stay_inside() {
-        for name in ["a", "pictures/ab/cd-12.png", "print/2026-11-21/postcard_4x6.pdf"] {
+        for name in [
+            "a",
+            "pictures/ab/cd-12.png",
+            "print/2026-11-21/postcard_4x6.pdf",
+        ] {
             assert_eq!(name.parse::<FileName>().unwrap().as_str(), name);
         }
         let long = "a".repeat(NAME_CHARS + 1);
-        for name in
-            ["", "/a", "a/", "a//b", "..", "a/../b", ".hidden", "a b", "a#1", "a\\b", "é", "a%2e", &long]
-        {
+        for name in [
+            "", "/a", "a/", "a//b", "..", "a/../b", ".hidden", "a b", "a#1", "a\\b", "é", "a%2e",
+            &long,
+        ] {
             assert!(name.parse::<FileName>().is_err(), "{name}");
         }
     }

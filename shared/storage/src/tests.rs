@@ -19,20 +19,34 @@ fn settings(kind: StorageKind, folder: &std::path::Path, endpoint: &str) -> Stor
         access_key_id: "id".to_owned(),
         secret_access_key: "secret".to_owned(),
     };
-    StorageSettings { kind, folder: folder.to_owned(), s3 }
+    StorageSettings {
+        kind,
+        folder: folder.to_owned(),
+        s3,
+    }
 }
 
 fn in_folder() -> (Storage, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     // A folder that is not there is made.
-    let storage = Storage::new(&settings(StorageKind::Folder, &folder.path().join("files"), "")).unwrap();
+    let storage = Storage::new(&settings(
+        StorageKind::Folder,
+        &folder.path().join("files"),
+        "",
+    ))
+    .unwrap();
     (storage, folder)
 }
 
 async fn in_bucket() -> (Storage, FakeBucket) {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let bucket = FakeBucket::start().await;
-    let storage = Storage::new(&settings(StorageKind::S3, std::path::Path::new("."), &bucket.url())).unwrap();
+    let storage = Storage::new(&settings(
+        StorageKind::S3,
+        std::path::Path::new("."),
+        &bucket.url(),
+    ))
+    .unwrap();
     (storage, bucket)
 }
 
@@ -43,17 +57,32 @@ fn name(text: &str) -> FileName {
 async fn check_files(storage: &Storage) {
     let picture = name("pictures/ab/cdef.png");
     assert!(!storage.has(&picture).await.unwrap());
-    assert!(matches!(storage.get(&picture, 10).await, Err(StorageError::NotFound(_))));
-    storage.put(&picture, Bytes::from_static(b"first")).await.unwrap();
-    storage.put(&picture, Bytes::from_static(b"second")).await.unwrap();
+    assert!(matches!(
+        storage.get(&picture, 10).await,
+        Err(StorageError::NotFound(_))
+    ));
+    storage
+        .put(&picture, Bytes::from_static(b"first"))
+        .await
+        .unwrap();
+    storage
+        .put(&picture, Bytes::from_static(b"second"))
+        .await
+        .unwrap();
     assert!(storage.has(&picture).await.unwrap());
     assert_eq!(storage.get(&picture, 6).await.unwrap(), "second");
-    assert!(matches!(storage.get(&picture, 5).await, Err(StorageError::TooLarge { most_bytes: 5, .. })));
+    assert!(matches!(
+        storage.get(&picture, 5).await,
+        Err(StorageError::TooLarge { most_bytes: 5, .. })
+    ));
     storage.delete(&picture).await.unwrap();
     storage.delete(&picture).await.unwrap();
     assert!(!storage.has(&picture).await.unwrap());
     for file in ["old/a/1.png", "old/b/2.png", "old/b/3.png", "older/4.png"] {
-        storage.put(&name(file), Bytes::from_static(b"x")).await.unwrap();
+        storage
+            .put(&name(file), Bytes::from_static(b"x"))
+            .await
+            .unwrap();
     }
     assert_eq!(storage.delete_under(&name("old"), 2).await.unwrap(), 2);
     assert_eq!(storage.delete_under(&name("old"), 2).await.unwrap(), 1);
@@ -66,10 +95,22 @@ async fn check_writer(storage: &Storage) {
     let mut writer = storage.write(&large).await.unwrap();
     // Pieces smaller and larger than what goes to the store together.
     let content: Vec<u8> = (0..LARGE).map(|at| (at / 1000) as u8).collect();
-    writer.write(Bytes::copy_from_slice(&content[..1000])).await.unwrap();
-    writer.write(Bytes::copy_from_slice(&content[1000..LARGE - 1])).await.unwrap();
-    assert!(!storage.has(&large).await.unwrap(), "nothing shows before the end");
-    writer.write(Bytes::copy_from_slice(&content[LARGE - 1..])).await.unwrap();
+    writer
+        .write(Bytes::copy_from_slice(&content[..1000]))
+        .await
+        .unwrap();
+    writer
+        .write(Bytes::copy_from_slice(&content[1000..LARGE - 1]))
+        .await
+        .unwrap();
+    assert!(
+        !storage.has(&large).await.unwrap(),
+        "nothing shows before the end"
+    );
+    writer
+        .write(Bytes::copy_from_slice(&content[LARGE - 1..]))
+        .await
+        .unwrap();
     writer.finish().await.unwrap();
     assert!(storage.get(&large, LARGE).await.unwrap() == content);
     let mut writer = storage.write(&name("print/other.pdf")).await.unwrap();
@@ -110,22 +151,40 @@ async fn a_writer_that_is_dropped_leaves_nothing_in_a_folder() {
 async fn a_refusing_bucket_is_named_with_its_reason() {
     let (storage, bucket) = in_bucket().await;
     bucket.refuse();
-    let error = storage.put(&name("a"), Bytes::from_static(b"x")).await.unwrap_err();
+    let error = storage
+        .put(&name("a"), Bytes::from_static(b"x"))
+        .await
+        .unwrap_err();
     assert!(matches!(error, StorageError::Unavailable { .. }));
     let text = error.to_string();
-    assert!(text.contains("the file a ") && text.contains("AccessDenied"), "{text}");
+    assert!(
+        text.contains("the file a ") && text.contains("AccessDenied"),
+        "{text}"
+    );
 }
 
 #[test]
 fn a_folder_that_cannot_be_made_is_named() {
     let file = tempfile::NamedTempFile::new().unwrap();
-    let error = Storage::new(&settings(StorageKind::Folder, &file.path().join("x"), "")).unwrap_err();
-    assert!(error.to_string().contains(&file.path().display().to_string()));
+    let error =
+        Storage::new(&settings(StorageKind::Folder, &file.path().join("x"), "")).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains(&file.path().display().to_string())
+    );
 }
 
 #[test]
 fn a_buckets_key_does_not_show() {
-    let shown = format!("{:?}", settings(StorageKind::S3, std::path::Path::new("."), "http://127.0.0.1:1"));
+    let shown = format!(
+        "{:?}",
+        settings(
+            StorageKind::S3,
+            std::path::Path::new("."),
+            "http://127.0.0.1:1"
+        )
+    );
     assert!(!shown.contains("secret"), "{shown}");
 }
 
@@ -134,12 +193,19 @@ async fn what_a_killed_writer_left_goes_and_nothing_else_does() {
     let (storage, folder) = in_folder();
     let file = name("print/card.pdf");
     storage.delete_unfinished(&file).await.unwrap();
-    storage.put(&name("print/card.pdf2"), Bytes::from_static(b"another")).await.unwrap();
+    storage
+        .put(&name("print/card.pdf2"), Bytes::from_static(b"another"))
+        .await
+        .unwrap();
     let mut killed = storage.write(&file).await.unwrap();
     killed.write(Bytes::from(vec![1; LARGE])).await.unwrap();
     // Its process has gone: nothing that it would have done at its end happens.
     std::mem::forget(killed);
-    let there = || std::fs::read_dir(folder.path().join("files/print")).unwrap().count();
+    let there = || {
+        std::fs::read_dir(folder.path().join("files/print"))
+            .unwrap()
+            .count()
+    };
     assert_eq!(there(), 2);
     storage.delete_unfinished(&file).await.unwrap();
     assert_eq!(there(), 1);

@@ -22,7 +22,10 @@ pub struct StorageWriter {
 
 impl StorageWriter {
     pub(crate) fn new(name: FileName, upload: Box<dyn MultipartUpload>) -> Self {
-        Self { name, upload: WriteMultipart::new_with_chunk_size(upload, PART_BYTES) }
+        Self {
+            name,
+            upload: WriteMultipart::new_with_chunk_size(upload, PART_BYTES),
+        }
     }
 
     /// Adds to the file; waits while the store is behind.
@@ -45,7 +48,11 @@ impl StorageWriter {
     /// # Errors
     /// [`StorageError::Unavailable`]; nothing shows then.
     pub async fn finish(self) -> Result<(), StorageError> {
-        self.upload.finish().await.map(drop).map_err(|error| StorageError::of(&self.name, error))
+        self.upload
+            .finish()
+            .await
+            .map(drop)
+            .map_err(|error| StorageError::of(&self.name, error))
     }
 
     /// Gives the file up.
@@ -53,7 +60,10 @@ impl StorageWriter {
     /// # Errors
     /// [`StorageError::Unavailable`] when its parts stay in the store, where nobody sees them.
     pub async fn abandon(self) -> Result<(), StorageError> {
-        self.upload.abort().await.map_err(|error| StorageError::of(&self.name, error))
+        self.upload
+            .abort()
+            .await
+            .map_err(|error| StorageError::of(&self.name, error))
     }
 
     async fn wait(&mut self) -> Result<(), StorageError> {

@@ -47,7 +47,13 @@ impl Transaction<'_> {
         subject: &str,
         now: DateTime<Utc>,
     ) -> Result<()> {
-        self.activity_add_of((person.team_id, person.user_id, &person.name), action, subject, now).await
+        self.activity_add_of(
+            (person.team_id, person.user_id, &person.name),
+            action,
+            subject,
+            now,
+        )
+        .await
     }
 
     /// Notes what somebody does who is not signed in, or not yet: the team, the person and the person's name.
@@ -83,17 +89,29 @@ impl Store {
         before: Option<ActivityId>,
         limit: i64,
     ) -> Result<Vec<Activity>> {
-        let (user_id, before) = (filter.user_id.map(|id| id.0), before.map_or(Uuid::max(), |id| id.0));
+        let (user_id, before) = (
+            filter.user_id.map(|id| id.0),
+            before.map_or(Uuid::max(), |id| id.0),
+        );
         // What is not asked for is not in the statement, so that each has the plan of its own index.
-        let by_person = if user_id.is_some() { "user_id = $2" } else { "$2::uuid IS NULL" };
-        let by_kind =
-            if filter.kind.is_some() { "split_part(action, '.', 1) = $3" } else { "$3::text IS NULL" };
+        let by_person = if user_id.is_some() {
+            "user_id = $2"
+        } else {
+            "$2::uuid IS NULL"
+        };
+        let by_kind = if filter.kind.is_some() {
+            "split_part(action, '.', 1) = $3"
+        } else {
+            "$3::text IS NULL"
+        };
         let sql = format!(
             "SELECT activity_id, happened_at, user_name, action, subject FROM activities
              WHERE team_id = $1 AND {by_person} AND {by_kind} AND activity_id < $4
              ORDER BY activity_id DESC LIMIT $5"
         );
-        let rows = self.rows(&sql, &[&team_id.0, &user_id, &filter.kind, &before, &limit]).await?;
+        let rows = self
+            .rows(&sql, &[&team_id.0, &user_id, &filter.kind, &before, &limit])
+            .await?;
         Ok(rows
             .iter()
             .map(|row| Activity {

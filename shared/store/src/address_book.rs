@@ -68,7 +68,8 @@ impl Store {
         match after {
             BookCursor::Entry(entry_id) => self.entry_page(team_id, entry_id, limit).await,
             BookCursor::Contact(integration_id, number) => {
-                self.contact_page(team_id, integration_id, number, limit).await
+                self.contact_page(team_id, integration_id, number, limit)
+                    .await
             }
         }
     }
@@ -111,10 +112,16 @@ impl Store {
         limit: i64,
     ) -> Result<BookPage> {
         // The owner comes first: another team's integration has no contacts here.
-        let is_owned =
-            self.integration_list(team_id).await?.iter().any(|own| own.integration_id == integration_id);
+        let is_owned = self
+            .integration_list(team_id)
+            .await?
+            .iter()
+            .any(|own| own.integration_id == integration_id);
         if !is_owned {
-            return Ok(BookPage { lines: Vec::new(), next: None });
+            return Ok(BookPage {
+                lines: Vec::new(),
+                next: None,
+            });
         }
         let fields = self.field_list(integration_id).await?;
         let columns = self.column_list(team_id).await?;
@@ -133,10 +140,14 @@ impl Store {
         let lines = contacts.into_iter().map(|contact| {
             let mut line = line(integration_id, contact, &fields);
             // What an integration sends for a formula or AI column is never seen.
-            line.custom.retain(|name, _| !computed.contains(name.as_str()));
+            line.custom
+                .retain(|name, _| !computed.contains(name.as_str()));
             line
         });
-        Ok(BookPage { lines: lines.collect(), next })
+        Ok(BookPage {
+            lines: lines.collect(),
+            next,
+        })
     }
 
     async fn next_integration(&self, team_id: TeamId, after: Uuid) -> Result<Option<BookCursor>> {
@@ -159,8 +170,10 @@ fn is_full(lines: usize, limit: i64) -> bool {
 /// A contact under the columns that its fields fill now: the built-in ones by semantic, the others by key. Values are cut
 /// to what a column holds.
 fn line(integration_id: IntegrationId, contact: Contact, fields: &[IntegrationField]) -> BookLine {
-    let semantics: BTreeMap<&str, FieldSemantic> =
-        fields.iter().filter_map(|field| Some((field.key.as_str(), field.semantic?))).collect();
+    let semantics: BTreeMap<&str, FieldSemantic> = fields
+        .iter()
+        .filter_map(|field| Some((field.key.as_str(), field.semantic?)))
+        .collect();
     let (mut built_in, mut custom) = (BTreeMap::new(), BTreeMap::new());
     for (key, value) in contact.fields {
         let value = audience::column::cut_value(&value).to_owned();

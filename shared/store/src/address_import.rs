@@ -49,7 +49,9 @@ impl Store {
         let sql = "SELECT position, rows_read, rows_kept, skipped, finished_at IS NOT NULL
                    FROM address_imports WHERE file_hash = $1";
         let hash: &[u8] = file_hash;
-        let Some(row) = self.row(sql, &[&hash]).await? else { return Ok(ImportProgress::default()) };
+        let Some(row) = self.row(sql, &[&hash]).await? else {
+            return Ok(ImportProgress::default());
+        };
         let number = |column: usize| row.get::<_, i64>(column).cast_unsigned();
         Ok(ImportProgress {
             position: number(0),
@@ -66,7 +68,8 @@ impl Store {
     /// [`StoreError`] when the database cannot be asked.
     pub async fn address_import_forget(&self, file_hash: &[u8; 32]) -> Result<()> {
         let hash: &[u8] = file_hash;
-        self.execute("DELETE FROM address_imports WHERE file_hash = $1", &[&hash]).await?;
+        self.execute("DELETE FROM address_imports WHERE file_hash = $1", &[&hash])
+            .await?;
         Ok(())
     }
 
@@ -76,7 +79,9 @@ impl Store {
     /// [`StoreError`] when the database cannot be asked.
     pub async fn address_points_analyze(&self) -> Result<()> {
         let client = self.client().await?;
-        client.batch_execute("ANALYZE address_points, address_streets, address_zips").await?;
+        client
+            .batch_execute("ANALYZE address_points, address_streets, address_zips")
+            .await?;
         Ok(())
     }
 }
@@ -135,8 +140,10 @@ impl Transaction<'_> {
     /// Adds the streets that the rows are on.
     pub(crate) async fn address_streets_add(&self, rows: &[AddressPointRow]) -> Result<u64> {
         let mut seen = HashSet::new();
-        let mut streets: Vec<&AddressPointRow> =
-            rows.iter().filter(|row| seen.insert((row.key.zip, row.key.street_key))).collect();
+        let mut streets: Vec<&AddressPointRow> = rows
+            .iter()
+            .filter(|row| seen.insert((row.key.zip, row.key.street_key)))
+            .collect();
         streets.sort_unstable_by_key(|row| (row.key.zip, row.key.street_key));
         macro_rules! column {
             ($row:ident => $value:expr) => {
@@ -167,7 +174,10 @@ fn put_row(buffer: &mut BytesMut, row: &AddressPointRow) -> Result<()> {
     buffer.put_i16(FIELDS);
     put_field(buffer, &row.key.zip.to_be_bytes())?;
     put_field(buffer, row.key.address_id.as_uuid().as_bytes())?;
-    put_field(buffer, &address::cell(row.latitude, row.longitude).to_be_bytes())?;
+    put_field(
+        buffer,
+        &address::cell(row.latitude, row.longitude).to_be_bytes(),
+    )?;
     put_field(buffer, &row.latitude.to_be_bytes())?;
     put_field(buffer, &row.longitude.to_be_bytes())?;
     put_field(buffer, row.line_1.as_bytes())?;
@@ -185,7 +195,8 @@ fn put_row(buffer: &mut BytesMut, row: &AddressPointRow) -> Result<()> {
 }
 
 fn put_field(buffer: &mut BytesMut, bytes: &[u8]) -> Result<()> {
-    let length = i32::try_from(bytes.len()).map_err(|_| StoreError::Corrupt("a point's field".to_owned()))?;
+    let length = i32::try_from(bytes.len())
+        .map_err(|_| StoreError::Corrupt("a point's field".to_owned()))?;
     buffer.put_i32(length);
     buffer.put_slice(bytes);
     Ok(())

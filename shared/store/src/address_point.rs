@@ -74,8 +74,11 @@ impl Store {
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
     pub async fn address_look_up(&self, keys: &[PointKey]) -> Result<Vec<AddressPointFacts>> {
-        let nothing =
-            AddressPointFacts { points_in_zip: 0, evidence: PointEvidence::Nothing, is_overridden: false };
+        let nothing = AddressPointFacts {
+            points_in_zip: 0,
+            evidence: PointEvidence::Nothing,
+            is_overridden: false,
+        };
         let mut facts = vec![nothing; keys.len()];
         if keys.is_empty() {
             return Ok(facts);
@@ -99,7 +102,9 @@ impl Store {
             .await?;
         for row in &rows {
             let position: i64 = row.get(0);
-            let Some(fact) = facts.get_mut(position as usize - 1) else { continue };
+            let Some(fact) = facts.get_mut(position as usize - 1) else {
+                continue;
+            };
             match row.get(1) {
                 Some(points_in_zip) => {
                     fact.points_in_zip = points_in_zip;
@@ -172,10 +177,14 @@ fn evidence(row: &tokio_postgres::Row) -> PointEvidence {
     let house_has_no_units: Option<bool> = row.get(11);
     match (place(3), place(7)) {
         (Some(exact), _) => PointEvidence::DeliveryPoint(exact),
-        (None, Some(house)) if house_has_no_units == Some(true) => PointEvidence::DeliveryPoint(house),
-        (None, Some(house)) => {
-            PointEvidence::House(DeliveryPoint { plus4: None, residential: None, ..house })
+        (None, Some(house)) if house_has_no_units == Some(true) => {
+            PointEvidence::DeliveryPoint(house)
         }
+        (None, Some(house)) => PointEvidence::House(DeliveryPoint {
+            plus4: None,
+            residential: None,
+            ..house
+        }),
         (None, None) if row.get(2) => PointEvidence::Street,
         (None, None) => PointEvidence::Nothing,
     }

@@ -31,7 +31,10 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn address_namesakes(&self, questions: &[StreetQuestion]) -> Result<Vec<SimilarStreets>> {
+    pub async fn address_namesakes(
+        &self,
+        questions: &[StreetQuestion],
+    ) -> Result<Vec<SimilarStreets>> {
         let mut namesakes = vec![SimilarStreets::default(); questions.len()];
         let asked = StreetNameQuery::of(questions);
         let (here, nearby) = (&asked.here, &asked.nearby);
@@ -53,7 +56,9 @@ impl Store {
             .await?;
         for row in rows {
             let position: i64 = row.get(0);
-            let Some(found) = namesakes.get_mut(position as usize) else { continue };
+            let Some(found) = namesakes.get_mut(position as usize) else {
+                continue;
+            };
             match (row.get(1), row.get(2)) {
                 (true, true) => found.is_longer_nearby = true,
                 (true, false) => found.is_written_nearby = true,
@@ -98,7 +103,10 @@ impl StreetNameQuery {
         let mut asked = Self::default();
         for (position, question) in (0..).zip(questions) {
             let written = (question.name_key, Some(question.street_key));
-            let longer = question.longer_name_keys.iter().map(|name_key| (*name_key, None));
+            let longer = question
+                .longer_name_keys
+                .iter()
+                .map(|name_key| (*name_key, None));
             for (name_key, street_key) in std::iter::once(written).chain(longer) {
                 asked.here.position.push(position);
                 asked.here.zip.push(question.zip);

@@ -93,7 +93,10 @@ impl Store {
                 requests: row.get::<_, Option<i32>>(6).unwrap_or(0),
             }),
         };
-        Ok(AdmissionResult { source_requests: row.get(0), key })
+        Ok(AdmissionResult {
+            source_requests: row.get(0),
+            key,
+        })
     }
 
     /// Forgets windows that began before `before`, at most `limit` of them. Returns how many.
@@ -113,6 +116,11 @@ impl Store {
 fn integration(row: &Row) -> Result<Option<(IntegrationId, IntegrationAvailability)>> {
     let integration_id: Option<uuid::Uuid> = row.get(4);
     let availability: Option<&str> = row.get(5);
-    let (Some(integration_id), Some(availability)) = (integration_id, availability) else { return Ok(None) };
-    Ok(Some((IntegrationId(integration_id), IntegrationAvailability::from_name(availability)?)))
+    let (Some(integration_id), Some(availability)) = (integration_id, availability) else {
+        return Ok(None);
+    };
+    Ok(Some((
+        IntegrationId(integration_id),
+        IntegrationAvailability::from_name(availability)?,
+    )))
 }

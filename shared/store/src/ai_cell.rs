@@ -39,7 +39,8 @@ impl Transaction<'_> {
         reason: &str,
         now: DateTime<Utc>,
     ) -> Result<u64> {
-        self.queue(team_id, name_keys, entry_ids, reason, now, None).await
+        self.queue(team_id, name_keys, entry_ids, reason, now, None)
+            .await
     }
 
     /// As above, but those that fell due at `due_before` or later are left alone.
@@ -70,7 +71,12 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn ai_column_queue(&self, reason: &str, now: DateTime<Utc>, limit: i64) -> Result<bool> {
+    pub async fn ai_column_queue(
+        &self,
+        reason: &str,
+        now: DateTime<Utc>,
+        limit: i64,
+    ) -> Result<bool> {
         let column = self
             .row(
                 "SELECT team_id, name_key, queued_up_to, prompted_at FROM address_columns WHERE queued_up_to IS NOT NULL
@@ -78,7 +84,9 @@ impl Transaction<'_> {
                 &[],
             )
             .await?;
-        let Some(column) = column else { return Ok(false) };
+        let Some(column) = column else {
+            return Ok(false);
+        };
         let (team_id, name_key): (Uuid, String) = (column.get(0), column.get(1));
         let (after, prompted_at): (Uuid, Option<DateTime<Utc>>) = (column.get(2), column.get(3));
         let rows = self
@@ -89,7 +97,15 @@ impl Transaction<'_> {
             )
             .await?;
         let entry_ids: Vec<Uuid> = rows.iter().map(|row| row.get(0)).collect();
-        self.queue(TeamId(team_id), &[&name_key], &entry_ids, reason, now, prompted_at).await?;
+        self.queue(
+            TeamId(team_id),
+            &[&name_key],
+            &entry_ids,
+            reason,
+            now,
+            prompted_at,
+        )
+        .await?;
         self.execute(
             "UPDATE address_columns SET queued_up_to = $3 WHERE team_id = $1 AND name_key = $2",
             &[&team_id, &name_key, &entry_ids.last()],
@@ -129,7 +145,12 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn ai_cell_blank(&self, cell: &AiCell, reason: &str, now: DateTime<Utc>) -> Result<bool> {
+    pub async fn ai_cell_blank(
+        &self,
+        cell: &AiCell,
+        reason: &str,
+        now: DateTime<Utc>,
+    ) -> Result<bool> {
         self.execute(
             "UPDATE address_entries SET custom = custom - $3::text, updated_at = $4
              WHERE team_id = $1 AND entry_id = $2 AND custom ? $3",
@@ -144,7 +165,14 @@ impl Transaction<'_> {
             .execute(
                 "UPDATE ai_cells SET state = $5, reason = $6, lease_id = NULL, leased_until = NULL
                  WHERE team_id = $1 AND name_key = $2 AND entry_id = $3 AND lease_id = $4",
-                &[&cell.team_id.0, &cell.name_key, &cell.entry_id, &cell.lease_id, &state, &reason],
+                &[
+                    &cell.team_id.0,
+                    &cell.name_key,
+                    &cell.entry_id,
+                    &cell.lease_id,
+                    &state,
+                    &reason,
+                ],
             )
             .await?;
         Ok(ended == 1)
@@ -226,7 +254,10 @@ impl Store {
             )
             .await?;
         for row in rows {
-            reasons.entry(row.get(0)).or_default().insert(row.get(1), row.get(2));
+            reasons
+                .entry(row.get(0))
+                .or_default()
+                .insert(row.get(1), row.get(2));
         }
         Ok(reasons)
     }
@@ -237,7 +268,10 @@ impl Store {
     /// [`crate::StoreError`] when the database cannot be asked.
     pub async fn ai_answer_get(&self, team_id: TeamId, digest: &[u8]) -> Result<Option<String>> {
         let sql = "SELECT answer FROM ai_answers WHERE team_id = $1 AND digest = $2";
-        Ok(self.row(sql, &[&team_id.0, &digest]).await?.map(|row| row.get(0)))
+        Ok(self
+            .row(sql, &[&team_id.0, &digest])
+            .await?
+            .map(|row| row.get(0)))
     }
 
     /// Takes so many characters out of what a team may use on a day. False when they do not fit.
@@ -268,7 +302,11 @@ impl Store {
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
     pub async fn ai_purge(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
-        self.execute("DELETE FROM ai_spending WHERE day < $1", &[&before.date_naive()]).await?;
+        self.execute(
+            "DELETE FROM ai_spending WHERE day < $1",
+            &[&before.date_naive()],
+        )
+        .await?;
         self.execute(
             "DELETE FROM ai_answers WHERE ctid = ANY (ARRAY(
                  SELECT ctid FROM ai_answers WHERE made_at < $1 LIMIT $2))",

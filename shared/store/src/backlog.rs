@@ -140,7 +140,9 @@ impl Store {
             BacklogStatus {
                 kind,
                 rows: row.map_or(0, |row| row.get("rows")),
-                overdue: since.map_or(TimeDelta::zero(), |since| (now - since).max(TimeDelta::zero())),
+                overdue: since.map_or(TimeDelta::zero(), |since| {
+                    (now - since).max(TimeDelta::zero())
+                }),
             }
         }))
     }

@@ -15,7 +15,10 @@ use crate::statement_name::SqlStatement;
 /// Characters of a statement that a span shows.
 const SHOWN_CHARS: usize = 1_000;
 
-static BUSY: Mutex<BusyStatements> = Mutex::new(BusyStatements { statements: 0, since: None });
+static BUSY: Mutex<BusyStatements> = Mutex::new(BusyStatements {
+    statements: 0,
+    since: None,
+});
 
 /// Statements under way in this process, and since when there have been any.
 struct BusyStatements {
@@ -43,7 +46,8 @@ impl Drop for BusyGuard {
             return;
         }
         if let Some(since) = busy.since.take() {
-            metrics::histogram!("pillarbox_database_busy_seconds").record(since.elapsed().as_secs_f64());
+            metrics::histogram!("pillarbox_database_busy_seconds")
+                .record(since.elapsed().as_secs_f64());
         }
     }
 }
@@ -112,18 +116,27 @@ fn span(statement: SqlStatement<'_>) -> Span {
     if !span.is_disabled() {
         let name = statement.name();
         let (summary, (operation, table)) = (name.summary(), name.main());
-        let text = statement.sql.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = statement
+            .sql
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
         span.record("otel.name", &summary);
         span.record("db.operation.name", operation);
         table.map(|table| span.record("db.collection.name", table));
         span.record("db.query.summary", summary);
-        span.record("db.query.text", text.chars().take(SHOWN_CHARS).collect::<String>());
+        span.record(
+            "db.query.text",
+            text.chars().take(SHOWN_CHARS).collect::<String>(),
+        );
     }
     span
 }
 
 fn note_failure(span: &Span, failed: &StoreError) {
-    let Some(error) = failed.database() else { return };
+    let Some(error) = failed.database() else {
+        return;
+    };
     let code = error.sqlstate();
     span.record("otel.status_code", "ERROR");
     span.record("error.type", code.unwrap_or("connection"));

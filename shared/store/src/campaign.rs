@@ -196,7 +196,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn campaign_get(&self, team_id: TeamId, campaign_id: &CampaignId) -> Result<Option<Campaign>> {
+    pub async fn campaign_get(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+    ) -> Result<Option<Campaign>> {
         let (get, steps) = (SqlStatement::here(GET), SqlStatement::here(STEPS));
         let (get_ready, steps_ready) = (self.ready(get).await?, self.ready(steps).await?);
         let client = self.client().await?;
@@ -220,7 +224,9 @@ impl Store {
                 AudienceSource::List
             },
             neighborhood: neighborhood(&row),
-            strictness: row.get::<_, Option<&str>>("strictness").and_then(VerificationStrictness::from_name),
+            strictness: row
+                .get::<_, Option<&str>>("strictness")
+                .and_then(VerificationStrictness::from_name),
             resend_protection_days: row.get("resend_protection_days"),
             area: row.get("area"),
             conditions: row.get("conditions"),
@@ -271,7 +277,10 @@ fn neighborhood(row: &Row) -> Option<NeighborhoodSettings> {
     let radius_metres: Option<i32> = row.get("radius_metres");
     let homes_per_center: Option<i32> = row.get("homes_per_center");
     let (radius_metres, homes_per_center) = radius_metres.zip(homes_per_center)?;
-    Some(NeighborhoodSettings { radius_metres, homes_per_center })
+    Some(NeighborhoodSettings {
+        radius_metres,
+        homes_per_center,
+    })
 }
 
 fn step(row: &Row) -> Result<CampaignStep> {
@@ -296,11 +305,18 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn campaign_by_name(&self, team_id: TeamId, name: &str) -> Result<Option<CampaignId>> {
+    pub async fn campaign_by_name(
+        &self,
+        team_id: TeamId,
+        name: &str,
+    ) -> Result<Option<CampaignId>> {
         let sql = "SELECT campaign_id FROM campaigns WHERE team_id = $1 AND name = $2";
-        let Some(row) = self.row(sql, &[&team_id.0, &name]).await? else { return Ok(None) };
+        let Some(row) = self.row(sql, &[&team_id.0, &name]).await? else {
+            return Ok(None);
+        };
         let id = row.get::<_, &str>(0).parse();
-        id.map(Some).map_err(|_| StoreError::Corrupt("the id of a campaign".to_owned()))
+        id.map(Some)
+            .map_err(|_| StoreError::Corrupt("the id of a campaign".to_owned()))
     }
 
     /// Whether any team has a campaign with this id.
@@ -356,14 +372,23 @@ impl Transaction<'_> {
             )
             .await?;
         if saved == 0 {
-            return Err(StoreError::Limit(format!("the campaign id {id} belongs to another team")));
+            return Err(StoreError::Limit(format!(
+                "the campaign id {id} belongs to another team"
+            )));
         }
         self.steps_replace(id, wanted.steps).await
     }
 
     async fn steps_replace(&self, campaign_id: &str, steps: &[StepSettings]) -> Result<()> {
-        self.execute("DELETE FROM campaign_steps WHERE campaign_id = $1", &[&campaign_id]).await?;
-        let designs: Vec<Option<Uuid>> = steps.iter().map(|step| step.design_id.map(|id| id.0)).collect();
+        self.execute(
+            "DELETE FROM campaign_steps WHERE campaign_id = $1",
+            &[&campaign_id],
+        )
+        .await?;
+        let designs: Vec<Option<Uuid>> = steps
+            .iter()
+            .map(|step| step.design_id.map(|id| id.0))
+            .collect();
         let postages: Vec<&str> = steps.iter().map(|step| step.postage.as_str()).collect();
         let delays: Vec<i32> = steps.iter().map(|step| step.delay_days).collect();
         self.execute(
@@ -382,7 +407,11 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has no such campaign.
-    pub async fn campaign_lock(&self, team_id: TeamId, campaign_id: &CampaignId) -> Result<LockedCampaign> {
+    pub async fn campaign_lock(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+    ) -> Result<LockedCampaign> {
         self.campaign_read(LOCK, team_id, campaign_id).await
     }
 
@@ -396,7 +425,11 @@ impl Transaction<'_> {
             .row(sql, &[&team_id.0, &campaign_id.as_str()])
             .await?
             .ok_or_else(|| StoreError::NotFound(format!("the campaign {campaign_id}")))?;
-        Ok(LockedCampaign { is_active: row.get(0), budget_left_cents: row.get(1), list_changes: row.get(2) })
+        Ok(LockedCampaign {
+            is_active: row.get(0),
+            budget_left_cents: row.get(1),
+            list_changes: row.get(2),
+        })
     }
 
     /// Locks the campaign's row as [`Self::campaign_lock`] does, and notes that its lists are added to: whoever makes cards
@@ -414,7 +447,11 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has no such campaign.
-    pub async fn campaign_glance(&self, team_id: TeamId, campaign_id: &CampaignId) -> Result<LockedCampaign> {
+    pub async fn campaign_glance(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+    ) -> Result<LockedCampaign> {
         self.campaign_read(GLANCE, team_id, campaign_id).await
     }
 

@@ -52,7 +52,10 @@ impl CampaignFigure {
     fn from_name(name: &str) -> Option<Self> {
         let counted = [Self::Sends, Self::Cards, Self::Scans, Self::Mailed];
         let reasons = NotMailedReason::ALL.map(Self::NotMailed);
-        counted.into_iter().chain(reasons).find(|figure| figure.as_str() == name)
+        counted
+            .into_iter()
+            .chain(reasons)
+            .find(|figure| figure.as_str() == name)
     }
 }
 
@@ -76,7 +79,11 @@ impl Store {
             .await?;
         let figure = |row: &tokio_postgres::Row| {
             let figure = CampaignFigure::from_name(row.get(1))?;
-            Some(CampaignDayFigure { day: row.get(0), figure, amount: row.get(2) })
+            Some(CampaignDayFigure {
+                day: row.get(0),
+                figure,
+                amount: row.get(2),
+            })
         };
         Ok(rows.iter().filter_map(figure).collect())
     }

@@ -9,7 +9,8 @@ use crate::campaign::CampaignSummary;
 use crate::error::{Result, StoreError};
 use crate::pool::{Store, Transaction};
 
-const SUMMARY: &str = "SELECT campaign_id, name, status, budget_cents, committed_cents FROM campaigns";
+const SUMMARY: &str =
+    "SELECT campaign_id, name, status, budget_cents, committed_cents FROM campaigns";
 
 fn summary(row: &Row) -> CampaignSummary {
     CampaignSummary {
@@ -37,7 +38,12 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<CampaignSummary>> {
         let sql = format!("{SUMMARY} WHERE team_id = $1 AND name > $2 ORDER BY name LIMIT $3");
-        Ok(self.rows(&sql, &[&team_id.0, &after, &limit]).await?.iter().map(summary).collect())
+        Ok(self
+            .rows(&sql, &[&team_id.0, &after, &limit])
+            .await?
+            .iter()
+            .map(summary)
+            .collect())
     }
 
     /// The filter conditions of those of a team's campaigns that have these ids and filter.
@@ -66,7 +72,9 @@ impl Store {
     ) -> Result<CampaignSummary> {
         let sql = format!("{SUMMARY} WHERE team_id = $1 AND campaign_id = $2");
         let row = self.row(&sql, &[&team_id.0, &campaign_id.as_str()]).await?;
-        row.as_ref().map(summary).ok_or_else(|| not_found(campaign_id))
+        row.as_ref()
+            .map(summary)
+            .ok_or_else(|| not_found(campaign_id))
     }
 
     /// Activates or pauses a team's campaign.
@@ -82,7 +90,9 @@ impl Store {
     ) -> Result<()> {
         let mut connection = self.connection().await?;
         let transaction = connection.begin().await?;
-        transaction.campaign_set_active(team_id, campaign_id, is_active, now).await?;
+        transaction
+            .campaign_set_active(team_id, campaign_id, is_active, now)
+            .await?;
         transaction.commit().await
     }
 }
@@ -107,7 +117,8 @@ impl Transaction<'_> {
                 &[&team_id.0, &campaign_id.as_str(), &status, &now],
             )
             .await?;
-        row.map(|row| row.get(0)).ok_or_else(|| not_found(campaign_id))
+        row.map(|row| row.get(0))
+            .ok_or_else(|| not_found(campaign_id))
     }
 
     /// Gives a team's campaign another map area, as GeoJSON; `None` is everywhere. Returns its name.
@@ -128,7 +139,8 @@ impl Transaction<'_> {
                 &[&team_id.0, &campaign_id.as_str(), &area, &now],
             )
             .await?;
-        row.map(|row| row.get(0)).ok_or_else(|| not_found(campaign_id))
+        row.map(|row| row.get(0))
+            .ok_or_else(|| not_found(campaign_id))
     }
 
     /// The conditions of a team's campaign; nobody changes them before the transaction ends.
@@ -140,10 +152,10 @@ impl Transaction<'_> {
         team_id: TeamId,
         campaign_id: &CampaignId,
     ) -> Result<Option<Value>> {
-        let sql =
-            "SELECT conditions FROM campaigns WHERE team_id = $1 AND campaign_id = $2 FOR NO KEY UPDATE";
+        let sql = "SELECT conditions FROM campaigns WHERE team_id = $1 AND campaign_id = $2 FOR NO KEY UPDATE";
         let row = self.row(sql, &[&team_id.0, &campaign_id.as_str()]).await?;
-        row.map(|row| row.get(0)).ok_or_else(|| not_found(campaign_id))
+        row.map(|row| row.get(0))
+            .ok_or_else(|| not_found(campaign_id))
     }
 
     /// Gives a team's campaign other filter conditions; `None` is none. Returns its name. The caller holds the team's columns
@@ -165,6 +177,7 @@ impl Transaction<'_> {
                 &[&team_id.0, &campaign_id.as_str(), &conditions, &now],
             )
             .await?;
-        row.map(|row| row.get(0)).ok_or_else(|| not_found(campaign_id))
+        row.map(|row| row.get(0))
+            .ok_or_else(|| not_found(campaign_id))
     }
 }

@@ -77,7 +77,9 @@ pub struct Charge {
 
 impl ChargeKind {
     pub(crate) fn from_name(name: &str) -> Option<Self> {
-        [Self::Send, Self::Recheck, Self::Step].into_iter().find(|kind| kind.as_str() == name)
+        [Self::Send, Self::Recheck, Self::Step]
+            .into_iter()
+            .find(|kind| kind.as_str() == name)
     }
 
     /// The name in the schema.
@@ -106,7 +108,10 @@ fn charge(row: &Row) -> Result<Charge> {
     Ok(Charge {
         charge_id: ChargeId(row.get("charge_id")),
         team_id: TeamId(row.get("team_id")),
-        campaign_id: row.get::<_, &str>("campaign_id").parse().map_err(|_| corrupt("campaign"))?,
+        campaign_id: row
+            .get::<_, &str>("campaign_id")
+            .parse()
+            .map_err(|_| corrupt("campaign"))?,
         step: row.get("step"),
         kind: ChargeKind::from_name(row.get("kind")).ok_or_else(|| corrupt("kind"))?,
         state: ChargeState::from_name(row.get("state")).ok_or_else(|| corrupt("state"))?,
@@ -180,7 +185,11 @@ impl Transaction<'_> {
 
     /// Locks a charge until the transaction ends; false when it is closed. Taking the money and declining both do
     /// this first, so that of two workers one cannot decline what the other has just been paid for.
-    pub(crate) async fn charge_lock_open(&self, team_id: TeamId, charge_id: ChargeId) -> Result<bool> {
+    pub(crate) async fn charge_lock_open(
+        &self,
+        team_id: TeamId,
+        charge_id: ChargeId,
+    ) -> Result<bool> {
         let row = self
             .row(
                 "SELECT state = 'reserved' FROM charges WHERE team_id = $1 AND charge_id = $2 FOR NO KEY UPDATE",
@@ -196,8 +205,12 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn charge_decline(&self, declined: &Charge, now: DateTime<Utc>) -> Result<bool> {
-        self.campaign_lock(declined.team_id, &declined.campaign_id).await?;
-        if !self.charge_lock_open(declined.team_id, declined.charge_id).await? {
+        self.campaign_lock(declined.team_id, &declined.campaign_id)
+            .await?;
+        if !self
+            .charge_lock_open(declined.team_id, declined.charge_id)
+            .await?
+        {
             return Ok(false);
         }
         let (team_id, charge_id) = (&declined.team_id.0, &declined.charge_id.0);
@@ -214,9 +227,13 @@ impl Transaction<'_> {
         if changed == 0 {
             return Ok(false);
         }
-        self.budget_commit(&declined.campaign_id, -declined.amount_cents).await?;
-        self.execute("DELETE FROM pieces WHERE team_id = $1 AND charge_id = $2", &[team_id, charge_id])
+        self.budget_commit(&declined.campaign_id, -declined.amount_cents)
             .await?;
+        self.execute(
+            "DELETE FROM pieces WHERE team_id = $1 AND charge_id = $2",
+            &[team_id, charge_id],
+        )
+        .await?;
         Ok(true)
     }
 }

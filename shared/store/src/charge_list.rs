@@ -90,16 +90,30 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<ChargeSummary>> {
         let before = before.map_or(Uuid::max(), |id| id.0);
-        let sql = format!("{LIST} AND charge.charge_id < $2 ORDER BY charge.charge_id DESC LIMIT $3");
-        self.rows(&sql, &[&team_id.0, &before, &limit]).await?.iter().map(summary).collect()
+        let sql =
+            format!("{LIST} AND charge.charge_id < $2 ORDER BY charge.charge_id DESC LIMIT $3");
+        self.rows(&sql, &[&team_id.0, &before, &limit])
+            .await?
+            .iter()
+            .map(summary)
+            .collect()
     }
 
     /// A team's charge, for people.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has none with this id.
-    pub async fn charge_summary(&self, team_id: TeamId, charge_id: ChargeId) -> Result<ChargeSummary> {
-        let row = self.row(&format!("{LIST} AND charge.charge_id = $2"), &[&team_id.0, &charge_id.0]).await?;
+    pub async fn charge_summary(
+        &self,
+        team_id: TeamId,
+        charge_id: ChargeId,
+    ) -> Result<ChargeSummary> {
+        let row = self
+            .row(
+                &format!("{LIST} AND charge.charge_id = $2"),
+                &[&team_id.0, &charge_id.0],
+            )
+            .await?;
         summary(&row.ok_or_else(|| StoreError::NotFound(format!("the charge {charge_id}")))?)
     }
 
@@ -108,7 +122,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn charge_cards(&self, team_id: TeamId, charge_id: ChargeId) -> Result<Vec<ChargedMailpieces>> {
+    pub async fn charge_cards(
+        &self,
+        team_id: TeamId,
+        charge_id: ChargeId,
+    ) -> Result<Vec<ChargedMailpieces>> {
         let rows = self
             .rows(
                 "SELECT product, postage, price_cents, count(*) FROM pieces

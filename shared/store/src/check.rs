@@ -68,7 +68,11 @@ impl Store {
             let mut rows = 0;
             let mut count = |portion: &IndexPortion| {
                 rows += portion.rows;
-                tell(CheckProgress { rule: rule.name, number, rows });
+                tell(CheckProgress {
+                    rule: rule.name,
+                    number,
+                    rows,
+                });
             };
             let broken = match &rule.check {
                 CheckMethod::Portions { key, sql, needs } => {
@@ -89,11 +93,16 @@ impl Store {
                 }
                 CheckMethod::Sums(sums) => self.check_sums(sums, &mut count).await?,
             };
-            found.extend(broken.into_iter().take(most()).map(|(subject, detail)| Discrepancy {
-                rule: rule.name.to_owned(),
-                subject,
-                detail,
-            }));
+            found.extend(
+                broken
+                    .into_iter()
+                    .take(most())
+                    .map(|(subject, detail)| Discrepancy {
+                        rule: rule.name.to_owned(),
+                        subject,
+                        detail,
+                    }),
+            );
         }
         Ok(found)
     }
@@ -113,11 +122,17 @@ impl Store {
             if mismatches.is_empty() {
                 break;
             }
-            let before: HashSet<String> = mismatches.into_iter().map(|mismatch| mismatch.group).collect();
+            let before: HashSet<String> = mismatches
+                .into_iter()
+                .map(|mismatch| mismatch.group)
+                .collect();
             mismatches = self.check_sums_once(sums, count).await?;
             mismatches.retain(|mismatch| before.contains(&mismatch.group));
         }
-        Ok(mismatches.into_iter().map(|mismatch| (mismatch.subject, mismatch.detail)).collect())
+        Ok(mismatches
+            .into_iter()
+            .map(|mismatch| (mismatch.subject, mismatch.detail))
+            .collect())
     }
 
     async fn check_sums_once(
@@ -143,11 +158,16 @@ impl Store {
         self.check_walk(&sums.totals, sums.totals_sql, &[&recent], |portion| {
             count(portion);
             for row in &portion.found {
-                let (group, total, recent): (String, i64, i64) = (row.get(0), row.get(2), row.get(3));
+                let (group, total, recent): (String, i64, i64) =
+                    (row.get(0), row.get(2), row.get(3));
                 let sum = summed.get(&group).copied().unwrap_or(0) + recent;
                 if total != sum {
                     let detail = format!("{total} cents, {}: {sum}", sums.label);
-                    mismatches.push(SumMismatch { group, subject: row.get(1), detail });
+                    mismatches.push(SumMismatch {
+                        group,
+                        subject: row.get(1),
+                        detail,
+                    });
                 }
             }
             true

@@ -84,23 +84,44 @@ impl ColumnSource {
 
 impl TeamColumn {
     /// A column with this name; the owner's are locked.
-    pub fn new(name: &str, column_type: ColumnType, kind: ColumnKind, source: ColumnSource) -> Self {
+    pub fn new(
+        name: &str,
+        column_type: ColumnType,
+        kind: ColumnKind,
+        source: ColumnSource,
+    ) -> Self {
         let (name, name_key) = (name.trim().to_owned(), fold_name(name));
         let is_locked = source == ColumnSource::Owner;
         let (formula, formula_uses, prompt) = (None, None, None);
-        Self { name, name_key, column_type, kind, source, is_locked, formula, formula_uses, prompt }
+        Self {
+            name,
+            name_key,
+            column_type,
+            kind,
+            source,
+            is_locked,
+            formula,
+            formula_uses,
+            prompt,
+        }
     }
 
     /// A formula column of the owner's, with the type of its results. The types of what it uses are not set.
     pub fn computed(name: &str, column_type: ColumnType, formula: &str) -> Self {
         let column = Self::new(name, column_type, ColumnKind::Formula, ColumnSource::Owner);
-        Self { formula: Some(formula.to_owned()), ..column }
+        Self {
+            formula: Some(formula.to_owned()),
+            ..column
+        }
     }
 
     /// An AI column of the owner's. Its values are text.
     pub fn written(name: &str, prompt: &str) -> Self {
         let column = Self::new(name, ColumnType::Text, ColumnKind::Ai, ColumnSource::Owner);
-        Self { prompt: Some(prompt.to_owned()), ..column }
+        Self {
+            prompt: Some(prompt.to_owned()),
+            ..column
+        }
     }
 
     fn from_row(row: &Row) -> Result<Self> {
@@ -142,14 +163,23 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn column_list(&self, team_id: TeamId) -> Result<Vec<TeamColumn>> {
-        self.rows(LIST, &[&team_id.0, &COLUMNS_READ]).await?.iter().map(TeamColumn::from_row).collect()
+        self.rows(LIST, &[&team_id.0, &COLUMNS_READ])
+            .await?
+            .iter()
+            .map(TeamColumn::from_row)
+            .collect()
     }
 
     /// A team's columns by folded name, after `after` (empty for the beginning); at most `limit`.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn column_page(&self, team_id: TeamId, after: &str, limit: i64) -> Result<Vec<TeamColumn>> {
+    pub async fn column_page(
+        &self,
+        team_id: TeamId,
+        after: &str,
+        limit: i64,
+    ) -> Result<Vec<TeamColumn>> {
         let rows = self
             .rows(
                 "SELECT name, name_key, type, kind, source, is_locked, formula, formula_uses, prompt FROM address_columns
@@ -183,8 +213,16 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn column_list_locked(&self, team_id: TeamId) -> Result<Vec<TeamColumn>> {
-        self.row("SELECT 1 FROM teams WHERE team_id = $1 FOR NO KEY UPDATE", &[&team_id.0]).await?;
-        self.rows(LIST, &[&team_id.0, &COLUMNS_READ]).await?.iter().map(TeamColumn::from_row).collect()
+        self.row(
+            "SELECT 1 FROM teams WHERE team_id = $1 FOR NO KEY UPDATE",
+            &[&team_id.0],
+        )
+        .await?;
+        self.rows(LIST, &[&team_id.0, &COLUMNS_READ])
+            .await?
+            .iter()
+            .map(TeamColumn::from_row)
+            .collect()
     }
 
     /// Makes columns; those whose folded name stands already are left alone.
@@ -199,10 +237,19 @@ impl Transaction<'_> {
     ) -> Result<u64> {
         let ids: Vec<Uuid> = columns.iter().map(|_| Uuid::now_v7()).collect();
         let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-        let keys: Vec<&str> = columns.iter().map(|column| column.name_key.as_str()).collect();
-        let types: Vec<&str> = columns.iter().map(|column| column.column_type.as_str()).collect();
+        let keys: Vec<&str> = columns
+            .iter()
+            .map(|column| column.name_key.as_str())
+            .collect();
+        let types: Vec<&str> = columns
+            .iter()
+            .map(|column| column.column_type.as_str())
+            .collect();
         let kinds: Vec<&str> = columns.iter().map(|column| column.kind.as_str()).collect();
-        let sources: Vec<&str> = columns.iter().map(|column| column.source.as_str()).collect();
+        let sources: Vec<&str> = columns
+            .iter()
+            .map(|column| column.source.as_str())
+            .collect();
         self.execute(
             "INSERT INTO address_columns (team_id, column_id, name, name_key, type, kind, source, is_locked, created_at)
              SELECT $1, column_id, name, name_key, type, kind, source, source = 'owner', $2
@@ -225,8 +272,14 @@ impl Transaction<'_> {
         now: DateTime<Utc>,
     ) -> Result<()> {
         self.column_create(team_id, columns, now).await?;
-        let keys: Vec<&str> = columns.iter().map(|column| column.name_key.as_str()).collect();
-        let types: Vec<&str> = columns.iter().map(|column| column.column_type.as_str()).collect();
+        let keys: Vec<&str> = columns
+            .iter()
+            .map(|column| column.name_key.as_str())
+            .collect();
+        let types: Vec<&str> = columns
+            .iter()
+            .map(|column| column.column_type.as_str())
+            .collect();
         self.execute(
             "UPDATE address_columns SET type = declared.type
              FROM unnest($2::text[], $3::text[]) AS declared (name_key, type)
@@ -243,8 +296,17 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn column_save(&self, team_id: TeamId, column: &TeamColumn, now: DateTime<Utc>) -> Result<()> {
-        let uses = column.formula_uses.as_ref().map(serde_json::to_value).transpose()?;
+    pub async fn column_save(
+        &self,
+        team_id: TeamId,
+        column: &TeamColumn,
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        let uses = column
+            .formula_uses
+            .as_ref()
+            .map(serde_json::to_value)
+            .transpose()?;
         let queued_up_to = column.prompt.as_ref().map(|_| Uuid::nil());
         self.execute(
             "INSERT INTO address_columns AS stored
@@ -301,7 +363,12 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has no such column.
-    pub async fn column_lock(&self, team_id: TeamId, name_key: &str, is_locked: bool) -> Result<String> {
+    pub async fn column_lock(
+        &self,
+        team_id: TeamId,
+        name_key: &str,
+        is_locked: bool,
+    ) -> Result<String> {
         let row = self
             .row(
                 "UPDATE address_columns SET is_locked = $3
@@ -309,6 +376,7 @@ impl Transaction<'_> {
                 &[&team_id.0, &name_key, &is_locked],
             )
             .await?;
-        row.map(|row| row.get(0)).ok_or_else(|| StoreError::NotFound(format!("the column {name_key:?}")))
+        row.map(|row| row.get(0))
+            .ok_or_else(|| StoreError::NotFound(format!("the column {name_key:?}")))
     }
 }

@@ -48,9 +48,14 @@ impl Transaction<'_> {
         rows.iter()
             .map(|row| {
                 let id: &str = row.get(0);
-                let campaign_id =
-                    id.parse().map_err(|_| StoreError::Corrupt("id of a campaign".to_owned()))?;
-                Ok(NamedCampaignConditions { campaign_id, name: row.get(1), conditions: row.get(2) })
+                let campaign_id = id
+                    .parse()
+                    .map_err(|_| StoreError::Corrupt("id of a campaign".to_owned()))?;
+                Ok(NamedCampaignConditions {
+                    campaign_id,
+                    name: row.get(1),
+                    conditions: row.get(2),
+                })
             })
             .collect()
     }
@@ -71,6 +76,12 @@ impl Transaction<'_> {
                 &[&team_id.0, &after, &limit],
             )
             .await?;
-        Ok(rows.iter().map(|row| NamedDesignDocument { name: row.get(0), document: row.get(1) }).collect())
+        Ok(rows
+            .iter()
+            .map(|row| NamedDesignDocument {
+                name: row.get(0),
+                document: row.get(1),
+            })
+            .collect())
     }
 }

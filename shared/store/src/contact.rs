@@ -53,7 +53,8 @@ pub struct Contact {
     pub changed_at: DateTime<Utc>,
 }
 
-const COLUMNS: &str = "external_id, contact_number, fields, removed_at, changed_in, created_at, changed_at";
+const COLUMNS: &str =
+    "external_id, contact_number, fields, removed_at, changed_in, created_at, changed_at";
 
 fn contact(row: &Row) -> Result<Contact> {
     Ok(Contact {
@@ -144,7 +145,8 @@ impl<'a> ContactRows<'a> {
         self.external_ids.push(&upsert.external_id);
         self.operations.push(operation);
         self.fields.push(serde_json::to_string(&upsert.values)?);
-        self.fingerprints.push(Some(Uuid::from_bytes(upsert.fingerprint.0)));
+        self.fingerprints
+            .push(Some(Uuid::from_bytes(upsert.fingerprint.0)));
         Ok(())
     }
 
@@ -170,17 +172,30 @@ impl Transaction<'_> {
     ) -> Result<Vec<Option<KnownContact>>> {
         let mut known = vec![None; external_ids.len()];
         let row = self.row(FIND, &[&integration_id.0, &external_ids]).await?;
-        let column = |index: usize| row.as_ref().and_then(|row| row.get::<_, Option<Vec<i64>>>(index));
+        let column = |index: usize| {
+            row.as_ref()
+                .and_then(|row| row.get::<_, Option<Vec<i64>>>(index))
+        };
         let (positions, numbers) = (column(0).unwrap_or_default(), column(1).unwrap_or_default());
-        let fingerprints = row.as_ref().and_then(|row| row.get::<_, Option<Vec<Option<Uuid>>>>(2));
-        for ((position, contact_number), fingerprint) in
-            positions.into_iter().zip(numbers).zip(fingerprints.unwrap_or_default())
+        let fingerprints = row
+            .as_ref()
+            .and_then(|row| row.get::<_, Option<Vec<Option<Uuid>>>>(2));
+        for ((position, contact_number), fingerprint) in positions
+            .into_iter()
+            .zip(numbers)
+            .zip(fingerprints.unwrap_or_default())
         {
             // Postgres counts from 1.
-            let index = usize::try_from(position).ok().and_then(|position| position.checked_sub(1));
+            let index = usize::try_from(position)
+                .ok()
+                .and_then(|position| position.checked_sub(1));
             if let Some(found) = index.and_then(|index| known.get_mut(index)) {
-                let fingerprint = fingerprint.map(|fingerprint| ContactFingerprint(fingerprint.into_bytes()));
-                *found = Some(KnownContact { contact_number, fingerprint });
+                let fingerprint =
+                    fingerprint.map(|fingerprint| ContactFingerprint(fingerprint.into_bytes()));
+                *found = Some(KnownContact {
+                    contact_number,
+                    fingerprint,
+                });
             }
         }
         Ok(known)
@@ -213,7 +228,10 @@ impl Transaction<'_> {
         if rows.external_ids.is_empty() {
             return Ok(received);
         }
-        received.extend(self.contact_write(integration_id, sync_id, &rows, now).await?);
+        received.extend(
+            self.contact_write(integration_id, sync_id, &rows, now)
+                .await?,
+        );
         Ok(received)
     }
 
@@ -225,14 +243,37 @@ impl Transaction<'_> {
         rows: &ContactRows<'_>,
         now: DateTime<Utc>,
     ) -> Result<Vec<i64>> {
-        let ContactRows { external_ids, operations, fields, fingerprints } = rows;
+        let ContactRows {
+            external_ids,
+            operations,
+            fields,
+            fingerprints,
+        } = rows;
         let row = if operations.iter().all(|operation| *operation == "insert") {
-            self.row(INSERT, &[&integration_id.0, external_ids, fields, fingerprints, &sync_id.0, &now])
-                .await?
+            self.row(
+                INSERT,
+                &[
+                    &integration_id.0,
+                    external_ids,
+                    fields,
+                    fingerprints,
+                    &sync_id.0,
+                    &now,
+                ],
+            )
+            .await?
         } else {
             self.row(
                 APPLY,
-                &[&integration_id.0, external_ids, operations, fields, fingerprints, &sync_id.0, &now],
+                &[
+                    &integration_id.0,
+                    external_ids,
+                    operations,
+                    fields,
+                    fingerprints,
+                    &sync_id.0,
+                    &now,
+                ],
             )
             .await?
         };
@@ -250,8 +291,14 @@ impl Store {
         integration_id: IntegrationId,
         external_id: &str,
     ) -> Result<Option<Contact>> {
-        let sql = format!("SELECT {COLUMNS} FROM contacts WHERE integration_id = $1 AND external_id = $2");
-        self.row(&sql, &[&integration_id.0, &external_id]).await?.as_ref().map(contact).transpose()
+        let sql = format!(
+            "SELECT {COLUMNS} FROM contacts WHERE integration_id = $1 AND external_id = $2"
+        );
+        self.row(&sql, &[&integration_id.0, &external_id])
+            .await?
+            .as_ref()
+            .map(contact)
+            .transpose()
     }
 
     /// Contacts that stand, in the order of arrival, after the number `after`; at most `limit`.
@@ -269,7 +316,11 @@ impl Store {
              WHERE integration_id = $1 AND removed_at IS NULL AND contact_number > $2
              ORDER BY contact_number LIMIT $3"
         );
-        self.rows(&sql, &[&integration_id.0, &after, &limit]).await?.iter().map(contact).collect()
+        self.rows(&sql, &[&integration_id.0, &after, &limit])
+            .await?
+            .iter()
+            .map(contact)
+            .collect()
     }
 
     /// Erases the values of removed contacts, at most `limit` of them: of those that a full sync missed before `missed_before`,

@@ -13,8 +13,9 @@ use crate::statement_name::{SqlStatement, StatementName};
 
 /// Classes of errors whose message names only what is of the schema or of the server. Those of data exceptions (22) and
 /// of functions' own errors (P0), for one, quote values: `invalid input syntax for type integer: "12 Main St"`.
-const SHOWN_CLASSES: [&str; 16] =
-    ["08", "0A", "23", "25", "26", "28", "3D", "3F", "40", "42", "53", "54", "55", "57", "58", "F0"];
+const SHOWN_CLASSES: [&str; 16] = [
+    "08", "0A", "23", "25", "26", "28", "3D", "3F", "40", "42", "53", "54", "55", "57", "58", "F0",
+];
 
 /// A failure of the database or of the way to it.
 pub struct DatabaseError(Box<DatabaseErrorInner>);
@@ -34,11 +35,17 @@ enum DatabaseErrorCause {
 impl DatabaseError {
     pub(crate) fn new(error: tokio_postgres::Error, statement: Option<SqlStatement<'_>>) -> Self {
         let statement = statement.map(|statement| statement.name());
-        Self(Box::new(DatabaseErrorInner { cause: DatabaseErrorCause::Driver(error), statement }))
+        Self(Box::new(DatabaseErrorInner {
+            cause: DatabaseErrorCause::Driver(error),
+            statement,
+        }))
     }
 
     pub(crate) fn other(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        Self(Box::new(DatabaseErrorInner { cause: DatabaseErrorCause::Other(error.into()), statement: None }))
+        Self(Box::new(DatabaseErrorInner {
+            cause: DatabaseErrorCause::Other(error.into()),
+            statement: None,
+        }))
     }
 
     /// The five letters by which Postgres tells its errors apart; `None` for those of the way to it.
@@ -93,7 +100,10 @@ fn is_shown(code: &SqlState) -> bool {
 /// What the driver says of itself, and of the connection below it. What it says of a value that it could not convert stays
 /// out.
 fn said_on_the_way(error: &tokio_postgres::Error) -> String {
-    match error.source().and_then(|source| source.downcast_ref::<io::Error>()) {
+    match error
+        .source()
+        .and_then(|source| source.downcast_ref::<io::Error>())
+    {
         Some(source) => format!("{error}: {source}"),
         None => error.to_string(),
     }
@@ -107,7 +117,13 @@ impl fmt::Display for DatabaseError {
             (DatabaseErrorCause::Other(error), None) => write!(formatter, "{error}")?,
         }
         match self.statement() {
-            Some(name) => write!(formatter, " in {} ({}:{})", name.summary(), name.file(), name.line()),
+            Some(name) => write!(
+                formatter,
+                " in {} ({}:{})",
+                name.summary(),
+                name.file(),
+                name.line()
+            ),
             None => Ok(()),
         }
     }
@@ -161,6 +177,9 @@ mod tests {
     fn an_error_without_a_statement_says_what_it_knows() {
         let error = DatabaseError::other("no place in the pool");
         assert_eq!(error.to_string(), "no place in the pool");
-        assert_eq!((error.sqlstate(), error.statement(), error.table()), (None, None, None));
+        assert_eq!(
+            (error.sqlstate(), error.statement(), error.table()),
+            (None, None, None)
+        );
     }
 }

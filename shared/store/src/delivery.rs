@@ -257,10 +257,16 @@ fn claimed(row: &Row) -> Result<LeasedDelivery> {
     let secrets: [Option<Vec<u8>>; 2] = [row.get("secret"), row.get("earlier_secret")];
     Ok(LeasedDelivery {
         team_id: TeamId(row.get("team_id")),
-        lane: DeliveryLane { endpoint_id: EndpointId(row.get("endpoint_id")), is_retry: row.get("is_retry") },
+        lane: DeliveryLane {
+            endpoint_id: EndpointId(row.get("endpoint_id")),
+            is_retry: row.get("is_retry"),
+        },
         delivery_id: DeliveryId(row.get("delivery_id")),
         kind: DeliveryKind::from_name(row.get("kind"))?,
-        event_id: EventId { id: row.get("event_id"), is_test: row.get("is_test") },
+        event_id: EventId {
+            id: row.get("event_id"),
+            is_test: row.get("is_test"),
+        },
         body: row.get("body"),
         traceparent: row.get("traceparent"),
         attempts: row.get("attempts"),
@@ -284,9 +290,23 @@ impl Store {
     ) -> Result<Vec<LeasedDelivery>> {
         let endpoint_ids: Vec<Uuid> = lanes.iter().map(|(lane, _)| lane.endpoint_id.0).collect();
         let are_retries: Vec<bool> = lanes.iter().map(|(lane, _)| lane.is_retry).collect();
-        let rooms: Vec<i64> = lanes.iter().map(|(_, room)| i64::try_from(*room).unwrap_or(0)).collect();
-        let rows =
-            self.rows(CLAIM, &[&endpoint_ids, &are_retries, &rooms, &now, &lease_id, &leased_until]).await?;
+        let rooms: Vec<i64> = lanes
+            .iter()
+            .map(|(_, room)| i64::try_from(*room).unwrap_or(0))
+            .collect();
+        let rows = self
+            .rows(
+                CLAIM,
+                &[
+                    &endpoint_ids,
+                    &are_retries,
+                    &rooms,
+                    &now,
+                    &lease_id,
+                    &leased_until,
+                ],
+            )
+            .await?;
         rows.iter().map(claimed).collect()
     }
 
@@ -337,8 +357,12 @@ impl Store {
             )
             .await?;
         // A row without an endpoint stands for none.
-        let disabled = rows.iter().filter_map(|row| Some((row.get::<_, Option<Uuid>>(0)?, row.get(1))));
-        Ok(disabled.map(|(team_id, endpoint_id)| (TeamId(team_id), EndpointId(endpoint_id))).collect())
+        let disabled = rows
+            .iter()
+            .filter_map(|row| Some((row.get::<_, Option<Uuid>>(0)?, row.get(1))));
+        Ok(disabled
+            .map(|(team_id, endpoint_id)| (TeamId(team_id), EndpointId(endpoint_id)))
+            .collect())
     }
 
     /// Records of an attempt only what becomes of its delivery: for one whose other details cannot be stored. It neither shows
@@ -352,7 +376,12 @@ impl Store {
         made: &DeliveryAttempt,
         now: DateTime<Utc>,
     ) -> Result<()> {
-        let LeasedDelivery { team_id, lane, delivery_id, .. } = &made.delivery;
+        let LeasedDelivery {
+            team_id,
+            lane,
+            delivery_id,
+            ..
+        } = &made.delivery;
         self.execute(
             "UPDATE deliveries SET
                  state = CASE WHEN state = 'cancelled' AND $4 <> 'delivered' THEN 'cancelled' ELSE $4 END,
@@ -381,13 +410,19 @@ impl Store {
         now: DateTime<Utc>,
         limit: i64,
     ) -> Result<Vec<WaitingDeliveryLane>> {
-        let (endpoint_id, is_retry) =
-            after.map_or((Uuid::nil(), false), |lane| (lane.endpoint_id.0, lane.is_retry));
-        let rows = self.rows(LANES, &[&endpoint_id, &is_retry, &now, &limit]).await?;
+        let (endpoint_id, is_retry) = after.map_or((Uuid::nil(), false), |lane| {
+            (lane.endpoint_id.0, lane.is_retry)
+        });
+        let rows = self
+            .rows(LANES, &[&endpoint_id, &is_retry, &now, &limit])
+            .await?;
         Ok(rows
             .iter()
             .map(|row| WaitingDeliveryLane {
-                lane: DeliveryLane { endpoint_id: EndpointId(row.get(0)), is_retry: row.get(1) },
+                lane: DeliveryLane {
+                    endpoint_id: EndpointId(row.get(0)),
+                    is_retry: row.get(1),
+                },
                 is_due: row.get(2),
             })
             .collect())
@@ -397,7 +432,12 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn delivery_cancel(&self, team_id: TeamId, endpoint_id: EndpointId, limit: i64) -> Result<u64> {
+    pub async fn delivery_cancel(
+        &self,
+        team_id: TeamId,
+        endpoint_id: EndpointId,
+        limit: i64,
+    ) -> Result<u64> {
         self.execute(
             "UPDATE deliveries SET state = 'cancelled' WHERE (team_id, endpoint_id, delivery_id) IN (
                  SELECT team_id, endpoint_id, delivery_id FROM deliveries
@@ -413,7 +453,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn delivery_cancel_unwanted(&self, endpoint_ids: &[EndpointId], limit: i64) -> Result<u64> {
+    pub async fn delivery_cancel_unwanted(
+        &self,
+        endpoint_ids: &[EndpointId],
+        limit: i64,
+    ) -> Result<u64> {
         let ids: Vec<Uuid> = endpoint_ids.iter().map(|id| id.0).collect();
         self.execute(
             "UPDATE deliveries SET state = 'cancelled' WHERE (team_id, endpoint_id, delivery_id) IN (

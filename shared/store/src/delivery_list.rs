@@ -62,12 +62,18 @@ impl Store {
         team_id: TeamId,
         endpoint_id: EndpointId,
     ) -> Result<Vec<DeliverySummary>> {
-        let rows = self.rows(LIST, &[&team_id.0, &endpoint_id.0, &DELIVERIES_SHOWN]).await?;
+        let rows = self
+            .rows(LIST, &[&team_id.0, &endpoint_id.0, &DELIVERIES_SHOWN])
+            .await?;
         Ok(rows
             .iter()
             .map(|row| DeliverySummary {
                 delivery_id: DeliveryId(row.get("delivery_id")),
-                event_id: EventId { id: row.get("event_id"), is_test: row.get("is_test") }.to_string(),
+                event_id: EventId {
+                    id: row.get("event_id"),
+                    is_test: row.get("is_test"),
+                }
+                .to_string(),
                 kind: row.get("kind"),
                 state: row.get("state"),
                 attempts_made: row.get("attempts"),
@@ -105,7 +111,11 @@ impl Transaction<'_> {
                 &[&team_id.0, &endpoint_id.0, &delivery_id.0, &new_id.0, &now],
             )
             .await?;
-        if made == 0 { Err(StoreError::NotFound(format!("the delivery {delivery_id}"))) } else { Ok(new_id) }
+        if made == 0 {
+            Err(StoreError::NotFound(format!("the delivery {delivery_id}")))
+        } else {
+            Ok(new_id)
+        }
     }
 
     /// Sends an active endpoint the events again whose delivery was made at `since` or later and has failed, or was
@@ -172,12 +182,19 @@ impl Transaction<'_> {
         Ok(delivery_id)
     }
 
-    async fn endpoint_require_active(&self, team_id: TeamId, endpoint_id: EndpointId) -> Result<()> {
+    async fn endpoint_require_active(
+        &self,
+        team_id: TeamId,
+        endpoint_id: EndpointId,
+    ) -> Result<()> {
         let state = self.endpoint_get(team_id, endpoint_id).await?.state;
         if state == crate::EndpointState::Active {
             return Ok(());
         }
-        Err(StoreError::Limit(format!("the endpoint is {}; resume it first", state.as_str())))
+        Err(StoreError::Limit(format!(
+            "the endpoint is {}; resume it first",
+            state.as_str()
+        )))
     }
 }
 
@@ -189,7 +206,10 @@ impl Store {
     /// [`StoreError`] when the database cannot be asked.
     pub async fn attempt_trim(&self, endpoints: &[(TeamId, EndpointId)]) -> Result<u64> {
         let team_ids: Vec<Uuid> = endpoints.iter().map(|(team_id, _)| team_id.0).collect();
-        let endpoint_ids: Vec<Uuid> = endpoints.iter().map(|(_, endpoint_id)| endpoint_id.0).collect();
+        let endpoint_ids: Vec<Uuid> = endpoints
+            .iter()
+            .map(|(_, endpoint_id)| endpoint_id.0)
+            .collect();
         self.execute(
             "DELETE FROM attempts WHERE ctid = ANY (ARRAY(
                  SELECT hidden.ctid

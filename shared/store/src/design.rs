@@ -67,7 +67,10 @@ impl Transaction<'_> {
             )
             .await?
             .ok_or_else(|| StoreError::Corrupt("a saved design gave no row".to_owned()))?;
-        Ok(SavedDesign { design_id: DesignId(row.get(0)), version: row.get(1) })
+        Ok(SavedDesign {
+            design_id: DesignId(row.get(0)),
+            version: row.get(1),
+        })
     }
 
     /// The design of that name.
@@ -76,7 +79,10 @@ impl Transaction<'_> {
     /// [`StoreError::NotFound`] when the team has none.
     pub async fn design_by_name(&self, team_id: TeamId, name: &str) -> Result<DesignId> {
         let row = self
-            .row("SELECT design_id FROM designs WHERE team_id = $1 AND name = $2", &[&team_id.0, &name])
+            .row(
+                "SELECT design_id FROM designs WHERE team_id = $1 AND name = $2",
+                &[&team_id.0, &name],
+            )
             .await?;
         row.map(|row| DesignId(row.get(0)))
             .ok_or_else(|| StoreError::NotFound(format!("the design {name:?}")))

@@ -55,7 +55,10 @@ fn summary(row: &Row) -> DesignSummary {
 
 fn stored(row: Option<Row>) -> Result<StoredDesign> {
     let row = row.ok_or_else(|| StoreError::NotFound("the design".to_owned()))?;
-    Ok(StoredDesign { summary: summary(&row), document: row.get("document") })
+    Ok(StoredDesign {
+        summary: summary(&row),
+        document: row.get("document"),
+    })
 }
 
 const GET: &str = "SELECT design_id, name, version, ai_draft, updated_at, document FROM designs
@@ -66,7 +69,12 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn design_list(&self, team_id: TeamId, after: &str, limit: i64) -> Result<Vec<DesignSummary>> {
+    pub async fn design_list(
+        &self,
+        team_id: TeamId,
+        after: &str,
+        limit: i64,
+    ) -> Result<Vec<DesignSummary>> {
         let rows = self
             .rows(
                 "SELECT design_id, name, version, ai_draft, updated_at FROM designs
@@ -121,10 +129,10 @@ impl Store {
         design_id: DesignId,
         version: i32,
     ) -> Result<Value> {
-        let sql =
-            "SELECT document FROM design_versions WHERE team_id = $1 AND design_id = $2 AND version = $3";
+        let sql = "SELECT document FROM design_versions WHERE team_id = $1 AND design_id = $2 AND version = $3";
         let row = self.row(sql, &[&team_id.0, &design_id.0, &version]).await?;
-        row.map(|row| row.get(0)).ok_or_else(|| StoreError::NotFound("the version".to_owned()))
+        row.map(|row| row.get(0))
+            .ok_or_else(|| StoreError::NotFound("the version".to_owned()))
     }
 }
 
@@ -133,7 +141,17 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has none of this id.
-    pub async fn design_get_locked(&self, team_id: TeamId, design_id: DesignId) -> Result<StoredDesign> {
-        stored(self.row(&format!("{GET} FOR NO KEY UPDATE"), &[&team_id.0, &design_id.0]).await?)
+    pub async fn design_get_locked(
+        &self,
+        team_id: TeamId,
+        design_id: DesignId,
+    ) -> Result<StoredDesign> {
+        stored(
+            self.row(
+                &format!("{GET} FOR NO KEY UPDATE"),
+                &[&team_id.0, &design_id.0],
+            )
+            .await?,
+        )
     }
 }

@@ -59,7 +59,10 @@ impl Store {
                 address_id: row.get(0),
                 address: row.get(1),
                 added_at: row.get(2),
-                cursor: DoNotMailCursor { key: row.get(3), address_id: row.get(0) },
+                cursor: DoNotMailCursor {
+                    key: row.get(3),
+                    address_id: row.get(0),
+                },
             })
             .collect())
     }
@@ -107,6 +110,7 @@ impl Transaction<'_> {
                 &[&team_id.0, &campaign_id.as_str(), &address_id],
             )
             .await?;
-        row.map(|row| row.get(0)).ok_or_else(|| StoreError::NotFound("the address".to_owned()))
+        row.map(|row| row.get(0))
+            .ok_or_else(|| StoreError::NotFound("the address".to_owned()))
     }
 }

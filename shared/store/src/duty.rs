@@ -35,7 +35,11 @@ impl Store {
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked; then the lease runs out.
     pub async fn duty_leave(&self, duty: &str, holder: Uuid) -> Result<()> {
-        self.execute("DELETE FROM duties WHERE duty = $1 AND holder = $2", &[&duty, &holder]).await?;
+        self.execute(
+            "DELETE FROM duties WHERE duty = $1 AND holder = $2",
+            &[&duty, &holder],
+        )
+        .await?;
         Ok(())
     }
 }

@@ -63,7 +63,12 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked; it may then be sent twice.
-    pub async fn email_finish(&self, team_id: TeamId, email_id: Uuid, now: DateTime<Utc>) -> Result<()> {
+    pub async fn email_finish(
+        &self,
+        team_id: TeamId,
+        email_id: Uuid,
+        now: DateTime<Utc>,
+    ) -> Result<()> {
         let sql = "UPDATE emails SET sent_at = $3 WHERE team_id = $1 AND email_id = $2";
         self.execute(sql, &[&team_id.0, &email_id, &now]).await?;
         Ok(())
@@ -73,7 +78,12 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked; it is then tried again when its lease is over.
-    pub async fn email_put_back(&self, team_id: TeamId, email_id: Uuid, due_at: DateTime<Utc>) -> Result<()> {
+    pub async fn email_put_back(
+        &self,
+        team_id: TeamId,
+        email_id: Uuid,
+        due_at: DateTime<Utc>,
+    ) -> Result<()> {
         let sql = "UPDATE emails SET due_at = $3 WHERE team_id = $1 AND email_id = $2";
         self.execute(sql, &[&team_id.0, &email_id, &due_at]).await?;
         Ok(())

@@ -111,7 +111,11 @@ impl Store {
     /// [`StoreError`] when the database cannot be asked.
     pub async fn endpoint_list(&self, team_id: TeamId) -> Result<Vec<Endpoint>> {
         let sql = format!("{LIST} ORDER BY endpoint.endpoint_id");
-        self.rows(&sql, &[&team_id.0]).await?.iter().map(endpoint).collect()
+        self.rows(&sql, &[&team_id.0])
+            .await?
+            .iter()
+            .map(endpoint)
+            .collect()
     }
 
     /// A team's endpoint.
@@ -140,8 +144,16 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has none with that id, or has deleted it.
-    pub async fn endpoint_get_locked(&self, team_id: TeamId, endpoint_id: EndpointId) -> Result<Endpoint> {
-        self.row("SELECT 1 FROM teams WHERE team_id = $1 FOR UPDATE", &[&team_id.0]).await?;
+    pub async fn endpoint_get_locked(
+        &self,
+        team_id: TeamId,
+        endpoint_id: EndpointId,
+    ) -> Result<Endpoint> {
+        self.row(
+            "SELECT 1 FROM teams WHERE team_id = $1 FOR UPDATE",
+            &[&team_id.0],
+        )
+        .await?;
         self.endpoint_get(team_id, endpoint_id).await
     }
 
@@ -165,7 +177,11 @@ impl Transaction<'_> {
                 &[&team_id.0, &endpoint_id.0, &state.as_str(), &now],
             )
             .await?;
-        if changed == 0 { Err(not_found(endpoint_id)) } else { Ok(()) }
+        if changed == 0 {
+            Err(not_found(endpoint_id))
+        } else {
+            Ok(())
+        }
     }
 
     /// Gives an endpoint a key that signs its deliveries. The key that it had signs as well until `earlier_until`.
@@ -193,9 +209,15 @@ impl Transaction<'_> {
         if changed > 0 {
             return Ok(());
         }
-        let until = self.endpoint_get(team_id, endpoint_id).await?.earlier_secret_until;
+        let until = self
+            .endpoint_get(team_id, endpoint_id)
+            .await?
+            .earlier_secret_until;
         let until = until.map_or_else(String::new, |moment| {
-            format!(" until {}", moment.to_rfc3339_opts(chrono::SecondsFormat::Secs, true))
+            format!(
+                " until {}",
+                moment.to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
+            )
         });
         Err(StoreError::Limit(format!(
             "the key before the present one still signs{until}, and a new one would end it: wait, or stop signing first"
@@ -219,7 +241,11 @@ impl Transaction<'_> {
                 &[&team_id.0, &endpoint_id.0, &now],
             )
             .await?;
-        if changed == 0 { Err(not_found(endpoint_id)) } else { Ok(()) }
+        if changed == 0 {
+            Err(not_found(endpoint_id))
+        } else {
+            Ok(())
+        }
     }
 
     /// Makes an active endpoint, or gives the team's one with this URL another scope: these campaigns, or all with
@@ -236,7 +262,11 @@ impl Transaction<'_> {
         now: DateTime<Utc>,
     ) -> Result<SavedEndpoint> {
         // The team's row is locked so that two creations cannot both count one below the limit.
-        self.row("SELECT 1 FROM teams WHERE team_id = $1 FOR UPDATE", &[&team_id.0]).await?;
+        self.row(
+            "SELECT 1 FROM teams WHERE team_id = $1 FOR UPDATE",
+            &[&team_id.0],
+        )
+        .await?;
         let existing = self
             .row(
                 "UPDATE endpoints SET all_campaigns = $3, updated_at = $4
@@ -246,10 +276,18 @@ impl Transaction<'_> {
             .await?;
         let (endpoint_id, is_new) = match existing {
             Some(row) => (EndpointId(row.get(0)), false),
-            None => (self.endpoint_create(team_id, url, campaigns.is_none(), now).await?, true),
+            None => (
+                self.endpoint_create(team_id, url, campaigns.is_none(), now)
+                    .await?,
+                true,
+            ),
         };
-        self.endpoint_set_scope(team_id, endpoint_id, campaigns.unwrap_or_default()).await?;
-        Ok(SavedEndpoint { endpoint_id, is_new })
+        self.endpoint_set_scope(team_id, endpoint_id, campaigns.unwrap_or_default())
+            .await?;
+        Ok(SavedEndpoint {
+            endpoint_id,
+            is_new,
+        })
     }
 
     async fn endpoint_create(
@@ -260,7 +298,11 @@ impl Transaction<'_> {
         now: DateTime<Utc>,
     ) -> Result<EndpointId> {
         let sql = "SELECT count(*) FROM endpoints WHERE team_id = $1 AND state <> 'deleted'";
-        if self.row(sql, &[&team_id.0]).await?.is_some_and(|row| row.get::<_, i64>(0) >= ENDPOINTS_PER_TEAM) {
+        if self
+            .row(sql, &[&team_id.0])
+            .await?
+            .is_some_and(|row| row.get::<_, i64>(0) >= ENDPOINTS_PER_TEAM)
+        {
             return Err(StoreError::Limit(format!(
                 "the team holds {ENDPOINTS_PER_TEAM} endpoints, which is the most; delete one first"
             )));
@@ -296,7 +338,10 @@ impl Transaction<'_> {
             )
             .await?;
         if let Some(row) = stranger {
-            return Err(StoreError::NotFound(format!("the campaign {}", row.get::<_, &str>(0))));
+            return Err(StoreError::NotFound(format!(
+                "the campaign {}",
+                row.get::<_, &str>(0)
+            )));
         }
         self.execute(
             "INSERT INTO endpoint_campaigns (team_id, endpoint_id, campaign_id)

@@ -148,7 +148,10 @@ impl Store {
                 &[&team_id.0, &entry_ids],
             )
             .await?;
-        Ok(rows.iter().map(|row| (row.get("entry_id"), waiting_recipient(row))).collect())
+        Ok(rows
+            .iter()
+            .map(|row| (row.get("entry_id"), waiting_recipient(row)))
+            .collect())
     }
 }
 
@@ -185,10 +188,18 @@ impl Transaction<'_> {
             ($($field:ident).+) => { rows.iter().map(|row| row.$($field).+).collect::<Vec<_>>() };
         }
         let custom: Vec<&str> = rows.iter().map(|row| row.custom.as_str()).collect();
-        let birth_months: Vec<Option<i16>> = rows.iter().map(|row| row.birth.map(|birth| birth.0)).collect();
-        let birth_days: Vec<Option<i16>> = rows.iter().map(|row| row.birth.map(|birth| birth.1)).collect();
-        let birth_years: Vec<Option<i16>> =
-            rows.iter().map(|row| row.birth.and_then(|birth| birth.2)).collect();
+        let birth_months: Vec<Option<i16>> = rows
+            .iter()
+            .map(|row| row.birth.map(|birth| birth.0))
+            .collect();
+        let birth_days: Vec<Option<i16>> = rows
+            .iter()
+            .map(|row| row.birth.map(|birth| birth.1))
+            .collect();
+        let birth_years: Vec<Option<i16>> = rows
+            .iter()
+            .map(|row| row.birth.and_then(|birth| birth.2))
+            .collect();
         self.execute(
             SAVE,
             &[

@@ -61,8 +61,18 @@ impl Store {
         after: &BookEntryCursor,
         limit: i64,
     ) -> Result<Vec<BookEntryLine>> {
-        let rows =
-            self.rows(LIST, &[&team_id.0, &after.name_key, &after.entry_id, &beginning, &limit]).await?;
+        let rows = self
+            .rows(
+                LIST,
+                &[
+                    &team_id.0,
+                    &after.name_key,
+                    &after.entry_id,
+                    &beginning,
+                    &limit,
+                ],
+            )
+            .await?;
         Ok(rows
             .iter()
             .map(|row| BookEntryLine {

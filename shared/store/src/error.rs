@@ -94,13 +94,16 @@ impl StoreError {
     /// What the database says of it; `None` for what was found out here.
     pub fn database(&self) -> Option<&DatabaseError> {
         match self {
-            Self::Unavailable(error) | Self::Conflict(error) | Self::Busy(error) | Self::Statement(error) => {
-                Some(error)
-            }
+            Self::Unavailable(error)
+            | Self::Conflict(error)
+            | Self::Busy(error)
+            | Self::Statement(error) => Some(error),
             Self::Refused { source, .. } => Some(source),
-            Self::Unusable(_) | Self::Limit(_) | Self::LeaseLost | Self::NotFound(_) | Self::Corrupt(_) => {
-                None
-            }
+            Self::Unusable(_)
+            | Self::Limit(_)
+            | Self::LeaseLost
+            | Self::NotFound(_)
+            | Self::Corrupt(_) => None,
         }
     }
 
@@ -149,8 +152,15 @@ impl StoreError {
 
 impl From<DatabaseError> for StoreError {
     fn from(error: DatabaseError) -> Self {
-        let Some(code) = error.code() else { return Self::Unavailable(error) };
-        if [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED].contains(code) {
+        let Some(code) = error.code() else {
+            return Self::Unavailable(error);
+        };
+        if [
+            SqlState::T_R_SERIALIZATION_FAILURE,
+            SqlState::T_R_DEADLOCK_DETECTED,
+        ]
+        .contains(code)
+        {
             return Self::Conflict(error);
         }
         if *code == SqlState::LOCK_NOT_AVAILABLE {
@@ -158,11 +168,17 @@ impl From<DatabaseError> for StoreError {
         }
         // Class 57: the server is going down, or ended this session. Class 53: it is out of something. Class 08: a pooler has no
         // connection to it.
-        if ["57P", "53", "08"].iter().any(|class| code.code().starts_with(class)) {
+        if ["57P", "53", "08"]
+            .iter()
+            .any(|class| code.code().starts_with(class))
+        {
             return Self::Unavailable(error);
         }
         match error.constraint() {
-            Some(constraint) => Self::Refused { constraint: constraint.to_owned(), source: error },
+            Some(constraint) => Self::Refused {
+                constraint: constraint.to_owned(),
+                source: error,
+            },
             None => Self::Statement(error),
         }
     }
@@ -189,7 +205,10 @@ impl From<serde_json::Error> for StoreError {
     /// Without the library's text: it quotes what stands there.
     fn from(error: serde_json::Error) -> Self {
         let (line, column) = (error.line(), error.column());
-        Self::Corrupt(format!("JSON of another shape ({:?}), line {line}, column {column}", error.classify()))
+        Self::Corrupt(format!(
+            "JSON of another shape ({:?}), line {line}, column {column}",
+            error.classify()
+        ))
     }
 }
 
@@ -224,13 +243,17 @@ mod tests {
         for (fault, sqlstates) in [
             (
                 Fault::Row,
-                &["21000", "22021", "22P05", "23502", "23505", "23514", "44000", "54000", "P0001"][..],
+                &[
+                    "21000", "22021", "22P05", "23502", "23505", "23514", "44000", "54000", "P0001",
+                ][..],
             ),
             (Fault::Lock, &["40001", "40P01", "55P03"]),
             (Fault::Slow, &["57014"]),
             (
                 Fault::Database,
-                &["08006", "25006", "42501", "42P01", "53100", "55000", "57P01", "58030", "XX000"],
+                &[
+                    "08006", "25006", "42501", "42P01", "53100", "55000", "57P01", "58030", "XX000",
+                ],
             ),
         ] {
             for sqlstate in sqlstates {

@@ -103,9 +103,11 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn feed_place(&self, team_id: TeamId, feed: FeedKind) -> Result<()> {
-        let sql =
-            "SELECT EXISTS (SELECT FROM feed_batches WHERE team_id = $1 AND feed = $2 AND position IS NULL)";
-        let has_waiting = self.row(sql, &[&team_id.0, &feed.as_str()]).await?.is_some_and(|row| row.get(0));
+        let sql = "SELECT EXISTS (SELECT FROM feed_batches WHERE team_id = $1 AND feed = $2 AND position IS NULL)";
+        let has_waiting = self
+            .row(sql, &[&team_id.0, &feed.as_str()])
+            .await?
+            .is_some_and(|row| row.get(0));
         if !has_waiting {
             return Ok(());
         }
@@ -122,7 +124,10 @@ impl Store {
         let transaction = connection.begin().await?;
         let feed = feed.as_str();
         let rows = transaction
-            .row_each((HOLD, &[&team_id.0, &feed]), (PLACE, &[&team_id.0, &feed, &PLACED_ROWS]))
+            .row_each(
+                (HOLD, &[&team_id.0, &feed]),
+                (PLACE, &[&team_id.0, &feed, &PLACED_ROWS]),
+            )
             .await?;
         transaction.commit().await?;
         Ok(rows[1].as_ref().map_or(0, |row| row.get(0)))
@@ -135,7 +140,8 @@ impl Store {
     /// [`StoreError`] when the database cannot be asked.
     pub async fn feed_place_all(&self, limit: i64) -> Result<()> {
         for row in self.rows(WAITING, &[&limit]).await? {
-            self.feed_place(TeamId(row.get(0)), FeedKind::from_name(row.get(1))?).await?;
+            self.feed_place(TeamId(row.get(0)), FeedKind::from_name(row.get(1))?)
+                .await?;
         }
         Ok(())
     }
@@ -151,8 +157,16 @@ impl Store {
         from: i64,
         limit: i64,
     ) -> Result<Vec<FeedItem>> {
-        let rows = self.rows(PAGE, &[&team_id.0, &feed.as_str(), &from, &limit]).await?;
-        Ok(rows.iter().map(|row| FeedItem { position: row.get(0), item_id: row.get(1) }).collect())
+        let rows = self
+            .rows(PAGE, &[&team_id.0, &feed.as_str(), &from, &limit])
+            .await?;
+        Ok(rows
+            .iter()
+            .map(|row| FeedItem {
+                position: row.get(0),
+                item_id: row.get(1),
+            })
+            .collect())
     }
 
     /// The position of the newest item, 0 when there was none; and the item, unless it is forgotten.
@@ -176,16 +190,23 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn feed_first_id(&self, team_id: TeamId, feed: FeedKind) -> Result<Option<Uuid>> {
-        let sql =
-            "SELECT batch_id FROM feed_batches WHERE team_id = $1 AND feed = $2 ORDER BY batch_id LIMIT 1";
-        Ok(self.row(sql, &[&team_id.0, &feed.as_str()]).await?.map(|row| row.get(0)))
+        let sql = "SELECT batch_id FROM feed_batches WHERE team_id = $1 AND feed = $2 ORDER BY batch_id LIMIT 1";
+        Ok(self
+            .row(sql, &[&team_id.0, &feed.as_str()])
+            .await?
+            .map(|row| row.get(0)))
     }
 
     /// The position behind which all that is noted with ids from `id` on lies; the feed's end when there is none.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn feed_position_before(&self, team_id: TeamId, feed: FeedKind, id: Uuid) -> Result<i64> {
+    pub async fn feed_position_before(
+        &self,
+        team_id: TeamId,
+        feed: FeedKind,
+        id: Uuid,
+    ) -> Result<i64> {
         let row = self
             .row(
                 "SELECT coalesce(min(position - cardinality(item_ids)),

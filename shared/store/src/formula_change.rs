@@ -75,7 +75,12 @@ impl Store {
         name_key: &str,
         limit: i64,
     ) -> Result<Vec<FormulaChange>> {
-        Ok(self.rows(LIST, &[&team_id.0, &name_key, &limit]).await?.iter().map(change).collect())
+        Ok(self
+            .rows(LIST, &[&team_id.0, &name_key, &limit])
+            .await?
+            .iter()
+            .map(change)
+            .collect())
     }
 }
 
@@ -89,7 +94,11 @@ impl Transaction<'_> {
         team_id: TeamId,
         name_key: &str,
     ) -> Result<Option<FormulaChange>> {
-        Ok(self.row(LIST, &[&team_id.0, &name_key, &1_i64]).await?.as_ref().map(change))
+        Ok(self
+            .row(LIST, &[&team_id.0, &name_key, &1_i64])
+            .await?
+            .as_ref()
+            .map(change))
     }
 
     /// Writes a change down and forgets the oldest ones of its column.

@@ -15,9 +15,16 @@ const GRANTS: &str = include_str!("grants.sql");
 /// Gives the groups of the processes their privileges, all in one transaction, so that running processes never miss one they
 /// keep. False, and nothing is changed, when a group is missing: whoever migrates may be nobody who makes roles.
 pub(crate) async fn grant(client: &mut Client) -> Result<bool> {
-    let groups: Vec<String> = PROCESSES.iter().map(|process| format!("pillarbox_{process}")).collect();
-    let found =
-        client.query("SELECT rolname::text FROM pg_roles WHERE rolname = ANY ($1)", &[&groups]).await?;
+    let groups: Vec<String> = PROCESSES
+        .iter()
+        .map(|process| format!("pillarbox_{process}"))
+        .collect();
+    let found = client
+        .query(
+            "SELECT rolname::text FROM pg_roles WHERE rolname = ANY ($1)",
+            &[&groups],
+        )
+        .await?;
     let found: HashSet<String> = found.iter().map(|row| row.get(0)).collect();
     if found.len() < groups.len() {
         return Ok(false);

@@ -73,7 +73,13 @@ impl Transaction<'_> {
         self.execute(
             "INSERT INTO idempotency_keys (integration_id, key, request_hash, response, created_at)
              VALUES ($1, $2, $3, $4, $5)",
-            &[&integration_id.0, &key.as_str(), &&hash.0[..], &response, &now],
+            &[
+                &integration_id.0,
+                &key.as_str(),
+                &&hash.0[..],
+                &response,
+                &now,
+            ],
         )
         .await?;
         Ok(())

@@ -4,7 +4,9 @@ use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
 use contract::id::{IntegrationId, RequestId, TeamId};
-use contract::push::{FieldSemantic, FieldType, IntegrationField, IntegrationReadiness, IntegrationStatus};
+use contract::push::{
+    FieldSemantic, FieldType, IntegrationField, IntegrationReadiness, IntegrationStatus,
+};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 
@@ -87,7 +89,9 @@ fn integration(row: &Row) -> Result<Integration> {
         availability: IntegrationAvailability::from_name(row.get("availability"))?,
         removal_guard_percent: row.get("removal_guard_percent"),
         removal_guard_minimum: row.get("removal_guard_minimum"),
-        has_completed: row.get::<_, Option<DateTime<Utc>>>("first_completed_at").is_some(),
+        has_completed: row
+            .get::<_, Option<DateTime<Utc>>>("first_completed_at")
+            .is_some(),
     })
 }
 
@@ -103,7 +107,10 @@ fn field(row: &Row) -> Result<IntegrationField> {
         label: row.get("label"),
         field_type: FieldType::from_str(row.get("type")).map_err(|()| corrupt("type"))?,
         options: row.get("options"),
-        semantic: semantic.map(FieldSemantic::from_str).transpose().map_err(|()| corrupt("semantic"))?,
+        semantic: semantic
+            .map(FieldSemantic::from_str)
+            .transpose()
+            .map_err(|()| corrupt("semantic"))?,
     })
 }
 
@@ -116,8 +123,9 @@ impl Store {
     /// # Errors
     /// [`StoreError::NotFound`] when there is none with this id.
     pub async fn integration_get(&self, integration_id: IntegrationId) -> Result<Integration> {
-        let sql =
-            format!("SELECT {COLUMNS} FROM integrations WHERE integration_id = $1 AND removed_at IS NULL");
+        let sql = format!(
+            "SELECT {COLUMNS} FROM integrations WHERE integration_id = $1 AND removed_at IS NULL"
+        );
         let row = self.row(&sql, &[&integration_id.0]).await?;
         integration(&row.ok_or_else(|| not_found(integration_id))?)
     }
@@ -130,7 +138,11 @@ impl Store {
         let sql = format!(
             "SELECT {COLUMNS} FROM integrations WHERE team_id = $1 AND removed_at IS NULL ORDER BY name"
         );
-        self.rows(&sql, &[&team_id.0]).await?.iter().map(integration).collect()
+        self.rows(&sql, &[&team_id.0])
+            .await?
+            .iter()
+            .map(integration)
+            .collect()
     }
 
     /// A team's integration of this name.
@@ -184,7 +196,11 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn field_list(&self, integration_id: IntegrationId) -> Result<Vec<IntegrationField>> {
-        self.rows(FIELDS, &[&integration_id.0]).await?.iter().map(field).collect()
+        self.rows(FIELDS, &[&integration_id.0])
+            .await?
+            .iter()
+            .map(field)
+            .collect()
     }
 }
 
@@ -251,11 +267,19 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when it was removed.
-    pub async fn field_list_locked(&self, integration_id: IntegrationId) -> Result<Vec<IntegrationField>> {
-        let sql =
-            "SELECT 1 FROM integrations WHERE integration_id = $1 AND removed_at IS NULL FOR NO KEY UPDATE";
-        self.row(sql, &[&integration_id.0]).await?.ok_or_else(|| not_found(integration_id))?;
-        self.rows(FIELDS, &[&integration_id.0]).await?.iter().map(field).collect()
+    pub async fn field_list_locked(
+        &self,
+        integration_id: IntegrationId,
+    ) -> Result<Vec<IntegrationField>> {
+        let sql = "SELECT 1 FROM integrations WHERE integration_id = $1 AND removed_at IS NULL FOR NO KEY UPDATE";
+        self.row(sql, &[&integration_id.0])
+            .await?
+            .ok_or_else(|| not_found(integration_id))?;
+        self.rows(FIELDS, &[&integration_id.0])
+            .await?
+            .iter()
+            .map(field)
+            .collect()
     }
 
     /// How many of the declared fields this request has added: none, unless it was done before and comes again.
@@ -267,7 +291,8 @@ impl Transaction<'_> {
         integration_id: IntegrationId,
         request_id: RequestId,
     ) -> Result<i64> {
-        let sql = "SELECT count(*) FROM integration_fields WHERE integration_id = $1 AND added_by = $2";
+        let sql =
+            "SELECT count(*) FROM integration_fields WHERE integration_id = $1 AND added_by = $2";
         let row = self.row(sql, &[&integration_id.0, &request_id.0]).await?;
         Ok(row.map_or(0, |row| row.get(0)))
     }

@@ -20,15 +20,24 @@ pub struct FieldMapping {
     pub semantic: Option<FieldSemantic>,
 }
 
-const MAPPED: &str = "SELECT key FROM integration_fields WHERE integration_id = $1 AND is_mapped_by_owner";
+const MAPPED: &str =
+    "SELECT key FROM integration_fields WHERE integration_id = $1 AND is_mapped_by_owner";
 
 impl Store {
     /// As [`Transaction::field_keys_mapped_by_owner`].
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn field_keys_mapped_by_owner(&self, integration_id: IntegrationId) -> Result<HashSet<String>> {
-        Ok(self.rows(MAPPED, &[&integration_id.0]).await?.iter().map(|row| row.get(0)).collect())
+    pub async fn field_keys_mapped_by_owner(
+        &self,
+        integration_id: IntegrationId,
+    ) -> Result<HashSet<String>> {
+        Ok(self
+            .rows(MAPPED, &[&integration_id.0])
+            .await?
+            .iter()
+            .map(|row| row.get(0))
+            .collect())
     }
 }
 
@@ -44,20 +53,27 @@ impl Transaction<'_> {
         now: DateTime<Utc>,
     ) -> Result<IntegrationId> {
         // The team's row is locked so that two creations cannot both count one below the limit.
-        self.row("SELECT 1 FROM teams WHERE team_id = $1 FOR UPDATE", &[&team_id.0]).await?;
+        self.row(
+            "SELECT 1 FROM teams WHERE team_id = $1 FOR UPDATE",
+            &[&team_id.0],
+        )
+        .await?;
         let sql = "SELECT count(*), coalesce(bool_or(name = $2), false) FROM integrations
              WHERE team_id = $1 AND removed_at IS NULL";
         let row = self.row(sql, &[&team_id.0, &name]).await?;
         let (held, is_taken) = row.map_or((0, false), |row| (row.get::<_, i64>(0), row.get(1)));
         if is_taken {
-            return Err(StoreError::Limit(format!("your team has an integration named {name:?} already")));
+            return Err(StoreError::Limit(format!(
+                "your team has an integration named {name:?} already"
+            )));
         }
         if held >= INTEGRATIONS_PER_TEAM {
             return Err(StoreError::Limit(format!(
                 "your team holds {INTEGRATIONS_PER_TEAM} integrations, which is the most"
             )));
         }
-        self.integration_save(team_id, name, IntegrationAvailability::Active, None, now).await
+        self.integration_save(team_id, name, IntegrationAvailability::Active, None, now)
+            .await
     }
 
     /// Pauses, disconnects or resumes a team's integration; from the next request on it holds.
@@ -121,18 +137,35 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn field_keys_mapped_by_owner(&self, integration_id: IntegrationId) -> Result<HashSet<String>> {
-        Ok(self.rows(MAPPED, &[&integration_id.0]).await?.iter().map(|row| row.get(0)).collect())
+    pub async fn field_keys_mapped_by_owner(
+        &self,
+        integration_id: IntegrationId,
+    ) -> Result<HashSet<String>> {
+        Ok(self
+            .rows(MAPPED, &[&integration_id.0])
+            .await?
+            .iter()
+            .map(|row| row.get(0))
+            .collect())
     }
 
     /// Maps declared fields as the owner says; others stay as they are. The integration is locked against declarations.
     ///
     /// # Errors
     /// [`StoreError::Refused`] when two fields would then fill one column.
-    pub async fn field_map(&self, integration_id: IntegrationId, mappings: &[FieldMapping]) -> Result<()> {
-        let keys: Vec<&str> = mappings.iter().map(|mapping| mapping.key.as_str()).collect();
-        let semantics: Vec<Option<&str>> =
-            mappings.iter().map(|mapping| mapping.semantic.map(FieldSemantic::as_str)).collect();
+    pub async fn field_map(
+        &self,
+        integration_id: IntegrationId,
+        mappings: &[FieldMapping],
+    ) -> Result<()> {
+        let keys: Vec<&str> = mappings
+            .iter()
+            .map(|mapping| mapping.key.as_str())
+            .collect();
+        let semantics: Vec<Option<&str>> = mappings
+            .iter()
+            .map(|mapping| mapping.semantic.map(FieldSemantic::as_str))
+            .collect();
         // A column can move from one field to another: the index is checked row by row, so all go first.
         self.execute(
             "UPDATE integration_fields SET semantic = NULL WHERE integration_id = $1 AND key = ANY ($2)",
@@ -165,7 +198,9 @@ impl Transaction<'_> {
 
 fn one(changed: u64, integration_id: IntegrationId) -> Result<()> {
     match changed {
-        0 => Err(StoreError::NotFound(format!("the integration {integration_id}"))),
+        0 => Err(StoreError::NotFound(format!(
+            "the integration {integration_id}"
+        ))),
         _ => Ok(()),
     }
 }

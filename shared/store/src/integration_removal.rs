@@ -47,9 +47,15 @@ impl Store {
         let mut connection = self.connection().await?;
         let transaction = connection.begin().await?;
         // As begin and complete do: first the syncs, then the rows.
-        transaction.integration_hold(integration.integration_id).await?;
-        transaction.integration_mark_removed(integration, now).await?;
-        transaction.integration_note_removal(integration, by, now).await?;
+        transaction
+            .integration_hold(integration.integration_id)
+            .await?;
+        transaction
+            .integration_mark_removed(integration, now)
+            .await?;
+        transaction
+            .integration_note_removal(integration, by, now)
+            .await?;
         transaction.commit().await
     }
 
@@ -64,8 +70,15 @@ impl Store {
         limit: i64,
         now: DateTime<Utc>,
     ) -> Result<u64> {
-        let Some(integration_id) = self.integration_to_erase(before).await? else { return Ok(0) };
-        let row = self.row("SELECT contacts_erase($1, $2)", &[&integration_id.0, &limit]).await?;
+        let Some(integration_id) = self.integration_to_erase(before).await? else {
+            return Ok(0);
+        };
+        let row = self
+            .row(
+                "SELECT contacts_erase($1, $2)",
+                &[&integration_id.0, &limit],
+            )
+            .await?;
         let mut erased: i64 = row.map_or(0, |row| row.get(0));
         for (table, order) in STORED {
             let left = limit - erased;
@@ -76,7 +89,10 @@ impl Store {
                 "DELETE FROM {table} WHERE ctid = ANY (ARRAY(
                      SELECT ctid FROM {table} WHERE integration_id = $1 ORDER BY {order} LIMIT $2))"
             );
-            erased += self.execute(&sql, &[&integration_id.0, &left]).await?.cast_signed();
+            erased += self
+                .execute(&sql, &[&integration_id.0, &left])
+                .await?
+                .cast_signed();
         }
         if erased < limit {
             let sql = "UPDATE integrations SET erased_at = $2 WHERE integration_id = $1";
@@ -88,13 +104,25 @@ impl Store {
     async fn integration_to_erase(&self, before: DateTime<Utc>) -> Result<Option<IntegrationId>> {
         let sql = "SELECT integration_id FROM integrations
              WHERE removed_at < $1 AND removed_at IS NOT NULL AND erased_at IS NULL ORDER BY removed_at LIMIT 1";
-        Ok(self.row(sql, &[&before]).await?.map(|row| IntegrationId(row.get(0))))
+        Ok(self
+            .row(sql, &[&before])
+            .await?
+            .map(|row| IntegrationId(row.get(0))))
     }
 }
 
 impl Transaction<'_> {
-    async fn integration_mark_removed(&self, integration: &Integration, now: DateTime<Utc>) -> Result<()> {
-        let Integration { integration_id, team_id, name, .. } = integration;
+    async fn integration_mark_removed(
+        &self,
+        integration: &Integration,
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        let Integration {
+            integration_id,
+            team_id,
+            name,
+            ..
+        } = integration;
         let removed = self
             .execute(
                 "UPDATE integrations SET removed_at = $3
@@ -127,7 +155,8 @@ impl Transaction<'_> {
         const ACTION: &str = "integration.removed";
         match by {
             IntegrationRemover::Person(person) => {
-                self.activity_add(person, ACTION, &integration.name, now).await
+                self.activity_add(person, ACTION, &integration.name, now)
+                    .await
             }
             IntegrationRemover::Operator => {
                 self.execute(

@@ -5,7 +5,9 @@ use std::ops::Range;
 
 use chrono::{DateTime, Utc};
 use contract::id::{IntegrationId, SyncId};
-use contract::push::{AcceptedUpsert, ContactIssue, DroppedValue, IssueKind, RecordRejection, RejectionItem};
+use contract::push::{
+    AcceptedUpsert, ContactIssue, DroppedValue, IssueKind, RecordRejection, RejectionItem,
+};
 use tokio_postgres::Row;
 
 use crate::error::{Result, StoreError};
@@ -15,8 +17,7 @@ use crate::sync::CountedBatch;
 /// Issues that one statement stores: a batch can have half a million, of eight bytes of its body each.
 const ISSUES: usize = 20_000;
 
-const COLUMNS: &str =
-    "issue, batch, index, external_id, code, field, message, resolved_at IS NOT NULL AS is_resolved";
+const COLUMNS: &str = "issue, batch, index, external_id, code, field, message, resolved_at IS NOT NULL AS is_resolved";
 
 /// Marks the issues of accepted records as resolved: each rejection, and each dropped value whose field came again. A delete
 /// resolves all. They are locked in one order, whatever that of the batch.
@@ -94,7 +95,9 @@ impl<'a> IssueRows<'a> {
 
     fn portions(&self) -> impl Iterator<Item = Range<usize>> {
         let all = self.kinds.len();
-        (0..all).step_by(ISSUES).map(move |start| start..all.min(start + ISSUES))
+        (0..all)
+            .step_by(ISSUES)
+            .map(move |start| start..all.min(start + ISSUES))
     }
 }
 
@@ -118,10 +121,17 @@ impl Transaction<'_> {
     ) -> Result<()> {
         let upserted = upserts.iter().map(|upsert| &upsert.external_id);
         let external_ids: Vec<&str> = upserted.chain(deletes).map(AsRef::as_ref).collect();
-        let fields = upserts.iter().map(|upsert| serde_json::to_string(&upsert.values).map(Some));
-        let fields =
-            fields.chain(deletes.iter().map(|_| Ok(None))).collect::<serde_json::Result<Vec<_>>>()?;
-        self.execute(RESOLVE, &[&integration_id.0, &sync_id.0, &external_ids, &fields, &now]).await?;
+        let fields = upserts
+            .iter()
+            .map(|upsert| serde_json::to_string(&upsert.values).map(Some));
+        let fields = fields
+            .chain(deletes.iter().map(|_| Ok(None)))
+            .collect::<serde_json::Result<Vec<_>>>()?;
+        self.execute(
+            RESOLVE,
+            &[&integration_id.0, &sync_id.0, &external_ids, &fields, &now],
+        )
+        .await?;
         Ok(())
     }
 
@@ -139,7 +149,8 @@ impl Transaction<'_> {
     ) -> Result<()> {
         let rows = IssueRows::new(rejections, warnings);
         for portion in rows.portions() {
-            self.issue_store_portion(integration_id, sync_id, counted, &rows, portion).await?;
+            self.issue_store_portion(integration_id, sync_id, counted, &rows, portion)
+                .await?;
         }
         Ok(())
     }
@@ -199,7 +210,18 @@ impl Store {
             "SELECT {COLUMNS} FROM sync_issues
              WHERE integration_id = $1 AND sync_id = $2 AND kind = $3 AND issue > $4 {unresolved} ORDER BY issue LIMIT $5"
         );
-        let rows = self.rows(&sql, &[&integration_id.0, &sync_id.0, &kind.as_str(), &after, &limit]).await?;
+        let rows = self
+            .rows(
+                &sql,
+                &[
+                    &integration_id.0,
+                    &sync_id.0,
+                    &kind.as_str(),
+                    &after,
+                    &limit,
+                ],
+            )
+            .await?;
         Ok(rows.iter().map(item).collect())
     }
 
@@ -217,7 +239,11 @@ impl Store {
             "SELECT sync_id, kind, {COLUMNS} FROM sync_issues WHERE integration_id = $1 AND external_id = $2
              ORDER BY sync_id DESC, issue DESC LIMIT $3"
         );
-        self.rows(&sql, &[&integration_id.0, &external_id, &limit]).await?.iter().map(of_contact).collect()
+        self.rows(&sql, &[&integration_id.0, &external_id, &limit])
+            .await?
+            .iter()
+            .map(of_contact)
+            .collect()
     }
 }
 
@@ -225,7 +251,9 @@ fn of_contact(row: &Row) -> Result<ContactIssue> {
     let kind: &str = row.get("kind");
     Ok(ContactIssue {
         sync_id: SyncId(row.get("sync_id")),
-        kind: kind.parse().map_err(|()| StoreError::Corrupt("kind of an issue".to_owned()))?,
+        kind: kind
+            .parse()
+            .map_err(|()| StoreError::Corrupt("kind of an issue".to_owned()))?,
         item: item(row),
     })
 }

@@ -89,13 +89,25 @@ fn job(row: &Row, lease_id: Uuid) -> Result<Job> {
     let charge_id: Option<Uuid> = row.get("charge_id");
     let step: Option<i16> = row.get("step");
     Ok(Job {
-        lease: JobLease { team_id: TeamId(row.get("team_id")), job_id: JobId(row.get("job_id")), lease_id },
-        campaign_id: row.get::<_, &str>("campaign_id").parse().map_err(|_| corrupt())?,
+        lease: JobLease {
+            team_id: TeamId(row.get("team_id")),
+            job_id: JobId(row.get("job_id")),
+            lease_id,
+        },
+        campaign_id: row
+            .get::<_, &str>("campaign_id")
+            .parse()
+            .map_err(|_| corrupt())?,
         kind: match (charge_id, step) {
-            (Some(charge_id), Some(step)) => JobKind::Step { charge_id: ChargeId(charge_id), step },
+            (Some(charge_id), Some(step)) => JobKind::Step {
+                charge_id: ChargeId(charge_id),
+                step,
+            },
             _ => JobKind::Recheck,
         },
-        progress: row.get::<_, Option<Uuid>>("progress").unwrap_or(Uuid::nil()),
+        progress: row
+            .get::<_, Option<Uuid>>("progress")
+            .unwrap_or(Uuid::nil()),
         open_charge: row.get::<_, Option<Uuid>>("open_charge").map(ChargeId),
         attempts: row.get("attempts"),
     })
@@ -117,7 +129,12 @@ impl Store {
         full_teams: &[TeamId],
     ) -> Result<Option<Job>> {
         let full_teams: Vec<Uuid> = full_teams.iter().map(|team_id| team_id.0).collect();
-        let row = self.row(TAKE, &[&lease_id, &now, &leased_until, &max_attempts, &full_teams]).await?;
+        let row = self
+            .row(
+                TAKE,
+                &[&lease_id, &now, &leased_until, &max_attempts, &full_teams],
+            )
+            .await?;
         row.map(|row| job(&row, lease_id)).transpose()
     }
 
@@ -168,7 +185,10 @@ impl Store {
     /// [`StoreError`] when the database cannot be asked.
     pub async fn job_count_given_up(&self, now: DateTime<Utc>, max_attempts: i32) -> Result<i64> {
         let sql = "SELECT count(*) FROM jobs WHERE due_at <= $1 AND attempts >= $2 AND open_charge IS NULL";
-        Ok(self.row(sql, &[&now, &max_attempts]).await?.map_or(0, |row| row.get(0)))
+        Ok(self
+            .row(sql, &[&now, &max_attempts])
+            .await?
+            .map_or(0, |row| row.get(0)))
     }
 }
 
@@ -220,7 +240,13 @@ impl Transaction<'_> {
             "INSERT INTO jobs (team_id, job_id, campaign_id, kind, due_at, created_at)
              VALUES ($1, $2, $3, 'recheck', $4, $5)
              ON CONFLICT (team_id, campaign_id) WHERE kind = 'recheck' DO NOTHING",
-            &[&team_id.0, &JobId::new().0, &campaign_id.as_str(), &due_at, &now],
+            &[
+                &team_id.0,
+                &JobId::new().0,
+                &campaign_id.as_str(),
+                &due_at,
+                &now,
+            ],
         )
         .await?;
         Ok(())
@@ -316,5 +342,9 @@ impl Transaction<'_> {
 }
 
 fn held(changed: u64) -> Result<()> {
-    if changed == 1 { Ok(()) } else { Err(StoreError::LeaseLost) }
+    if changed == 1 {
+        Ok(())
+    } else {
+        Err(StoreError::LeaseLost)
+    }
 }

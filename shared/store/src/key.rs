@@ -57,7 +57,8 @@ pub struct ApiKeySummary {
 /// Keys that are listed: all active ones, which are bounded, and the newest of those that were revoked.
 const LISTED: i64 = 200;
 
-const LIST: &str = "SELECT key_id, kind, integration_id, name, display, created_at, revoked_at FROM api_keys";
+const LIST: &str =
+    "SELECT key_id, kind, integration_id, name, display, created_at, revoked_at FROM api_keys";
 const LIST_ORDER: &str = "ORDER BY revoked_at IS NOT NULL, created_at DESC, key_id DESC";
 
 fn summary(row: &Row) -> ApiKeySummary {
@@ -78,12 +79,20 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError::Limit`] past the keys that a team or an integration may hold, or when the key stands elsewhere or was revoked;
     /// [`StoreError::NotFound`] when the integration was removed.
-    pub async fn key_create(&self, new: &NewApiKey<'_>, now: DateTime<Utc>) -> Result<CreatedApiKey> {
+    pub async fn key_create(
+        &self,
+        new: &NewApiKey<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<CreatedApiKey> {
         if let Some(integration_id) = new.integration_id {
             self.refuse_removed_integration(integration_id).await?;
         }
         // The team's row is locked so that two creations cannot both count one below the limit.
-        self.row("SELECT 1 FROM teams WHERE team_id = $1 FOR UPDATE", &[&new.team_id.0]).await?;
+        self.row(
+            "SELECT 1 FROM teams WHERE team_id = $1 FOR UPDATE",
+            &[&new.team_id.0],
+        )
+        .await?;
         let hash = new.key.hash();
         let existing = self
             .row(
@@ -95,7 +104,10 @@ impl Transaction<'_> {
             .await?;
         if let Some(row) = existing {
             return if row.get(1) {
-                Ok(CreatedApiKey { key_id: ApiKeyId(row.get(0)), is_new: false })
+                Ok(CreatedApiKey {
+                    key_id: ApiKeyId(row.get(0)),
+                    is_new: false,
+                })
             } else {
                 Err(StoreError::Limit(format!(
                     "the key {} was revoked, or stands elsewhere; choose another one",
@@ -123,7 +135,10 @@ impl Transaction<'_> {
             ],
         )
         .await?;
-        Ok(CreatedApiKey { key_id, is_new: true })
+        Ok(CreatedApiKey {
+            key_id,
+            is_new: true,
+        })
     }
 
     /// The newest key of this kind and name of the team, or of its integration, that was not revoked; `None` when
@@ -154,7 +169,12 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has no such key.
-    pub async fn key_revoke(&self, team_id: TeamId, key_id: ApiKeyId, now: DateTime<Utc>) -> Result<String> {
+    pub async fn key_revoke(
+        &self,
+        team_id: TeamId,
+        key_id: ApiKeyId,
+        now: DateTime<Utc>,
+    ) -> Result<String> {
         let row = self
             .row(
                 "UPDATE api_keys SET revoked_at = coalesce(revoked_at, $3) WHERE team_id = $1 AND key_id = $2
@@ -162,7 +182,8 @@ impl Transaction<'_> {
                 &[&team_id.0, &key_id.0, &now],
             )
             .await?;
-        row.map(|row| row.get(0)).ok_or_else(|| StoreError::NotFound(format!("the key {key_id}")))
+        row.map(|row| row.get(0))
+            .ok_or_else(|| StoreError::NotFound(format!("the key {key_id}")))
     }
 
     async fn refuse_past_limit(&self, team_id: TeamId) -> Result<()> {
@@ -182,9 +203,11 @@ impl Transaction<'_> {
 
     /// An integration that is removed meanwhile gets no key. Its row is locked before the team's, as declarations lock them.
     async fn refuse_removed_integration(&self, integration_id: IntegrationId) -> Result<()> {
-        let sql = "SELECT 1 FROM integrations WHERE integration_id = $1 AND removed_at IS NULL FOR SHARE";
+        let sql =
+            "SELECT 1 FROM integrations WHERE integration_id = $1 AND removed_at IS NULL FOR SHARE";
         let row = self.row(sql, &[&integration_id.0]).await?;
-        row.map(drop).ok_or_else(|| StoreError::NotFound(format!("the integration {integration_id}")))
+        row.map(drop)
+            .ok_or_else(|| StoreError::NotFound(format!("the integration {integration_id}")))
     }
 
     async fn refuse_past_integration_limit(&self, integration_id: IntegrationId) -> Result<()> {
@@ -208,7 +231,12 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has no such key.
-    pub async fn key_revoke(&self, team_id: TeamId, key_id: ApiKeyId, now: DateTime<Utc>) -> Result<()> {
+    pub async fn key_revoke(
+        &self,
+        team_id: TeamId,
+        key_id: ApiKeyId,
+        now: DateTime<Utc>,
+    ) -> Result<()> {
         let mut connection = self.connection().await?;
         let transaction = connection.begin().await?;
         transaction.key_revoke(team_id, key_id, now).await?;
@@ -221,7 +249,12 @@ impl Store {
     /// [`StoreError`] when the database cannot be asked.
     pub async fn key_list(&self, team_id: TeamId) -> Result<Vec<ApiKeySummary>> {
         let sql = format!("{LIST} WHERE team_id = $1 {LIST_ORDER} LIMIT $2");
-        Ok(self.rows(&sql, &[&team_id.0, &LISTED]).await?.iter().map(summary).collect())
+        Ok(self
+            .rows(&sql, &[&team_id.0, &LISTED])
+            .await?
+            .iter()
+            .map(summary)
+            .collect())
     }
 
     /// The keys of a team's integration, in the same order.
@@ -233,8 +266,11 @@ impl Store {
         team_id: TeamId,
         integration_id: IntegrationId,
     ) -> Result<Vec<ApiKeySummary>> {
-        let sql = format!("{LIST} WHERE team_id = $1 AND integration_id = $2 {LIST_ORDER} LIMIT $3");
-        let rows = self.rows(&sql, &[&team_id.0, &integration_id.0, &LISTED]).await?;
+        let sql =
+            format!("{LIST} WHERE team_id = $1 AND integration_id = $2 {LIST_ORDER} LIMIT $3");
+        let rows = self
+            .rows(&sql, &[&team_id.0, &integration_id.0, &LISTED])
+            .await?;
         Ok(rows.iter().map(summary).collect())
     }
 }

@@ -39,8 +39,12 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn balance_get(&self, team_id: TeamId) -> Result<i64> {
-        let sql = "SELECT balance_cents FROM ledger_accounts WHERE team_id = $1 AND account = 'prepaid'";
-        Ok(self.row(sql, &[&team_id.0]).await?.map_or(0, |row| row.get(0)))
+        let sql =
+            "SELECT balance_cents FROM ledger_accounts WHERE team_id = $1 AND account = 'prepaid'";
+        Ok(self
+            .row(sql, &[&team_id.0])
+            .await?
+            .map_or(0, |row| row.get(0)))
     }
 
     /// Adds to the team's prepaid balance. A reference counts once.
@@ -57,7 +61,9 @@ impl Store {
         retry(|| async {
             let mut connection = self.connection().await?;
             let transaction = connection.begin().await?;
-            let top_up = transaction.balance_top_up(team_id, amount_cents, reference, now).await?;
+            let top_up = transaction
+                .balance_top_up(team_id, amount_cents, reference, now)
+                .await?;
             transaction.commit().await?;
             Ok(top_up)
         })
@@ -87,14 +93,20 @@ impl Store {
     ) -> Result<BalanceDebit> {
         let mut connection = self.connection().await?;
         let transaction = connection.begin().await?;
-        let movement = LedgerMovement { team_id, from: "prepaid", to: "sales", amount_cents };
+        let movement = LedgerMovement {
+            team_id,
+            from: "prepaid",
+            to: "sales",
+            amount_cents,
+        };
         // A closed charge takes no money: whoever closed it knew better.
         if !transaction.charge_lock_open(team_id, charge_id).await? {
             return Err(StoreError::LeaseLost);
         }
         // The transaction's row comes first: whether this charge was taken before is asked before the balance.
-        let Some(transaction_id) =
-            transaction.ledger_open(team_id, "charge", Some(charge_id), None, now).await?
+        let Some(transaction_id) = transaction
+            .ledger_open(team_id, "charge", Some(charge_id), None, now)
+            .await?
         else {
             return Ok(BalanceDebit::Paid);
         };
@@ -108,7 +120,9 @@ impl Store {
         if row.is_none() {
             return Ok(BalanceDebit::Insufficient);
         }
-        transaction.account_add(team_id, "sales", amount_cents).await?;
+        transaction
+            .account_add(team_id, "sales", amount_cents)
+            .await?;
         transaction.ledger_enter(transaction_id, &movement).await?;
         transaction.commit().await?;
         Ok(BalanceDebit::Paid)
@@ -127,23 +141,43 @@ impl Transaction<'_> {
         reference: &str,
         now: DateTime<Utc>,
     ) -> Result<TopUpResult> {
-        let opened = self.ledger_open(team_id, "top_up", None, Some(reference), now).await?;
+        let opened = self
+            .ledger_open(team_id, "top_up", None, Some(reference), now)
+            .await?;
         match opened {
             Some(transaction_id) => {
-                let movement = LedgerMovement { team_id, from: "cash", to: "prepaid", amount_cents };
+                let movement = LedgerMovement {
+                    team_id,
+                    from: "cash",
+                    to: "prepaid",
+                    amount_cents,
+                };
                 self.ledger_move(transaction_id, &movement).await?;
                 self.top_up_request_close(team_id, reference).await?;
             }
-            None => self.refuse_other_amount(team_id, amount_cents, reference).await?,
+            None => {
+                self.refuse_other_amount(team_id, amount_cents, reference)
+                    .await?
+            }
         }
-        let sql = "SELECT balance_cents FROM ledger_accounts WHERE team_id = $1 AND account = 'prepaid'";
+        let sql =
+            "SELECT balance_cents FROM ledger_accounts WHERE team_id = $1 AND account = 'prepaid'";
         let row = self.row(sql, &[&team_id.0]).await?;
-        let row = row.ok_or_else(|| StoreError::NotFound(format!("the ledger of team {team_id}")))?;
-        Ok(TopUpResult { is_new: opened.is_some(), balance_cents: row.get(0) })
+        let row =
+            row.ok_or_else(|| StoreError::NotFound(format!("the ledger of team {team_id}")))?;
+        Ok(TopUpResult {
+            is_new: opened.is_some(),
+            balance_cents: row.get(0),
+        })
     }
 
     /// A reference that was booked with another amount is a slip, not a repetition.
-    async fn refuse_other_amount(&self, team_id: TeamId, amount_cents: i64, reference: &str) -> Result<()> {
+    async fn refuse_other_amount(
+        &self,
+        team_id: TeamId,
+        amount_cents: i64,
+        reference: &str,
+    ) -> Result<()> {
         let row = self
             .row(
                 "SELECT entry.amount_cents FROM ledger_transactions booked
@@ -171,8 +205,16 @@ impl Transaction<'_> {
         amount_cents: i64,
         now: DateTime<Utc>,
     ) -> Result<()> {
-        if let Some(transaction_id) = self.ledger_open(team_id, "charge", Some(charge_id), None, now).await? {
-            let movement = LedgerMovement { team_id, from: "cash", to: "sales", amount_cents };
+        if let Some(transaction_id) = self
+            .ledger_open(team_id, "charge", Some(charge_id), None, now)
+            .await?
+        {
+            let movement = LedgerMovement {
+                team_id,
+                from: "cash",
+                to: "sales",
+                amount_cents,
+            };
             self.ledger_move(transaction_id, &movement).await?;
         }
         Ok(())
@@ -199,8 +241,10 @@ impl Transaction<'_> {
     }
 
     async fn ledger_move(&self, transaction_id: Uuid, movement: &LedgerMovement<'_>) -> Result<()> {
-        self.account_add(movement.team_id, movement.from, -movement.amount_cents).await?;
-        self.account_add(movement.team_id, movement.to, movement.amount_cents).await?;
+        self.account_add(movement.team_id, movement.from, -movement.amount_cents)
+            .await?;
+        self.account_add(movement.team_id, movement.to, movement.amount_cents)
+            .await?;
         self.ledger_enter(transaction_id, movement).await
     }
 
@@ -213,11 +257,21 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    async fn ledger_enter(&self, transaction_id: Uuid, movement: &LedgerMovement<'_>) -> Result<()> {
+    async fn ledger_enter(
+        &self,
+        transaction_id: Uuid,
+        movement: &LedgerMovement<'_>,
+    ) -> Result<()> {
         self.execute(
             "INSERT INTO ledger_entries (team_id, transaction_id, account, amount_cents)
              VALUES ($1, $2, $3, -$5::bigint), ($1, $2, $4, $5::bigint)",
-            &[&movement.team_id.0, &transaction_id, &movement.from, &movement.to, &movement.amount_cents],
+            &[
+                &movement.team_id.0,
+                &transaction_id,
+                &movement.from,
+                &movement.to,
+                &movement.amount_cents,
+            ],
         )
         .await?;
         Ok(())

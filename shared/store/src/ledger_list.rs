@@ -45,7 +45,11 @@ fn line(row: &Row) -> Result<LedgerLine> {
         kind: match row.get(2) {
             "top_up" => LedgerKind::TopUp,
             "charge" => LedgerKind::Charge,
-            _ => return Err(StoreError::Corrupt("kind of a ledger transaction".to_owned())),
+            _ => {
+                return Err(StoreError::Corrupt(
+                    "kind of a ledger transaction".to_owned(),
+                ));
+            }
         },
         reference: row.get(3),
         charge_id: row.get::<_, Option<Uuid>>(4).map(ChargeId),
@@ -92,6 +96,10 @@ impl Store {
              ORDER BY booked.transaction_id DESC"
         );
         let before = before.map_or(Uuid::max(), |id| id.0);
-        self.rows(&sql, &[&team_id.0, &before, &limit]).await?.iter().map(line).collect()
+        self.rows(&sql, &[&team_id.0, &before, &limit])
+            .await?
+            .iter()
+            .map(line)
+            .collect()
     }
 }

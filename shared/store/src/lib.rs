@@ -98,8 +98,8 @@ pub use column_use::{NamedCampaignConditions, NamedDesignDocument};
 pub use contact::{Contact, ContactBatch, KnownContact};
 pub use database_error::DatabaseError;
 pub use delivery::{
-    AttemptOutcome, DeliveryAttempt, DeliveryFailureRules, DeliveryKind, DeliveryLane, LeasedDelivery,
-    WaitingDeliveryLane,
+    AttemptOutcome, DeliveryAttempt, DeliveryFailureRules, DeliveryKind, DeliveryLane,
+    LeasedDelivery, WaitingDeliveryLane,
 };
 pub use delivery_list::DeliverySummary;
 pub use design::{NewDesign, SavedDesign};
@@ -130,10 +130,13 @@ pub use piece::{EarlierMailpiece, MailpieceBatch, MailpieceRow};
 pub use piece_content::MailpieceContent;
 pub use pool::{PoolStatus, Store, StoreConnection, StoreSettings, Transaction};
 pub use print_piece::PrintMailpiece;
-pub use print_run::{PrintLease, PrintPaper, PrintRun, PrintRunRequest, SerialUsage, SetAsideMailpiece};
+pub use print_run::{
+    PrintLease, PrintPaper, PrintRun, PrintRunRequest, SerialUsage, SetAsideMailpiece,
+};
 pub use recipient::{BookEntryAddress, BookRecipient, RecipientListings, RecipientRow};
 pub use recipient_list::{
-    OutcomeCount, RecipientCursor, RecipientLine, RecipientSearchCursor, RecipientSearchHit, outcomes,
+    OutcomeCount, RecipientCursor, RecipientLine, RecipientSearchCursor, RecipientSearchHit,
+    outcomes,
 };
 pub use removal::{LastSyncRemoval, SyncRemoval};
 pub use return_address::ReturnLines;

@@ -26,7 +26,11 @@ const MIGRATION_LOCK: i64 = 0x7069_6c6c_6172;
 /// The text of every migration.
 pub(crate) fn migrations() -> Vec<String> {
     let runner = embedded::migrations::runner();
-    runner.get_migrations().iter().filter_map(|migration| Some(migration.sql()?.to_owned())).collect()
+    runner
+        .get_migrations()
+        .iter()
+        .filter_map(|migration| Some(migration.sql()?.to_owned()))
+        .collect()
 }
 
 /// Time to open a connection that migrating needs.
@@ -67,16 +71,28 @@ impl Store {
     /// [`crate::StoreError`] when the database cannot say.
     pub async fn schema_version(&self) -> Result<SchemaVersion> {
         let known = embedded::migrations::runner();
-        let needed = known.get_migrations().iter().map(|migration| i64::from(migration.version())).max();
+        let needed = known
+            .get_migrations()
+            .iter()
+            .map(|migration| i64::from(migration.version()))
+            .max();
         let row = self
-            .row("SELECT CASE WHEN to_regclass('refinery_schema_history') IS NULL THEN 0 ELSE 1 END", &[])
+            .row(
+                "SELECT CASE WHEN to_regclass('refinery_schema_history') IS NULL THEN 0 ELSE 1 END",
+                &[],
+            )
             .await?;
         let mut applied = None;
         if row.is_some_and(|row| row.get::<_, i32>(0) == 1) {
-            let row = self.row("SELECT max(version) FROM refinery_schema_history", &[]).await?;
+            let row = self
+                .row("SELECT max(version) FROM refinery_schema_history", &[])
+                .await?;
             applied = row.and_then(|row| row.get::<_, Option<i32>>(0));
         }
-        Ok(SchemaVersion { applied: applied.unwrap_or(0).into(), needed: needed.unwrap_or(0) })
+        Ok(SchemaVersion {
+            applied: applied.unwrap_or(0).into(),
+            needed: needed.unwrap_or(0),
+        })
     }
 }
 
@@ -105,7 +121,9 @@ struct Tried {
 /// [`StoreError::Unavailable`] when there is no such database yet or it cannot be reached; [`StoreError::Busy`] when a table was held
 /// at every try; any other [`StoreError`] when a migration fails. Nothing of a failed one stays.
 pub async fn migrate(url: &str) -> Result<MigrationResult> {
-    let DatabaseUrl { mut config, tls, .. } = DatabaseUrl::parse(url)?;
+    let DatabaseUrl {
+        mut config, tls, ..
+    } = DatabaseUrl::parse(url)?;
     config.connect_timeout(CONNECT_TIMEOUT);
     let (observer, observing) = connect(&config, tls.clone()).await?;
     let (mut client, connection) = connect(&config, tls).await?;
@@ -126,15 +144,22 @@ async fn connect(config: &Config, tls: MakeRustlsConnect) -> Result<(Client, Joi
 }
 
 async fn migrate_under_lock(client: &mut Client, observer: &Client) -> Result<MigrationResult> {
-    client.execute("SELECT pg_advisory_lock($1)", &[&MIGRATION_LOCK]).await?;
+    client
+        .execute("SELECT pg_advisory_lock($1)", &[&MIGRATION_LOCK])
+        .await?;
     // Only now: whoever waits for another one that migrates may wait for long.
-    client.batch_execute(&format!("SET lock_timeout = {}", LOCK_TIMEOUT.as_millis())).await?;
+    client
+        .batch_execute(&format!("SET lock_timeout = {}", LOCK_TIMEOUT.as_millis()))
+        .await?;
     let (mut applied, mut held_at_last) = (0, String::new());
     for _ in 0..TRIES {
         let tried = apply(client, observer).await?;
         applied += tried.applied;
         let Some(held) = tried.held else {
-            return Ok(MigrationResult { applied, granted: grant(client).await? });
+            return Ok(MigrationResult {
+                applied,
+                granted: grant(client).await?,
+            });
         };
         held_at_last = held;
         tokio::time::sleep(PAUSE).await;
@@ -145,16 +170,24 @@ async fn migrate_under_lock(client: &mut Client, observer: &Client) -> Result<Mi
 }
 
 async fn apply(client: &mut Client, observer: &Client) -> Result<Tried> {
-    let process_id = client.query_one("SELECT pg_backend_pid()", &[]).await?.get(0);
+    let process_id = client
+        .query_one("SELECT pg_backend_pid()", &[])
+        .await?
+        .get(0);
     let (runner, mut awaited) = (embedded::migrations::runner(), None);
     let ran = tokio::select! {
         ran = runner.run_async(client) => ran,
         never = note_awaited(observer, process_id, &mut awaited) => match never {},
     };
     match ran {
-        Ok(report) => Ok(Tried { applied: report.applied_migrations().len(), held: None }),
+        Ok(report) => Ok(Tried {
+            applied: report.applied_migrations().len(),
+            held: None,
+        }),
         Err(error) if was_held_up(&error) => Ok(Tried {
-            applied: error.report().map_or(0, |report| report.applied_migrations().len()),
+            applied: error
+                .report()
+                .map_or(0, |report| report.applied_migrations().len()),
             held: Some(awaited.unwrap_or_else(|| "a table".to_owned())),
         }),
         Err(error) => Err(StoreError::Corrupt(format!("migration failed: {error}"))),
@@ -162,7 +195,11 @@ async fn apply(client: &mut Client, observer: &Client) -> Result<Tried> {
 }
 
 /// Keeps in `awaited` the table for which a session waited last. It ends with whoever runs it.
-async fn note_awaited(observer: &Client, process_id: i32, awaited: &mut Option<String>) -> Infallible {
+async fn note_awaited(
+    observer: &Client,
+    process_id: i32,
+    awaited: &mut Option<String>,
+) -> Infallible {
     let sql = "SELECT relation::regclass::text FROM pg_locks WHERE pid = $1 AND relation IS NOT NULL AND NOT granted";
     loop {
         tokio::time::sleep(LOOK_INTERVAL).await;

@@ -47,14 +47,22 @@ impl Store {
     /// [`StoreError`] when the database cannot be asked.
     pub async fn person_list(&self, team_id: TeamId) -> Result<Vec<TeamMember>> {
         let sql = format!("{PEOPLE} ORDER BY email LIMIT $2");
-        self.rows(&sql, &[&team_id.0, &PEOPLE_PER_TEAM]).await?.iter().map(person).collect()
+        self.rows(&sql, &[&team_id.0, &PEOPLE_PER_TEAM])
+            .await?
+            .iter()
+            .map(person)
+            .collect()
     }
 
     /// Who may choose a password with this link: the name and address, for the page that asks for it.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the link was used, replaced or has expired.
-    pub async fn password_link_get(&self, token_hash: &[u8; 32], now: DateTime<Utc>) -> Result<TeamMember> {
+    pub async fn password_link_get(
+        &self,
+        token_hash: &[u8; 32],
+        now: DateTime<Utc>,
+    ) -> Result<TeamMember> {
         let sql = "SELECT user_id, email, name, role, password_hash IS NOT NULL, expires_at
              FROM password_links JOIN users USING (user_id) WHERE token_hash = $1 AND expires_at > $2";
         let row = self.row(sql, &[&&token_hash[..], &now]).await?;
@@ -84,7 +92,11 @@ impl Transaction<'_> {
     /// Locks the team against other changes of its people. Whoever only refers to it goes on: a sign-in, which has its person
     /// locked, notes itself in the team's log.
     pub(crate) async fn people_lock(&self, team_id: TeamId) -> Result<()> {
-        self.row("SELECT 1 FROM teams WHERE team_id = $1 FOR NO KEY UPDATE", &[&team_id.0]).await?;
+        self.row(
+            "SELECT 1 FROM teams WHERE team_id = $1 FOR NO KEY UPDATE",
+            &[&team_id.0],
+        )
+        .await?;
         Ok(())
     }
 
@@ -102,7 +114,12 @@ impl Transaction<'_> {
         now: DateTime<Utc>,
     ) -> Result<MemberId> {
         self.people_lock(team_id).await?;
-        let row = self.row("SELECT count(*) FROM users WHERE team_id = $1", &[&team_id.0]).await?;
+        let row = self
+            .row(
+                "SELECT count(*) FROM users WHERE team_id = $1",
+                &[&team_id.0],
+            )
+            .await?;
         if row.is_some_and(|row| row.get::<_, i64>(0) >= PEOPLE_PER_TEAM) {
             return Err(StoreError::Limit(format!(
                 "your team has {PEOPLE_PER_TEAM} people, which is the most"
@@ -136,7 +153,8 @@ impl Transaction<'_> {
             self.refuse_without_owner(team_id, person).await?;
         }
         let sql = "UPDATE users SET role = $3 WHERE team_id = $1 AND user_id = $2";
-        self.execute(sql, &[&team_id.0, &person.user_id.0, &role.as_str()]).await?;
+        self.execute(sql, &[&team_id.0, &person.user_id.0, &role.as_str()])
+            .await?;
         Ok(())
     }
 
@@ -155,7 +173,8 @@ impl Transaction<'_> {
         if leaving.role != MemberRole::Owner {
             return Ok(());
         }
-        let sql = "SELECT 1 FROM users WHERE team_id = $1 AND user_id <> $2 AND role = 'owner' LIMIT 1";
+        let sql =
+            "SELECT 1 FROM users WHERE team_id = $1 AND user_id <> $2 AND role = 'owner' LIMIT 1";
         match self.row(sql, &[&team_id.0, &leaving.user_id.0]).await? {
             Some(_) => Ok(()),
             None => Err(StoreError::Limit(format!(
@@ -188,13 +207,19 @@ impl Transaction<'_> {
         kept: Option<&[u8; 32]>,
     ) -> Result<()> {
         let sql = "UPDATE users SET password_hash = $2, is_claimed = true WHERE user_id = $1";
-        self.execute(sql, &[&user_id.0, &password_hash]).await.map_err(|error| match error {
-            StoreError::Refused { constraint, .. } if constraint == CLAIMED_ONCE => {
-                StoreError::Limit("the address belongs to another account".to_owned())
-            }
-            error => error,
-        })?;
-        self.execute("DELETE FROM password_links WHERE user_id = $1", &[&user_id.0]).await?;
+        self.execute(sql, &[&user_id.0, &password_hash])
+            .await
+            .map_err(|error| match error {
+                StoreError::Refused { constraint, .. } if constraint == CLAIMED_ONCE => {
+                    StoreError::Limit("the address belongs to another account".to_owned())
+                }
+                error => error,
+            })?;
+        self.execute(
+            "DELETE FROM password_links WHERE user_id = $1",
+            &[&user_id.0],
+        )
+        .await?;
         self.session_end_all(user_id, kept).await?;
         Ok(())
     }
@@ -232,8 +257,17 @@ impl Transaction<'_> {
         // The person first, as whoever sets or resets a password does. The link may have been replaced meanwhile.
         let sql = "SELECT team_id, user_id FROM users JOIN password_links USING (user_id)
              WHERE token_hash = $1 AND expires_at > $2 FOR NO KEY UPDATE OF users";
-        let row = self.row(sql, &[&&token_hash[..], &now]).await?.ok_or_else(no_link)?;
-        match self.execute("DELETE FROM password_links WHERE token_hash = $1", &[&&token_hash[..]]).await? {
+        let row = self
+            .row(sql, &[&&token_hash[..], &now])
+            .await?
+            .ok_or_else(no_link)?;
+        match self
+            .execute(
+                "DELETE FROM password_links WHERE token_hash = $1",
+                &[&&token_hash[..]],
+            )
+            .await?
+        {
             0 => Err(no_link()),
             _ => Ok((TeamId(row.get(0)), MemberId(row.get(1)))),
         }

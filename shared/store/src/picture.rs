@@ -74,7 +74,9 @@ impl Store {
         let found = rows.iter().filter_map(|row| {
             let outcome = match row.get::<_, Option<String>>(1) {
                 Some(file) => PictureOutcome::Kept(file),
-                None => PictureOutcome::Unusable(row.get::<_, Option<String>>(2).unwrap_or_default()),
+                None => {
+                    PictureOutcome::Unusable(row.get::<_, Option<String>>(2).unwrap_or_default())
+                }
             };
             // The table's CHECK says that a hash has 32 bytes.
             Some((row.get::<_, &[u8]>(0).try_into().ok()?, outcome))

@@ -157,7 +157,8 @@ impl Transaction<'_> {
         address_ids: &[Uuid],
         since: DateTime<Utc>,
     ) -> Result<HashSet<Uuid>> {
-        let parameters: [&(dyn ToSql + Sync); 4] = [&team_id.0, &campaign_id.as_str(), &address_ids, &since];
+        let parameters: [&(dyn ToSql + Sync); 4] =
+            [&team_id.0, &campaign_id.as_str(), &address_ids, &since];
         // Planned for the table as it is now: of a plan that was made while it was tiny, any index is as good as another.
         let (_, rows, _) = tokio::try_join!(
             biased;

@@ -71,7 +71,11 @@ impl Store {
     /// # Errors
     /// [`StoreError::Unusable`] when the settings cannot be used.
     pub fn new(settings: &StoreSettings) -> Result<Self> {
-        let DatabaseUrl { mut config, tls, takes_any_certificate } = DatabaseUrl::parse(&settings.url)?;
+        let DatabaseUrl {
+            mut config,
+            tls,
+            takes_any_certificate,
+        } = DatabaseUrl::parse(&settings.url)?;
         if takes_any_certificate {
             tracing::warn!(
                 "sslmode=require encrypts and looks at no certificate: verify-full also makes sure of the server"
@@ -79,7 +83,9 @@ impl Store {
         }
         config.connect_timeout(Duration::from_millis(settings.connect_timeout_ms));
         config.application_name("pillarbox");
-        let manager_config = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+        let manager_config = ManagerConfig {
+            recycling_method: RecyclingMethod::Fast,
+        };
         let manager = Manager::from_config(config, tls, manager_config);
         let (pooler, statement_timeout_ms) = (settings.pooler, settings.statement_timeout_ms);
         let pool = Pool::builder(manager)
@@ -101,14 +107,18 @@ impl Store {
             }))
             .build()
             .map_err(|error| StoreError::Unusable(error.to_string()))?;
-        Ok(Self { pool, statements: StatementMode::through(pooler) })
+        Ok(Self {
+            pool,
+            statements: StatementMode::through(pooler),
+        })
     }
 
     /// A connection of the pool, waiting for one as long as the settings say.
     pub(crate) async fn client(&self) -> Result<Client> {
         let begun = Instant::now();
         let client = self.pool.get().await;
-        metrics::histogram!("pillarbox_database_wait_duration_seconds").record(begun.elapsed().as_secs_f64());
+        metrics::histogram!("pillarbox_database_wait_duration_seconds")
+            .record(begun.elapsed().as_secs_f64());
         if client.is_err() {
             metrics::counter!("pillarbox_database_unavailable_total").increment(1);
         }
@@ -120,7 +130,10 @@ impl Store {
     /// # Errors
     /// [`StoreError::Unavailable`] when none can be had in time.
     pub async fn connection(&self) -> Result<StoreConnection> {
-        Ok(StoreConnection { client: self.client().await?, statements: self.statements.clone() })
+        Ok(StoreConnection {
+            client: self.client().await?,
+            statements: self.statements.clone(),
+        })
     }
 
     /// How the pool is used at the moment.
@@ -156,7 +169,10 @@ impl Store {
     async fn learn(&self, statement: SqlStatement<'_>) -> Result<ReadyStatement> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await?;
-        let ready = self.statements.learn(transaction.client(), statement).await?;
+        let ready = self
+            .statements
+            .learn(transaction.client(), statement)
+            .await?;
         transaction.commit().await?;
         Ok(ready)
     }
@@ -173,7 +189,9 @@ impl Store {
         let statement = SqlStatement::here(sql);
         async move {
             let ready = self.ready(statement).await?;
-            session(&self.client().await?).rows(ready, statement, parameters).await
+            session(&self.client().await?)
+                .rows(ready, statement, parameters)
+                .await
         }
     }
 
@@ -187,7 +205,9 @@ impl Store {
         let statement = SqlStatement::here(sql);
         async move {
             let ready = self.ready(statement).await?;
-            session(&self.client().await?).row(ready, statement, parameters).await
+            session(&self.client().await?)
+                .row(ready, statement, parameters)
+                .await
         }
     }
 
@@ -201,7 +221,9 @@ impl Store {
         let statement = SqlStatement::here(sql);
         async move {
             let ready = self.ready(statement).await?;
-            session(&self.client().await?).execute(ready, statement, parameters).await
+            session(&self.client().await?)
+                .execute(ready, statement, parameters)
+                .await
         }
     }
 }
@@ -214,7 +236,10 @@ pub(crate) type SqlQuery<'a> = (&'a str, SqlParameters<'a>);
 
 /// Where statements that are no part of a transaction are sent.
 pub(crate) fn session(client: &Client) -> StatementSession<'_> {
-    StatementSession { client, cache: &client.statement_cache }
+    StatementSession {
+        client,
+        cache: &client.statement_cache,
+    }
 }
 
 /// What every connection has: bounds on what a statement and an abandoned transaction may hold up, and no compiled
@@ -227,7 +252,10 @@ async fn prepare_session(
         "SET statement_timeout = {statement_timeout_ms}; SET idle_in_transaction_session_timeout = {statement_timeout_ms}; \
          SET timezone = 'UTC'; SET jit = off"
     );
-    client.batch_execute(&sql).await.map_err(deadpool_postgres::HookError::Backend)
+    client
+        .batch_execute(&sql)
+        .await
+        .map_err(deadpool_postgres::HookError::Backend)
 }
 
 impl StoreConnection {
@@ -240,7 +268,10 @@ impl StoreConnection {
         let statement = SqlStatement::here("BEGIN");
         async move {
             let inner = timed(statement, Box::pin(self.client.transaction())).await?;
-            Ok(Transaction { inner, statements: &self.statements })
+            Ok(Transaction {
+                inner,
+                statements: &self.statements,
+            })
         }
     }
 }
@@ -275,7 +306,10 @@ impl Transaction<'_> {
     }
 
     fn session(&self) -> StatementSession<'_> {
-        StatementSession { client: self.inner.client(), cache: &self.inner.statement_cache }
+        StatementSession {
+            client: self.inner.client(),
+            cache: &self.inner.statement_cache,
+        }
     }
 
     #[track_caller]
@@ -285,7 +319,11 @@ impl Transaction<'_> {
         parameters: SqlParameters<'a>,
     ) -> impl Future<Output = Result<Vec<Row>>> + use<'a> {
         let statement = SqlStatement::here(sql);
-        async move { self.session().rows(self.ready(statement).await?, statement, parameters).await }
+        async move {
+            self.session()
+                .rows(self.ready(statement).await?, statement, parameters)
+                .await
+        }
     }
 
     #[track_caller]
@@ -295,7 +333,11 @@ impl Transaction<'_> {
         parameters: SqlParameters<'a>,
     ) -> impl Future<Output = Result<Option<Row>>> + use<'a> {
         let statement = SqlStatement::here(sql);
-        async move { self.session().row(self.ready(statement).await?, statement, parameters).await }
+        async move {
+            self.session()
+                .row(self.ready(statement).await?, statement, parameters)
+                .await
+        }
     }
 
     /// Runs two statements, one after the other, in one trip to the database. The second sees what was committed until
@@ -309,7 +351,10 @@ impl Transaction<'_> {
         let statements = [SqlStatement::here(first.0), SqlStatement::here(second.0)];
         async move {
             // Both are prepared before either is sent: otherwise one that is known already would overtake the other.
-            let ready = [self.prepared(statements[0]).await?, self.prepared(statements[1]).await?];
+            let ready = [
+                self.prepared(statements[0]).await?,
+                self.prepared(statements[1]).await?,
+            ];
             let ([first_ready, second_ready], session) = (ready, self.session());
             // Sent in this order, because they are polled in it.
             let rows = future::try_join(
@@ -327,20 +372,37 @@ impl Transaction<'_> {
         parameters: SqlParameters<'a>,
     ) -> impl Future<Output = Result<u64>> + use<'a> {
         let statement = SqlStatement::here(sql);
-        async move { self.session().execute(self.ready(statement).await?, statement, parameters).await }
+        async move {
+            self.session()
+                .execute(self.ready(statement).await?, statement, parameters)
+                .await
+        }
     }
 
     /// Runs statements that take no parameters and give nothing.
     #[track_caller]
     pub(crate) fn batch<'a>(&'a self, sql: &'a str) -> impl Future<Output = Result<()>> + use<'a> {
         let statement = SqlStatement::here(sql);
-        async move { self.inner.batch_execute(sql).await.map_err(|error| statement.failed(error)) }
+        async move {
+            self.inner
+                .batch_execute(sql)
+                .await
+                .map_err(|error| statement.failed(error))
+        }
     }
 
     /// Begins to copy rows in.
     #[track_caller]
-    pub(crate) fn copy_in<'a>(&'a self, sql: &'a str) -> impl Future<Output = Result<CopySink>> + use<'a> {
+    pub(crate) fn copy_in<'a>(
+        &'a self,
+        sql: &'a str,
+    ) -> impl Future<Output = Result<CopySink>> + use<'a> {
         let statement = SqlStatement::here(sql);
-        async move { self.inner.copy_in(sql).await.map_err(|error| statement.failed(error)) }
+        async move {
+            self.inner
+                .copy_in(sql)
+                .await
+                .map_err(|error| statement.failed(error))
+        }
     }
 }

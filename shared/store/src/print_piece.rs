@@ -62,7 +62,9 @@ fn piece(row: &Row) -> Result<PrintMailpiece> {
         position: row.get("position"),
         team_id: TeamId(row.get("team_id")),
         piece_id: row.get("piece_id"),
-        campaign_id: campaign_id.parse().map_err(|_| StoreError::Corrupt("a campaign's id".to_owned()))?,
+        campaign_id: campaign_id
+            .parse()
+            .map_err(|_| StoreError::Corrupt("a campaign's id".to_owned()))?,
         first_name: row.get("first_name"),
         last_name: row.get("last_name"),
         line_1: row.get("line_1"),
@@ -75,7 +77,9 @@ fn piece(row: &Row) -> Result<PrintMailpiece> {
         mail_by_date: row.get("mail_by_date"),
         design_id: DesignId(row.get("design_id")),
         design_version: row.get("design_version"),
-        code: row.get::<_, Option<&str>>("code").and_then(MailpieceCode::parse),
+        code: row
+            .get::<_, Option<&str>>("code")
+            .and_then(MailpieceCode::parse),
         content: serde_json::from_value(row.get("content"))?,
     })
 }
@@ -95,7 +99,11 @@ impl Store {
             "SELECT {COLUMNS} FROM pieces WHERE print_run_id = $1 AND print_position > $2
              ORDER BY print_position LIMIT $3"
         );
-        self.rows(&sql, &[&run_id, &after, &limit]).await?.iter().map(piece).collect()
+        self.rows(&sql, &[&run_id, &after, &limit])
+            .await?
+            .iter()
+            .map(piece)
+            .collect()
     }
 
     /// One card, by its code: whether it is queued, in a run or printed.
@@ -105,18 +113,26 @@ impl Store {
     pub async fn print_piece_by_code(&self, code: &MailpieceCode) -> Result<PrintMailpiece> {
         let sql = format!("SELECT {COLUMNS} FROM pieces WHERE code = $1");
         let row = self.row(&sql, &[&code.as_str()]).await?;
-        row.as_ref().map(piece).transpose()?.ok_or_else(|| StoreError::NotFound("the card".to_owned()))
+        row.as_ref()
+            .map(piece)
+            .transpose()?
+            .ok_or_else(|| StoreError::NotFound("the card".to_owned()))
     }
 
     /// A version of a design's document.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when there is none.
-    pub async fn design_version(&self, team_id: TeamId, design_id: DesignId, version: i32) -> Result<Value> {
-        let sql =
-            "SELECT document FROM design_versions WHERE team_id = $1 AND design_id = $2 AND version = $3";
+    pub async fn design_version(
+        &self,
+        team_id: TeamId,
+        design_id: DesignId,
+        version: i32,
+    ) -> Result<Value> {
+        let sql = "SELECT document FROM design_versions WHERE team_id = $1 AND design_id = $2 AND version = $3";
         let row = self.row(sql, &[&team_id.0, &design_id.0, &version]).await?;
-        row.map(|row| row.get(0))
-            .ok_or_else(|| StoreError::NotFound(format!("version {version} of the design {design_id}")))
+        row.map(|row| row.get(0)).ok_or_else(|| {
+            StoreError::NotFound(format!("version {version} of the design {design_id}"))
+        })
     }
 }

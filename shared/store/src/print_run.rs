@@ -93,7 +93,10 @@ pub struct SetAsideMailpiece {
 
 fn run(row: &Row, lease_id: Uuid) -> PrintRun {
     PrintRun {
-        lease: PrintLease { run_id: row.get("run_id"), lease_id },
+        lease: PrintLease {
+            run_id: row.get("run_id"),
+            lease_id,
+        },
         product: row.get("product"),
         pieces: row.get("pieces"),
         settings: row.get("settings"),
@@ -135,19 +138,26 @@ impl Store {
     ) -> Result<Option<PrintRun>> {
         let mut connection = self.connection().await?;
         let transaction = connection.begin().await?;
-        let lease = PrintLease { run_id: Uuid::now_v7(), lease_id: Uuid::new_v4() };
+        let lease = PrintLease {
+            run_id: Uuid::now_v7(),
+            lease_id: Uuid::new_v4(),
+        };
         // First, so that two printers do not count the same numbers as free.
         let chosen = transaction.print_paper_choose(claim.papers, now).await?;
         let room = chosen.room.unwrap_or(i64::MAX);
-        let (pieces, last_mail_by_date) =
-            transaction.print_cards_claim(claim, room.clamp(1, claim.limit), lease.run_id, now).await?;
+        let (pieces, last_mail_by_date) = transaction
+            .print_cards_claim(claim, room.clamp(1, claim.limit), lease.run_id, now)
+            .await?;
         if pieces == 0 {
             return Ok(None);
         }
         if room == 0 {
             return Err(StoreError::Limit(no_serials(claim.papers, chosen.free_on)));
         }
-        let PrintPaper { settings, mailer_id } = chosen.paper;
+        let PrintPaper {
+            settings,
+            mailer_id,
+        } = chosen.paper;
         let first_serial = transaction.print_serials_take(mailer_id, pieces).await?;
         transaction
             .execute(
@@ -170,7 +180,14 @@ impl Store {
             .await?;
         transaction.commit().await?;
         let (product, settings) = (claim.product.to_owned(), settings.clone());
-        Ok(Some(PrintRun { lease, product, pieces, settings, first_serial, created_at: now }))
+        Ok(Some(PrintRun {
+            lease,
+            product,
+            pieces,
+            settings,
+            first_serial,
+            created_at: now,
+        }))
     }
 
     /// How many serial numbers of barcodes must not come again yet.
@@ -181,10 +198,16 @@ impl Store {
         let sql = "SELECT coalesce(sum(used), 0)::bigint, coalesce(sum(serials), 0)::bigint
                    FROM print_serials_used($1) WHERE used > 0";
         let row = self.row(sql, &[&now.date_naive()]).await?;
-        Ok(row.map_or(SerialUsage { used: 0, serials: 0 }, |row| SerialUsage {
-            used: row.get(0),
-            serials: row.get(1),
-        }))
+        Ok(row.map_or(
+            SerialUsage {
+                used: 0,
+                serials: 0,
+            },
+            |row| SerialUsage {
+                used: row.get(0),
+                serials: row.get(1),
+            },
+        ))
     }
 
     /// Takes over the oldest run whose printer has been silent past its lease. `None` when there is none.
@@ -223,14 +246,22 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::LeaseLost`] when another printer has taken it over.
-    pub async fn print_run_renew(&self, lease: PrintLease, leased_until: DateTime<Utc>) -> Result<()> {
+    pub async fn print_run_renew(
+        &self,
+        lease: PrintLease,
+        leased_until: DateTime<Utc>,
+    ) -> Result<()> {
         let changed = self
             .execute(
                 "UPDATE print_runs SET leased_until = $3 WHERE run_id = $1 AND lease_id = $2 AND state = 'claimed'",
                 &[&lease.run_id, &lease.lease_id, &leased_until],
             )
             .await?;
-        if changed == 1 { Ok(()) } else { Err(StoreError::LeaseLost) }
+        if changed == 1 {
+            Ok(())
+        } else {
+            Err(StoreError::LeaseLost)
+        }
     }
 
     /// Gives a run back, for the next printer to take over at once.
@@ -270,7 +301,9 @@ impl Store {
         if changed != 1 {
             return Err(StoreError::LeaseLost);
         }
-        transaction.pieces_set_aside(lease.run_id, set_aside).await?;
+        transaction
+            .pieces_set_aside(lease.run_id, set_aside)
+            .await?;
         transaction.commit().await
     }
 
@@ -279,7 +312,11 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn pieces_queue_again(&self) -> Result<u64> {
-        self.execute("UPDATE pieces SET print_problem = NULL WHERE print_problem IS NOT NULL", &[]).await
+        self.execute(
+            "UPDATE pieces SET print_problem = NULL WHERE print_problem IS NOT NULL",
+            &[],
+        )
+        .await
     }
 
     /// How many cards could not print and wait to be tried again.
@@ -289,13 +326,16 @@ impl Store {
     pub async fn pieces_set_aside_count(&self) -> Result<i64> {
         let sql = "SELECT count(*) FROM pieces WHERE print_problem IS NOT NULL";
         let row = self.row(sql, &[]).await?;
-        row.map(|row| row.get(0)).ok_or_else(|| StoreError::Corrupt("a count".to_owned()))
+        row.map(|row| row.get(0))
+            .ok_or_else(|| StoreError::Corrupt("a count".to_owned()))
     }
 }
 
 fn no_serials(papers: &[PrintPaper<'_>], free_on: Option<NaiveDate>) -> String {
     let mailers: Vec<&str> = papers.iter().filter_map(|paper| paper.mailer_id).collect();
-    let again = free_on.map(|date| format!(" until {date}")).unwrap_or_default();
+    let again = free_on
+        .map(|date| format!(" until {date}"))
+        .unwrap_or_default();
     format!(
         "no serial number is free for barcodes{again}: all of {} were used within 45 days. The cards wait; more mailer ids \
          (print.more_mailer_ids) print them now",
@@ -310,10 +350,16 @@ impl Transaction<'_> {
         papers: &'p [PrintPaper<'p>],
         now: DateTime<Utc>,
     ) -> Result<ChosenPaper<'p>> {
-        let first = papers.first().ok_or_else(|| StoreError::NotFound("the paper".to_owned()))?;
+        let first = papers
+            .first()
+            .ok_or_else(|| StoreError::NotFound("the paper".to_owned()))?;
         let mailers: Vec<&str> = papers.iter().filter_map(|paper| paper.mailer_id).collect();
         if mailers.is_empty() {
-            return Ok(ChosenPaper { paper: *first, room: None, free_on: None });
+            return Ok(ChosenPaper {
+                paper: *first,
+                room: None,
+                free_on: None,
+            });
         }
         self.execute(
             "INSERT INTO print_serials AS stored (mailer_id, next_serial)
@@ -333,8 +379,15 @@ impl Transaction<'_> {
             .await?
             .ok_or_else(|| StoreError::Corrupt("serial numbers".to_owned()))?;
         let chosen: &str = row.get(0);
-        let paper = papers.iter().find(|paper| paper.mailer_id == Some(chosen)).unwrap_or(first);
-        Ok(ChosenPaper { paper: *paper, room: Some(row.get(1)), free_on: row.get(2) })
+        let paper = papers
+            .iter()
+            .find(|paper| paper.mailer_id == Some(chosen))
+            .unwrap_or(first);
+        Ok(ChosenPaper {
+            paper: *paper,
+            room: Some(row.get(1)),
+            free_on: row.get(2),
+        })
     }
 
     /// Puts due cards into a run. Returns how many, and the latest of their mail-by dates.
@@ -345,17 +398,27 @@ impl Transaction<'_> {
         run_id: Uuid,
         now: DateTime<Utc>,
     ) -> Result<(i32, Option<NaiveDate>)> {
-        let PrintRunRequest { product, mail_by, lead_days, .. } = claim;
-        let row = self.row(CLAIM, &[product, mail_by, lead_days, &now, &limit, &run_id]).await?;
-        let (claimed, last): (i64, Option<NaiveDate>) = row.map_or((0, None), |row| (row.get(0), row.get(1)));
-        let pieces =
-            i32::try_from(claimed).map_err(|_| StoreError::Limit("a run is too large".to_owned()))?;
+        let PrintRunRequest {
+            product,
+            mail_by,
+            lead_days,
+            ..
+        } = claim;
+        let row = self
+            .row(CLAIM, &[product, mail_by, lead_days, &now, &limit, &run_id])
+            .await?;
+        let (claimed, last): (i64, Option<NaiveDate>) =
+            row.map_or((0, None), |row| (row.get(0), row.get(1)));
+        let pieces = i32::try_from(claimed)
+            .map_err(|_| StoreError::Limit("a run is too large".to_owned()))?;
         Ok((pieces, last))
     }
 
     /// The first of `count` serial numbers of a mailer that nobody else gets; 0 without a mailer.
     async fn print_serials_take(&self, mailer_id: Option<&str>, count: i32) -> Result<i64> {
-        let Some(mailer_id) = mailer_id else { return Ok(0) };
+        let Some(mailer_id) = mailer_id else {
+            return Ok(0);
+        };
         let row = self
             .row(
                 "INSERT INTO print_serials AS stored (mailer_id, next_serial) VALUES ($1, $2)
@@ -364,7 +427,8 @@ impl Transaction<'_> {
                 &[&mailer_id, &i64::from(count)],
             )
             .await?;
-        row.map(|row| row.get(0)).ok_or_else(|| StoreError::Corrupt("serial numbers".to_owned()))
+        row.map(|row| row.get(0))
+            .ok_or_else(|| StoreError::Corrupt("serial numbers".to_owned()))
     }
 
     async fn pieces_set_aside(&self, run_id: Uuid, set_aside: &[SetAsideMailpiece]) -> Result<u64> {
@@ -373,7 +437,10 @@ impl Transaction<'_> {
         }
         let teams: Vec<Uuid> = set_aside.iter().map(|piece| piece.team_id.0).collect();
         let pieces: Vec<Uuid> = set_aside.iter().map(|piece| piece.piece_id).collect();
-        let problems: Vec<&str> = set_aside.iter().map(|piece| piece.problem.as_str()).collect();
+        let problems: Vec<&str> = set_aside
+            .iter()
+            .map(|piece| piece.problem.as_str())
+            .collect();
         self.execute(
             "UPDATE pieces piece SET print_run_id = NULL, print_position = NULL, print_problem = aside.problem
              FROM unnest($2::uuid[], $3::uuid[], $4::text[]) AS aside (team_id, piece_id, problem)

@@ -142,7 +142,11 @@ impl Store {
         campaign_id: &CampaignId,
         address_ids: &[Uuid],
     ) -> Result<RecipientListings> {
-        Ok(facts(&self.rows(FACTS, &[&team_id.0, &campaign_id.as_str(), &address_ids]).await?))
+        Ok(facts(
+            &self
+                .rows(FACTS, &[&team_id.0, &campaign_id.as_str(), &address_ids])
+                .await?,
+        ))
     }
 
     /// Removes the recipients at an address from the campaign: they are not mailed again, and no later step mails them. Cards
@@ -159,9 +163,13 @@ impl Store {
     ) -> Result<u64> {
         let mut connection = self.connection().await?;
         let transaction = connection.begin().await?;
-        let removed = transaction.recipients_remove(team_id, campaign_id, address_id, now).await?;
+        let removed = transaction
+            .recipients_remove(team_id, campaign_id, address_id, now)
+            .await?;
         if removed == 0 {
-            return Err(StoreError::NotFound(format!("a recipient of {campaign_id} at this address")));
+            return Err(StoreError::NotFound(format!(
+                "a recipient of {campaign_id} at this address"
+            )));
         }
         transaction.commit().await?;
         Ok(removed)
@@ -179,7 +187,12 @@ impl Store {
         after: Uuid,
         limit: i64,
     ) -> Result<Vec<BookRecipient>> {
-        let rows = self.rows(WAITING, &[&team_id.0, &campaign_id.as_str(), &after, &limit]).await?;
+        let rows = self
+            .rows(
+                WAITING,
+                &[&team_id.0, &campaign_id.as_str(), &after, &limit],
+            )
+            .await?;
         Ok(rows.iter().map(waiting_recipient).collect())
     }
 
@@ -255,7 +268,11 @@ impl Transaction<'_> {
         campaign_id: &CampaignId,
         address_ids: &[Uuid],
     ) -> Result<RecipientListings> {
-        Ok(facts(&self.rows(FACTS, &[&team_id.0, &campaign_id.as_str(), &address_ids]).await?))
+        Ok(facts(
+            &self
+                .rows(FACTS, &[&team_id.0, &campaign_id.as_str(), &address_ids])
+                .await?,
+        ))
     }
 
     /// Removes the recipients at an address from the campaign. Returns how many.
@@ -269,12 +286,21 @@ impl Transaction<'_> {
         self.campaign_change_lists(campaign_id).await?;
         let address = AddressId::from(address_id);
         let house = (address.house().as_uuid(), address.last_of_house().as_uuid());
-        let by_house = self.removal(team_id, campaign_id, address_id, house, now).await?;
+        let by_house = self
+            .removal(team_id, campaign_id, address_id, house, now)
+            .await?;
         if by_house > 0 {
             return Ok(by_house);
         }
         // Entries made before their ids began with the house can be anywhere.
-        self.removal(team_id, campaign_id, address_id, (Uuid::nil(), Uuid::max()), now).await
+        self.removal(
+            team_id,
+            campaign_id,
+            address_id,
+            (Uuid::nil(), Uuid::max()),
+            now,
+        )
+        .await
     }
 
     async fn removal(
@@ -314,8 +340,10 @@ impl Transaction<'_> {
             };
         }
         let verifications: Vec<&str> = rows.iter().map(|row| row.verification.as_str()).collect();
-        let reasons: Vec<Option<&str>> =
-            rows.iter().map(|row| row.reason.map(NotMailedReason::as_str)).collect();
+        let reasons: Vec<Option<&str>> = rows
+            .iter()
+            .map(|row| row.reason.map(NotMailedReason::as_str))
+            .collect();
         self.execute(
             SAVE,
             &[
@@ -367,7 +395,9 @@ impl Transaction<'_> {
         charge_id: ChargeId,
         reason: NotMailedReason,
     ) -> Result<(i64, i64)> {
-        let row = self.row(DECLINE, &[&team_id.0, &charge_id.0, &reason.as_str()]).await?;
+        let row = self
+            .row(DECLINE, &[&team_id.0, &charge_id.0, &reason.as_str()])
+            .await?;
         Ok(row.map_or((0, 0), |row| (row.get(0), row.get(1))))
     }
 }

@@ -118,8 +118,10 @@ impl Store {
             Some(outcome) => vec![outcome],
             None => outcomes().collect(),
         };
-        let before = before
-            .unwrap_or(RecipientCursor { received_at: DateTime::<Utc>::MAX_UTC, entry_id: Uuid::max() });
+        let before = before.unwrap_or(RecipientCursor {
+            received_at: DateTime::<Utc>::MAX_UTC,
+            entry_id: Uuid::max(),
+        });
         // The end of the calendar is past what the database can hold.
         let received_at = before.received_at.min(LATEST);
         let sql = format!(
@@ -133,7 +135,17 @@ impl Store {
         );
         let campaign_id = campaign_id.as_str();
         let rows = self
-            .rows(&sql, &[&team_id.0, &campaign_id, &outcomes, &received_at, &before.entry_id, &limit])
+            .rows(
+                &sql,
+                &[
+                    &team_id.0,
+                    &campaign_id,
+                    &outcomes,
+                    &received_at,
+                    &before.entry_id,
+                    &limit,
+                ],
+            )
             .await?;
         Ok(rows.iter().map(line).collect())
     }
@@ -171,11 +183,24 @@ impl Store {
              ORDER BY found.key, found.entry_id LIMIT $6"
         );
         let rows = self
-            .rows(&sql, &[&team_id.0, &campaign_id.as_str(), &text, &after.key, &after.entry_id, &limit])
+            .rows(
+                &sql,
+                &[
+                    &team_id.0,
+                    &campaign_id.as_str(),
+                    &text,
+                    &after.key,
+                    &after.entry_id,
+                    &limit,
+                ],
+            )
             .await?;
         let found = |row: &Row| {
             let line = line(row);
-            let cursor = RecipientSearchCursor { key: row.get("key"), entry_id: line.entry_id };
+            let cursor = RecipientSearchCursor {
+                key: row.get("key"),
+                entry_id: line.entry_id,
+            };
             RecipientSearchHit { cursor, line }
         };
         Ok(rows.iter().map(found).collect())
@@ -197,7 +222,9 @@ impl Store {
             "SELECT {COLUMNS} FROM recipients recipient
              WHERE team_id = $1 AND campaign_id = $2 AND entry_id > $3 ORDER BY entry_id LIMIT $4"
         );
-        let rows = self.rows(&sql, &[&team_id.0, &campaign_id.as_str(), &after, &limit]).await?;
+        let rows = self
+            .rows(&sql, &[&team_id.0, &campaign_id.as_str(), &after, &limit])
+            .await?;
         Ok(rows.iter().map(line).collect())
     }
 
@@ -212,7 +239,12 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<BookRecipient>> {
         let outcomes: Vec<&str> = outcomes().collect();
-        let rows = self.rows(SAMPLE, &[&team_id.0, &campaign_id.as_str(), &outcomes, &limit]).await?;
+        let rows = self
+            .rows(
+                SAMPLE,
+                &[&team_id.0, &campaign_id.as_str(), &outcomes, &limit],
+            )
+            .await?;
         Ok(rows.iter().map(waiting_recipient).collect())
     }
 
@@ -239,9 +271,18 @@ impl Store {
             .await?;
         let count = |(outcome, row): (&'static str, &Row)| {
             let found: i64 = row.get(0);
-            OutcomeCount { outcome, recipients: found.min(COUNTED), is_more: found > COUNTED }
+            OutcomeCount {
+                outcome,
+                recipients: found.min(COUNTED),
+                is_more: found > COUNTED,
+            }
         };
-        Ok(all.into_iter().zip(&rows).map(count).filter(|count| count.recipients > 0).collect())
+        Ok(all
+            .into_iter()
+            .zip(&rows)
+            .map(count)
+            .filter(|count| count.recipients > 0)
+            .collect())
     }
 
     /// Makes recipients findable that were received lately, a bounded number. Returns of how many requests.
@@ -325,9 +366,12 @@ impl Transaction<'_> {
     ) -> Result<Option<String>> {
         let sql = "SELECT address_id, address, removed_at IS NOT NULL FROM recipients
              WHERE team_id = $1 AND campaign_id = $2 AND entry_id = $3";
-        let row = self.row(sql, &[&team_id.0, &campaign_id.as_str(), &entry_id]).await?;
+        let row = self
+            .row(sql, &[&team_id.0, &campaign_id.as_str(), &entry_id])
+            .await?;
         let row = row.ok_or_else(|| StoreError::NotFound("the recipient".to_owned()))?;
-        self.recipients_remove(team_id, campaign_id, row.get(0), now).await?;
+        self.recipients_remove(team_id, campaign_id, row.get(0), now)
+            .await?;
         let was_removed: bool = row.get(2);
         Ok((!was_removed).then(|| row.get(1)))
     }

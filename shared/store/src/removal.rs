@@ -52,7 +52,9 @@ impl Store {
     ) -> Result<i64> {
         let mut connection = self.connection().await?;
         let transaction = connection.begin().await?;
-        let restored = transaction.sync_undo_removal(integration_id, since, now).await?;
+        let restored = transaction
+            .sync_undo_removal(integration_id, since, now)
+            .await?;
         transaction.commit().await?;
         Ok(restored)
     }
@@ -113,17 +115,27 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn sync_removal(&self, integration_id: IntegrationId, sync_id: SyncId) -> Result<SyncRemoval> {
+    pub async fn sync_removal(
+        &self,
+        integration_id: IntegrationId,
+        sync_id: SyncId,
+    ) -> Result<SyncRemoval> {
         self.prepare_removal().await?;
         let sql = format!(
             "SELECT count(*), (SELECT count(*) FROM contacts WHERE integration_id = $1 AND removed_at IS NULL)
              FROM ({NOT_RECEIVED}) AS missing"
         );
         let row = self.row(&sql, &[&integration_id.0, &sync_id.0]).await?;
-        Ok(row.map_or(SyncRemoval { count: 0, contacts: 0 }, |row| SyncRemoval {
-            count: row.get(0),
-            contacts: row.get(1),
-        }))
+        Ok(row.map_or(
+            SyncRemoval {
+                count: 0,
+                contacts: 0,
+            },
+            |row| SyncRemoval {
+                count: row.get(0),
+                contacts: row.get(1),
+            },
+        ))
     }
 
     /// Removes the contacts that the full sync did not receive. The integration is held alone. Returns how many.
@@ -142,7 +154,9 @@ impl Transaction<'_> {
             "UPDATE contacts SET removed_at = $3, removed_in = $2, changed_in = $2, changed_at = $3
              WHERE integration_id = $1 AND removed_at IS NULL AND contact_number = ANY (ARRAY({NOT_RECEIVED}))"
         );
-        let removed = self.execute(&sql, &[&integration_id.0, &sync_id.0, &now]).await?;
+        let removed = self
+            .execute(&sql, &[&integration_id.0, &sync_id.0, &now])
+            .await?;
         Ok(removed.cast_signed())
     }
 
@@ -150,12 +164,20 @@ impl Transaction<'_> {
     /// compare each contact with each.
     async fn prepare_removal(&self) -> Result<()> {
         self.execute("SET LOCAL enable_nestloop = off", &[]).await?;
-        self.execute(&format!("SET LOCAL work_mem = '{COMPLETE_WORK_MEMORY}'"), &[]).await?;
+        self.execute(
+            &format!("SET LOCAL work_mem = '{COMPLETE_WORK_MEMORY}'"),
+            &[],
+        )
+        .await?;
         self.allow_whole().await
     }
 
     async fn allow_whole(&self) -> Result<()> {
-        self.execute(&format!("SET LOCAL statement_timeout = '{WHOLE_TIMEOUT}'"), &[]).await?;
+        self.execute(
+            &format!("SET LOCAL statement_timeout = '{WHOLE_TIMEOUT}'"),
+            &[],
+        )
+        .await?;
         Ok(())
     }
 

@@ -15,8 +15,14 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database cannot be asked, or somebody holds the table for longer than two seconds.
     pub async fn scan_partitions_make(&self, now: DateTime<Utc>) -> Result<DateTime<Utc>> {
-        let row = self.row("SELECT scan_partitions_make($1, $2)", &[&now, &MONTHS_AHEAD]).await?;
-        row.map(|row| row.get(0)).ok_or_else(|| StoreError::Corrupt("the partitions of scans".to_owned()))
+        let row = self
+            .row(
+                "SELECT scan_partitions_make($1, $2)",
+                &[&now, &MONTHS_AHEAD],
+            )
+            .await?;
+        row.map(|row| row.get(0))
+            .ok_or_else(|| StoreError::Corrupt("the partitions of scans".to_owned()))
     }
 
     /// Forgets the months of scans that ended before `before`. Returns how many.
@@ -24,7 +30,9 @@ impl Store {
     /// # Errors
     /// As [`Store::scan_partitions_make`].
     pub async fn scan_partitions_drop(&self, before: DateTime<Utc>) -> Result<u64> {
-        let row = self.row("SELECT scan_partitions_drop($1)", &[&before]).await?;
+        let row = self
+            .row("SELECT scan_partitions_drop($1)", &[&before])
+            .await?;
         Ok(row.map_or(0, |row| row.get::<_, i64>(0).unsigned_abs()))
     }
 
@@ -80,7 +88,12 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn email_purge(&self, before: DateTime<Utc>, attempts: i32, limit: i64) -> Result<u64> {
+    pub async fn email_purge(
+        &self,
+        before: DateTime<Utc>,
+        attempts: i32,
+        limit: i64,
+    ) -> Result<u64> {
         self.execute(
             "DELETE FROM emails WHERE ctid = ANY (ARRAY(
                  SELECT found.ctid FROM teams CROSS JOIN LATERAL (

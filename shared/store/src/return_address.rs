@@ -80,8 +80,10 @@ impl Store {
         verified.sort_unstable_by_key(|(input_id, _)| *input_id);
         let ids: Vec<Uuid> = verified.iter().map(|(input_id, _)| *input_id).collect();
         // An array of arrays would have to have equal lengths: no line has a line feed.
-        let lines: Vec<Option<String>> =
-            verified.iter().map(|(_, lines)| lines.as_ref().map(|lines| lines.join("\n"))).collect();
+        let lines: Vec<Option<String>> = verified
+            .iter()
+            .map(|(_, lines)| lines.as_ref().map(|lines| lines.join("\n")))
+            .collect();
         self.execute(
             "INSERT INTO return_addresses AS stored (team_id, input_id, lines, expires_at)
              SELECT $1, input_id, string_to_array(lines, E'\\n'), $4

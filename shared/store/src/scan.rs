@@ -153,7 +153,10 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn scan_find_cards(&self, codes: &[&str]) -> Result<HashMap<String, ScannedMailpiece>> {
+    pub async fn scan_find_cards(
+        &self,
+        codes: &[&str],
+    ) -> Result<HashMap<String, ScannedMailpiece>> {
         let sql = format!(
             "SELECT piece.code, {CARD}
              FROM pieces piece
@@ -163,7 +166,10 @@ impl Store {
              WHERE piece.code = ANY ($1)"
         );
         let rows = self.rows(&sql, &[&codes]).await?;
-        Ok(rows.iter().map(|row| (row.get("code"), card(row))).collect())
+        Ok(rows
+            .iter()
+            .map(|row| (row.get("code"), card(row)))
+            .collect())
     }
 
     /// Records scans, each with its event and a delivery to every active endpoint whose scope it is in, all or

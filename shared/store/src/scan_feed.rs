@@ -65,7 +65,11 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn scan_get_all(&self, team_id: TeamId, scan_ids: &[Uuid]) -> Result<Vec<RecordedScan>> {
+    pub async fn scan_get_all(
+        &self,
+        team_id: TeamId,
+        scan_ids: &[Uuid],
+    ) -> Result<Vec<RecordedScan>> {
         let sql = sql_of(
             "unnest($2::uuid[]) AS wanted (id)
              CROSS JOIN LATERAL (
@@ -91,7 +95,9 @@ impl Store {
             "(SELECT * FROM scans WHERE team_id = $1 AND scan_id > $2 AND scan_id < $3
               ORDER BY scan_id LIMIT $4) scan",
         );
-        let rows = self.rows(&sql, &[&team_id.0, &after, &before, &limit]).await?;
+        let rows = self
+            .rows(&sql, &[&team_id.0, &after, &before, &limit])
+            .await?;
         Ok(rows.iter().map(recorded).collect())
     }
 }

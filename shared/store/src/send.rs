@@ -69,7 +69,10 @@ pub struct FinishedSend {
 impl FinishedSend {
     /// From the columns `response` and `cost_cents`.
     fn from_row(row: &Row) -> Self {
-        Self { response: bytes(row, 0), cost_cents: row.get::<_, Option<i64>>(1).unwrap_or(0) }
+        Self {
+            response: bytes(row, 0),
+            cost_cents: row.get::<_, Option<i64>>(1).unwrap_or(0),
+        }
     }
 }
 
@@ -125,7 +128,9 @@ impl Store {
         let mut connection = self.connection().await?;
         let transaction = connection.begin().await?;
         // Losing this claim with the database's last moments costs nothing: nothing was decided yet.
-        transaction.execute("SET LOCAL synchronous_commit = off", &[]).await?;
+        transaction
+            .execute("SET LOCAL synchronous_commit = off", &[])
+            .await?;
         let claim = transaction.send_claim(request).await?;
         if is_unwanted(&claim) {
             return Ok(None);
@@ -162,7 +167,12 @@ impl Store {
         self.execute(
             "UPDATE sends SET leased_until = $4
              WHERE team_id = $1 AND send_id = $2 AND lease_id = $3 AND state <> 'finished'",
-            &[&lease.team_id.0, &lease.send_id.0, &lease.lease_id, &leased_until],
+            &[
+                &lease.team_id.0,
+                &lease.send_id.0,
+                &lease.lease_id,
+                &leased_until,
+            ],
         )
         .await?;
         Ok(())
@@ -172,7 +182,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn send_response(&self, team_id: TeamId, send_id: RequestId) -> Result<Option<FinishedSend>> {
+    pub async fn send_response(
+        &self,
+        team_id: TeamId,
+        send_id: RequestId,
+    ) -> Result<Option<FinishedSend>> {
         let row = self
             .row(
                 "SELECT response, cost_cents FROM sends WHERE team_id = $1 AND send_id = $2 AND state = 'finished'",
@@ -273,13 +287,27 @@ impl Transaction<'_> {
     }
 
     async fn send_find(&self, request: NewSend<'_>) -> Result<Option<ExistingSend>> {
-        let SendLease { team_id, send_id, lease_id } = request.lease;
+        let SendLease {
+            team_id,
+            send_id,
+            lease_id,
+        } = request.lease;
         let campaign = request.campaign_id.as_str();
         let fingerprint: &[u8] = request.fingerprint;
-        let asked: [&(dyn ToSql + Sync); 6] =
-            [&team_id.0, &send_id.0, &campaign, &fingerprint, &request.replay_since, &lease_id];
+        let asked: [&(dyn ToSql + Sync); 6] = [
+            &team_id.0,
+            &send_id.0,
+            &campaign,
+            &fingerprint,
+            &request.replay_since,
+            &lease_id,
+        ];
         let row = self.row(FIND, &asked).await?;
-        Ok(row.map(|row| ExistingSend { send_id: row.get(0), state: row.get(1), leased_until: row.get(2) }))
+        Ok(row.map(|row| ExistingSend {
+            send_id: row.get(0),
+            state: row.get(1),
+            leased_until: row.get(2),
+        }))
     }
 
     /// Whether the request's row stands now: not while an equal one runs, nor when this one has been claimed before.
@@ -306,7 +334,8 @@ impl Transaction<'_> {
     /// Takes back what [`Transaction::send_insert`] has just made.
     async fn send_withdraw(&self, lease: SendLease) -> Result<()> {
         let sql = "DELETE FROM sends WHERE team_id = $1 AND send_id = $2 AND lease_id = $3";
-        self.execute(sql, &[&lease.team_id.0, &lease.send_id.0, &lease.lease_id]).await?;
+        self.execute(sql, &[&lease.team_id.0, &lease.send_id.0, &lease.lease_id])
+            .await?;
         Ok(())
     }
 
@@ -318,13 +347,20 @@ impl Transaction<'_> {
         let team_id = request.lease.team_id.0;
         match found.state.as_str() {
             "finished" => {
-                let sql = "SELECT response, cost_cents FROM sends WHERE team_id = $1 AND send_id = $2";
+                let sql =
+                    "SELECT response, cost_cents FROM sends WHERE team_id = $1 AND send_id = $2";
                 let row = self.row(sql, &[&team_id, &found.send_id]).await?;
-                let row = row.ok_or_else(|| StoreError::Corrupt("a finished send is gone".to_owned()))?;
+                let row =
+                    row.ok_or_else(|| StoreError::Corrupt("a finished send is gone".to_owned()))?;
                 let finished = FinishedSend::from_row(&row);
-                Ok(SendClaim::Finished { send_id: RequestId(found.send_id), finished })
+                Ok(SendClaim::Finished {
+                    send_id: RequestId(found.send_id),
+                    finished,
+                })
             }
-            _ if found.leased_until >= request.now => Ok(SendClaim::Running(RequestId(found.send_id))),
+            _ if found.leased_until >= request.now => {
+                Ok(SendClaim::Running(RequestId(found.send_id)))
+            }
             "reserved" => {
                 let row = self
                     .row(
@@ -402,7 +438,13 @@ impl Transaction<'_> {
             .execute(
                 "UPDATE sends SET state = 'finished', response = $4, mailed = 0, finished_at = $5
                  WHERE team_id = $1 AND send_id = $2 AND lease_id = $3 AND state = 'claimed'",
-                &[&lease.team_id.0, &lease.send_id.0, &lease.lease_id, &response, &now],
+                &[
+                    &lease.team_id.0,
+                    &lease.send_id.0,
+                    &lease.lease_id,
+                    &response,
+                    &now,
+                ],
             )
             .await?;
         held(changed)
@@ -427,7 +469,15 @@ impl Transaction<'_> {
                      mailed = coalesce($5, mailed), finished_at = $6, copies = '{}',
                      cost_cents = $7
                  WHERE team_id = $1 AND send_id = $2 AND lease_id = $3 AND state = 'reserved'",
-                &[&lease.team_id.0, &lease.send_id.0, &lease.lease_id, &response, &mailed, &now, &cost_cents],
+                &[
+                    &lease.team_id.0,
+                    &lease.send_id.0,
+                    &lease.lease_id,
+                    &response,
+                    &mailed,
+                    &now,
+                    &cost_cents,
+                ],
             )
             .await?;
         held(changed)
@@ -435,7 +485,11 @@ impl Transaction<'_> {
 }
 
 fn held(changed: u64) -> Result<()> {
-    if changed == 1 { Ok(()) } else { Err(StoreError::LeaseLost) }
+    if changed == 1 {
+        Ok(())
+    } else {
+        Err(StoreError::LeaseLost)
+    }
 }
 
 fn bytes(row: &Row, column: usize) -> Bytes {
@@ -451,7 +505,10 @@ fn reserved(row: &Row, lease_id: Uuid) -> Result<ReservedSend> {
             team_id: TeamId(row.get("team_id")),
             lease_id,
         },
-        campaign_id: row.get::<_, &str>("campaign_id").parse().map_err(|_| corrupt())?,
+        campaign_id: row
+            .get::<_, &str>("campaign_id")
+            .parse()
+            .map_err(|_| corrupt())?,
         response: Bytes::copy_from_slice(row.get("response")),
         copies: copies
             .into_iter()

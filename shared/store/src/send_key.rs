@@ -84,7 +84,11 @@ impl Transaction<'_> {
         if !row.get::<_, bool>(1) {
             return Ok(Some(SendClaim::KeyReused));
         }
-        let found = ExistingSend { send_id, state, leased_until: row.get(3) };
+        let found = ExistingSend {
+            send_id,
+            state,
+            leased_until: row.get(3),
+        };
         Ok(Some(match self.send_take_over(request, found).await? {
             SendClaim::Running(_) => SendClaim::InProgress,
             SendClaim::New(lease) => {
@@ -121,7 +125,9 @@ impl Transaction<'_> {
             SendClaim::New(lease) => lease.send_id,
             SendClaim::Resumed(reserved) => reserved.lease.send_id,
             SendClaim::Finished { send_id, .. } => *send_id,
-            SendClaim::Running(_) | SendClaim::InProgress | SendClaim::KeyReused => return Ok(true),
+            SendClaim::Running(_) | SendClaim::InProgress | SendClaim::KeyReused => {
+                return Ok(true);
+            }
         };
         let kept = self
             .execute(

@@ -37,9 +37,11 @@ impl Store {
                 &[&team_id.0, &send_id.0, &given_up_before],
             )
             .await?;
-        Ok(row.map_or(SendStatus::Unknown, |row| match row.get::<_, Option<&[u8]>>(0) {
-            Some(response) => SendStatus::Done(Bytes::copy_from_slice(response)),
-            None => SendStatus::Running,
+        Ok(row.map_or(SendStatus::Unknown, |row| {
+            match row.get::<_, Option<&[u8]>>(0) {
+                Some(response) => SendStatus::Done(Bytes::copy_from_slice(response)),
+                None => SendStatus::Running,
+            }
         }))
     }
 }

@@ -110,7 +110,11 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn session_end(&self, token_hash: &[u8; 32]) -> Result<()> {
-        self.execute("DELETE FROM sessions WHERE token_hash = $1", &[&&token_hash[..]]).await?;
+        self.execute(
+            "DELETE FROM sessions WHERE token_hash = $1",
+            &[&&token_hash[..]],
+        )
+        .await?;
         Ok(())
     }
 
@@ -136,7 +140,10 @@ impl Transaction<'_> {
     /// [`StoreError`] when the database cannot be asked.
     pub async fn account_lock(&self, account: &MemberCredentials) -> Result<bool> {
         let sql = "SELECT 1 FROM users WHERE user_id = $1 AND password_hash = $2 FOR NO KEY UPDATE";
-        Ok(self.row(sql, &[&account.user_id.0, &account.password_hash]).await?.is_some())
+        Ok(self
+            .row(sql, &[&account.user_id.0, &account.password_hash])
+            .await?
+            .is_some())
     }
 
     /// Begins a session; the one that `replaced` names ends, so that a token from before the sign-in is worth nothing.
@@ -151,7 +158,11 @@ impl Transaction<'_> {
         now: DateTime<Utc>,
     ) -> Result<()> {
         if let Some(replaced) = replaced {
-            self.execute("DELETE FROM sessions WHERE token_hash = $1", &[&&replaced[..]]).await?;
+            self.execute(
+                "DELETE FROM sessions WHERE token_hash = $1",
+                &[&&replaced[..]],
+            )
+            .await?;
         }
         self.execute(
             "INSERT INTO sessions (token_hash, user_id, created_at, last_seen_at) VALUES ($1, $2, $3, $3)",
@@ -167,7 +178,10 @@ impl Transaction<'_> {
     /// [`StoreError`] when the database cannot be asked.
     pub async fn session_end_all(&self, user_id: MemberId, kept: Option<&[u8; 32]>) -> Result<u64> {
         let kept: &[u8] = kept.map_or(&[], |hash| hash);
-        self.execute("DELETE FROM sessions WHERE user_id = $1 AND token_hash <> $2", &[&user_id.0, &kept])
-            .await
+        self.execute(
+            "DELETE FROM sessions WHERE user_id = $1 AND token_hash <> $2",
+            &[&user_id.0, &kept],
+        )
+        .await
     }
 }

@@ -23,7 +23,8 @@ impl Store {
                 &[&subject, &window_start],
             )
             .await?;
-        row.map(|row| row.get(0)).ok_or_else(|| StoreError::Corrupt("a count gave no row".to_owned()))
+        row.map(|row| row.get(0))
+            .ok_or_else(|| StoreError::Corrupt("a count gave no row".to_owned()))
     }
 
     /// Takes an attempt back that is not to count after all.

@@ -74,10 +74,18 @@ impl StatementMode {
     }
 
     /// Learns a statement's types on a connection that is in a transaction.
-    pub(crate) async fn learn(&self, client: &Client, statement: SqlStatement<'_>) -> Result<ReadyStatement> {
-        let Self::Unnamed(learned) = self else { return Ok(ReadyStatement::Prepared) };
+    pub(crate) async fn learn(
+        &self,
+        client: &Client,
+        statement: SqlStatement<'_>,
+    ) -> Result<ReadyStatement> {
+        let Self::Unnamed(learned) = self else {
+            return Ok(ReadyStatement::Prepared);
+        };
         // The name is free again before the transaction ends: its end is on the way before that of the transaction.
-        let prepared = busy(client.prepare(statement.sql)).await.map_err(|error| statement.failed(error))?;
+        let prepared = busy(client.prepare(statement.sql))
+            .await
+            .map_err(|error| statement.failed(error))?;
         let types: Arc<[Type]> = prepared.params().into();
         learned.keep(statement.sql, types.clone());
         Ok(ReadyStatement::Unnamed(types))
@@ -86,7 +94,11 @@ impl StatementMode {
 
 impl LearnedTypes {
     fn get(&self, sql: &str) -> Option<Arc<[Type]>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).get(sql).cloned()
+        self.0
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(sql)
+            .cloned()
     }
 
     fn keep(&self, sql: &str, types: Arc<[Type]>) {
@@ -114,11 +126,19 @@ impl<'s> StatementSession<'s> {
             match ready {
                 ReadyStatement::Prepared => {
                     let prepared = self.prepare(statement).await?;
-                    timed(statement, Box::pin(self.client.query(&prepared, parameters))).await
+                    timed(
+                        statement,
+                        Box::pin(self.client.query(&prepared, parameters)),
+                    )
+                    .await
                 }
                 ReadyStatement::Unnamed(types) => {
                     let parameters = typed(parameters, &types);
-                    timed(statement, Box::pin(self.client.query_typed(statement.sql, &parameters))).await
+                    timed(
+                        statement,
+                        Box::pin(self.client.query_typed(statement.sql, &parameters)),
+                    )
+                    .await
                 }
             }
         })
@@ -134,11 +154,19 @@ impl<'s> StatementSession<'s> {
             match ready {
                 ReadyStatement::Prepared => {
                     let prepared = self.prepare(statement).await?;
-                    timed(statement, Box::pin(self.client.query_opt(&prepared, parameters))).await
+                    timed(
+                        statement,
+                        Box::pin(self.client.query_opt(&prepared, parameters)),
+                    )
+                    .await
                 }
                 ReadyStatement::Unnamed(types) => {
                     let parameters = typed(parameters, &types);
-                    timed(statement, Box::pin(self.client.query_typed_opt(statement.sql, &parameters))).await
+                    timed(
+                        statement,
+                        Box::pin(self.client.query_typed_opt(statement.sql, &parameters)),
+                    )
+                    .await
                 }
             }
         })
@@ -154,17 +182,32 @@ impl<'s> StatementSession<'s> {
             match ready {
                 ReadyStatement::Prepared => {
                     let prepared = self.prepare(statement).await?;
-                    timed(statement, Box::pin(self.client.execute(&prepared, parameters))).await
+                    timed(
+                        statement,
+                        Box::pin(self.client.execute(&prepared, parameters)),
+                    )
+                    .await
                 }
                 ReadyStatement::Unnamed(types) => {
                     let parameters = typed(parameters, &types);
-                    timed(statement, Box::pin(self.client.execute_typed(statement.sql, &parameters))).await
+                    timed(
+                        statement,
+                        Box::pin(self.client.execute_typed(statement.sql, &parameters)),
+                    )
+                    .await
                 }
             }
         })
     }
 }
 
-fn typed<'p>(parameters: &[&'p (dyn ToSql + Sync)], types: &[Type]) -> Vec<(&'p (dyn ToSql + Sync), Type)> {
-    parameters.iter().copied().zip(types.iter().cloned()).collect()
+fn typed<'p>(
+    parameters: &[&'p (dyn ToSql + Sync)],
+    types: &[Type],
+) -> Vec<(&'p (dyn ToSql + Sync), Type)> {
+    parameters
+        .iter()
+        .copied()
+        .zip(types.iter().cloned())
+        .collect()
 }

@@ -23,7 +23,10 @@ impl<'s> SqlStatement<'s> {
     /// A statement that the caller sends.
     #[track_caller]
     pub(crate) fn here(sql: &'s str) -> Self {
-        Self { sql, at: Location::caller() }
+        Self {
+            sql,
+            at: Location::caller(),
+        }
     }
 
     /// What its failure is to the caller.
@@ -32,7 +35,11 @@ impl<'s> SqlStatement<'s> {
     }
 
     pub(crate) fn name(self) -> StatementName {
-        StatementName { effects: effects(self.sql), first_word: first_word(self.sql), at: self.at }
+        StatementName {
+            effects: effects(self.sql),
+            first_word: first_word(self.sql),
+            at: self.at,
+        }
     }
 }
 
@@ -54,7 +61,10 @@ impl StatementName {
         let mut summary = String::new();
         let mut last = "";
         for (operation, table) in self.effects.iter().take(NAMED_TABLES) {
-            for word in [*operation, *table].into_iter().skip(usize::from(*operation == last)) {
+            for word in [*operation, *table]
+                .into_iter()
+                .skip(usize::from(*operation == last))
+            {
                 if !summary.is_empty() {
                     summary.push(' ');
                 }
@@ -62,12 +72,19 @@ impl StatementName {
             }
             last = operation;
         }
-        if summary.is_empty() { self.first_word.clone() } else { summary }
+        if summary.is_empty() {
+            self.first_word.clone()
+        } else {
+            summary
+        }
     }
 
     /// The operation and the table that matter most: the first that is changed, else the first that is read.
     pub fn main(&self) -> (&str, Option<&'static str>) {
-        let change = self.effects.iter().find(|(operation, _)| *operation != "SELECT");
+        let change = self
+            .effects
+            .iter()
+            .find(|(operation, _)| *operation != "SELECT");
         match change.or(self.effects.first()) {
             Some((operation, table)) => (operation, Some(table)),
             None => (&self.first_word, None),
@@ -91,7 +108,12 @@ static TABLES: LazyLock<HashSet<String>> = LazyLock::new(|| {
     for sql in migrations() {
         let words: Vec<&str> = words(&sql).collect();
         for (at, word) in words.iter().enumerate() {
-            let before = ["CREATE TABLE", "CREATE UNLOGGED TABLE", "ALTER TABLE", "RENAME TO"];
+            let before = [
+                "CREATE TABLE",
+                "CREATE UNLOGGED TABLE",
+                "ALTER TABLE",
+                "RENAME TO",
+            ];
             if before.iter().any(|text| end_with(&words[..at], text)) {
                 tables.insert((*word).to_owned());
             }
@@ -105,7 +127,9 @@ fn end_with(words: &[&str], text: &str) -> bool {
     let expected = text.split(' ').count();
     let last = words.len().checked_sub(expected).map(|from| &words[from..]);
     last.is_some_and(|last| {
-        last.iter().zip(text.split(' ')).all(|(word, wanted)| word.eq_ignore_ascii_case(wanted))
+        last.iter()
+            .zip(text.split(' '))
+            .all(|(word, wanted)| word.eq_ignore_ascii_case(wanted))
     })
 }
 
@@ -116,7 +140,9 @@ fn words(sql: &str) -> impl Iterator<Item = &str> {
         loop {
             let first = rest.chars().next()?;
             if is_of_word(first) {
-                let end = rest.find(|letter| !is_of_word(letter)).unwrap_or(rest.len());
+                let end = rest
+                    .find(|letter| !is_of_word(letter))
+                    .unwrap_or(rest.len());
                 let (word, after) = rest.split_at(end);
                 rest = after;
                 return Some(word);
@@ -139,7 +165,9 @@ fn is_of_word(letter: char) -> bool {
 }
 
 fn first_word(sql: &str) -> String {
-    words(sql).next().map_or_else(String::new, str::to_ascii_uppercase)
+    words(sql)
+        .next()
+        .map_or_else(String::new, str::to_ascii_uppercase)
 }
 
 /// What a statement does to tables, each once. A column may be called as a table is, so the word before it counts, too.
@@ -151,8 +179,15 @@ fn effects(sql: &str) -> Vec<StatementEffect> {
     let (mut operation, mut previous) = ("SELECT", "");
     let mut effects: Vec<StatementEffect> = Vec::new();
     for word in words(sql) {
-        let follows = |words: &[&str]| words.iter().any(|before| previous.eq_ignore_ascii_case(before));
-        if let Some(known) = OPERATIONS.iter().find(|known| word.eq_ignore_ascii_case(known)) {
+        let follows = |words: &[&str]| {
+            words
+                .iter()
+                .any(|before| previous.eq_ignore_ascii_case(before))
+        };
+        if let Some(known) = OPERATIONS
+            .iter()
+            .find(|known| word.eq_ignore_ascii_case(known))
+        {
             let is_new = !follows(&NO_OPERATION_AFTER);
             operation = if is_new { known } else { operation };
         } else if let Some(table) = TABLES.get(word).filter(|_| follows(&BEFORE_A_TABLE))
@@ -213,9 +248,16 @@ mod tests {
 
     #[test]
     fn the_migrations_tell_the_tables() {
-        for table in
-            ["sends", "pieces", "deliveries", "events", "scans", "duties", "do_not_mail", "print_runs"]
-        {
+        for table in [
+            "sends",
+            "pieces",
+            "deliveries",
+            "events",
+            "scans",
+            "duties",
+            "do_not_mail",
+            "print_runs",
+        ] {
             assert!(TABLES.contains(table), "{table}");
         }
         assert!(!TABLES.contains("IF") && !TABLES.contains("team_id"));

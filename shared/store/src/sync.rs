@@ -51,7 +51,9 @@ const COLUMNS: &str = "integration_id, sync_id, mode,
     batches_received, records_upserted, records_deleted, records_rejected, marked_removed, last_issue";
 
 fn open_sync() -> String {
-    format!("SELECT {COLUMNS} FROM syncs WHERE integration_id = $1 AND status = 'open' AND expires_at > $2")
+    format!(
+        "SELECT {COLUMNS} FROM syncs WHERE integration_id = $1 AND status = 'open' AND expires_at > $2"
+    )
 }
 
 fn sync(row: &Row) -> Result<SyncView> {
@@ -81,9 +83,14 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<Option<SyncView>> {
         // Ids of an integration grow from one begin to the next.
-        let sql =
-            format!("SELECT {COLUMNS} FROM syncs WHERE integration_id = $1 ORDER BY sync_id DESC LIMIT 1");
-        self.row(&sql, &[&integration_id.0, &now]).await?.as_ref().map(sync).transpose()
+        let sql = format!(
+            "SELECT {COLUMNS} FROM syncs WHERE integration_id = $1 ORDER BY sync_id DESC LIMIT 1"
+        );
+        self.row(&sql, &[&integration_id.0, &now])
+            .await?
+            .as_ref()
+            .map(sync)
+            .transpose()
     }
 
     /// The full sync that completed last.
@@ -99,7 +106,11 @@ impl Store {
             "SELECT {COLUMNS} FROM syncs WHERE integration_id = $1 AND mode = 'full' AND status = 'completed'
              ORDER BY sync_id DESC LIMIT 1"
         );
-        self.row(&sql, &[&integration_id.0, &now]).await?.as_ref().map(sync).transpose()
+        self.row(&sql, &[&integration_id.0, &now])
+            .await?
+            .as_ref()
+            .map(sync)
+            .transpose()
     }
 
     /// Syncs begun before `before`, the newest first; at most `limit`.
@@ -117,7 +128,11 @@ impl Store {
         let sql = format!(
             "SELECT {COLUMNS} FROM syncs WHERE integration_id = $1 AND sync_id < $3 ORDER BY sync_id DESC LIMIT $4"
         );
-        self.rows(&sql, &[&integration_id.0, &now, &before, &limit]).await?.iter().map(sync).collect()
+        self.rows(&sql, &[&integration_id.0, &now, &before, &limit])
+            .await?
+            .iter()
+            .map(sync)
+            .collect()
     }
 
     /// A sync of an integration.
@@ -131,7 +146,9 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<SyncView> {
         let sql = format!("SELECT {COLUMNS} FROM syncs WHERE integration_id = $1 AND sync_id = $3");
-        let row = self.row(&sql, &[&integration_id.0, &now, &sync_id.0]).await?;
+        let row = self
+            .row(&sql, &[&integration_id.0, &now, &sync_id.0])
+            .await?;
         sync(&row.ok_or_else(|| StoreError::NotFound(format!("the sync {sync_id}")))?)
     }
 
@@ -153,7 +170,13 @@ impl Store {
              WHERE integration.team_id = $1 AND integration.removed_at IS NULL ORDER BY latest.begun_at DESC LIMIT $3"
         );
         let rows = self.rows(&sql, &[&team_id.0, &now, &limit]).await?;
-        let named = |row: &Row| Ok((IntegrationId(row.get("integration_id")), row.get("name"), sync(row)?));
+        let named = |row: &Row| {
+            Ok((
+                IntegrationId(row.get("integration_id")),
+                row.get("name"),
+                sync(row)?,
+            ))
+        };
         rows.iter().map(named).collect()
     }
 
@@ -161,9 +184,16 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn sync_exists(&self, integration_id: IntegrationId, sync_id: SyncId) -> Result<bool> {
+    pub async fn sync_exists(
+        &self,
+        integration_id: IntegrationId,
+        sync_id: SyncId,
+    ) -> Result<bool> {
         let sql = "SELECT 1 FROM syncs WHERE integration_id = $1 AND sync_id = $2";
-        Ok(self.row(sql, &[&integration_id.0, &sync_id.0]).await?.is_some())
+        Ok(self
+            .row(sql, &[&integration_id.0, &sync_id.0])
+            .await?
+            .is_some())
     }
 
     /// Writes down that open syncs whose time has passed are expired, at most `limit` of them. Returns how many.
@@ -254,7 +284,11 @@ impl Transaction<'_> {
         integration_id: IntegrationId,
         now: DateTime<Utc>,
     ) -> Result<Option<SyncView>> {
-        self.row(&open_sync(), &[&integration_id.0, &now]).await?.as_ref().map(sync).transpose()
+        self.row(&open_sync(), &[&integration_id.0, &now])
+            .await?
+            .as_ref()
+            .map(sync)
+            .transpose()
     }
 
     /// The open sync whose time has not passed, shared with others until the transaction ends. Waits for who holds the
@@ -270,9 +304,18 @@ impl Transaction<'_> {
     ) -> Result<Option<SharedSync>> {
         let lock = lock_within(SHARE_PATIENCE, "pg_advisory_xact_lock_shared");
         let name = lock_name(integration_id);
-        let [_, open] = self.row_each((&lock, &[&name]), (&open_sync(), &[&integration_id.0, &now])).await?;
-        let shared =
-            |row: &Row| Ok(SharedSync { sync: sync(row)?, has_issues: row.get::<_, i64>("last_issue") > 0 });
+        let [_, open] = self
+            .row_each(
+                (&lock, &[&name]),
+                (&open_sync(), &[&integration_id.0, &now]),
+            )
+            .await?;
+        let shared = |row: &Row| {
+            Ok(SharedSync {
+                sync: sync(row)?,
+                has_issues: row.get::<_, i64>("last_issue") > 0,
+            })
+        };
         open.as_ref().map(shared).transpose()
     }
 
@@ -281,8 +324,12 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn sync_latest_id(&self, integration_id: IntegrationId) -> Result<Option<SyncId>> {
-        let sql = "SELECT sync_id FROM syncs WHERE integration_id = $1 ORDER BY sync_id DESC LIMIT 1";
-        Ok(self.row(sql, &[&integration_id.0]).await?.map(|row| SyncId(row.get(0))))
+        let sql =
+            "SELECT sync_id FROM syncs WHERE integration_id = $1 ORDER BY sync_id DESC LIMIT 1";
+        Ok(self
+            .row(sql, &[&integration_id.0])
+            .await?
+            .map(|row| SyncId(row.get(0))))
     }
 
     /// Begins a sync. The integration is held alone and has no open sync; one whose time has passed expires.
@@ -295,12 +342,19 @@ impl Transaction<'_> {
         open: &OpenSync,
         now: DateTime<Utc>,
     ) -> Result<()> {
-        let expire = "UPDATE syncs SET status = 'expired' WHERE integration_id = $1 AND status = 'open'";
+        let expire =
+            "UPDATE syncs SET status = 'expired' WHERE integration_id = $1 AND status = 'open'";
         self.execute(expire, &[&integration_id.0]).await?;
         self.execute(
             "INSERT INTO syncs (integration_id, sync_id, mode, status, begun_at, expires_at)
              VALUES ($1, $2, $3, 'open', $4, $5)",
-            &[&integration_id.0, &open.sync_id.0, &open.mode.as_str(), &now, &open.expires_at],
+            &[
+                &integration_id.0,
+                &open.sync_id.0,
+                &open.mode.as_str(),
+                &now,
+                &open.expires_at,
+            ],
         )
         .await?;
         Ok(())
@@ -319,7 +373,12 @@ impl Transaction<'_> {
         counts: BatchCounts,
         received: &[i64],
     ) -> Result<CountedBatch> {
-        let BatchCounts { upserted, deleted, rejected, issues } = counts;
+        let BatchCounts {
+            upserted,
+            deleted,
+            rejected,
+            issues,
+        } = counts;
         let row = self
             .row(
                 "WITH counted AS (
@@ -338,7 +397,10 @@ impl Transaction<'_> {
             .await?
             // The periodic job wrote down its expiry between the look and now.
             .ok_or(StoreError::LeaseLost)?;
-        Ok(CountedBatch { batch: row.get(0), issues_before: row.get(1) })
+        Ok(CountedBatch {
+            batch: row.get(0),
+            issues_before: row.get(1),
+        })
     }
 
     /// Completes a sync. The integration is held alone.

@@ -49,7 +49,9 @@ impl MemberRole {
 
     /// The role of this name.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
-        [Self::Owner, Self::Admin, Self::Member].into_iter().find(|role| role.as_str() == name)
+        [Self::Owner, Self::Admin, Self::Member]
+            .into_iter()
+            .find(|role| role.as_str() == name)
     }
 }
 
@@ -77,7 +79,8 @@ fn team(row: &Row) -> Team {
     }
 }
 
-const TEAM_COLUMNS: &str = "team_id, name, time_zone, payment, stripe_customer, stripe_payment_method";
+const TEAM_COLUMNS: &str =
+    "team_id, name, time_zone, payment, stripe_customer, stripe_payment_method";
 
 impl Store {
     /// Every team, by name, after `after`; at most `limit`.
@@ -85,8 +88,14 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn team_list(&self, after: &str, limit: i64) -> Result<Vec<Team>> {
-        let sql = format!("SELECT {TEAM_COLUMNS} FROM teams WHERE name > $1 ORDER BY name LIMIT $2");
-        Ok(self.rows(&sql, &[&after, &limit]).await?.iter().map(team).collect())
+        let sql =
+            format!("SELECT {TEAM_COLUMNS} FROM teams WHERE name > $1 ORDER BY name LIMIT $2");
+        Ok(self
+            .rows(&sql, &[&after, &limit])
+            .await?
+            .iter()
+            .map(team)
+            .collect())
     }
 
     /// The team with this name.
@@ -96,7 +105,9 @@ impl Store {
     pub async fn team_by_name(&self, name: &str) -> Result<Team> {
         let sql = format!("SELECT {TEAM_COLUMNS} FROM teams WHERE name = $1");
         let row = self.row(&sql, &[&name]).await?;
-        row.as_ref().map(team).ok_or_else(|| StoreError::NotFound(format!("the team {name:?}")))
+        row.as_ref()
+            .map(team)
+            .ok_or_else(|| StoreError::NotFound(format!("the team {name:?}")))
     }
 
     /// The team with this id.
@@ -106,7 +117,9 @@ impl Store {
     pub async fn team_get(&self, team_id: TeamId) -> Result<Team> {
         let sql = format!("SELECT {TEAM_COLUMNS} FROM teams WHERE team_id = $1");
         let row = self.row(&sql, &[&team_id.0]).await?;
-        row.as_ref().map(team).ok_or_else(|| StoreError::NotFound(format!("the team {team_id}")))
+        row.as_ref()
+            .map(team)
+            .ok_or_else(|| StoreError::NotFound(format!("the team {team_id}")))
     }
 
     /// Whether the team has `Idempotency-Key` honoured on its sends.
@@ -115,7 +128,10 @@ impl Store {
     /// [`StoreError`] when the database cannot be asked.
     pub async fn team_honours_keys(&self, team_id: TeamId) -> Result<bool> {
         let sql = "SELECT honours_idempotency_keys FROM teams WHERE team_id = $1";
-        Ok(self.row(sql, &[&team_id.0]).await?.is_some_and(|row| row.get(0)))
+        Ok(self
+            .row(sql, &[&team_id.0])
+            .await?
+            .is_some_and(|row| row.get(0)))
     }
 
     /// Whether the team lets Formulas only keys see people of the address book unmasked.
@@ -124,7 +140,10 @@ impl Store {
     /// [`StoreError`] when the database cannot be asked.
     pub async fn formula_keys_see_people(&self, team_id: TeamId) -> Result<bool> {
         let sql = "SELECT formula_keys_see_people FROM teams WHERE team_id = $1";
-        Ok(self.row(sql, &[&team_id.0]).await?.is_some_and(|row| row.get(0)))
+        Ok(self
+            .row(sql, &[&team_id.0])
+            .await?
+            .is_some_and(|row| row.get(0)))
     }
 
     /// A team's people, by address.
@@ -158,9 +177,11 @@ impl Store {
         let sql = "SELECT user_id FROM users WHERE email = lower($1)
              ORDER BY is_claimed DESC, created_at, user_id LIMIT 1 FOR NO KEY UPDATE";
         let person = transaction.row(sql, &[&email]).await?;
-        let person =
-            person.ok_or_else(|| StoreError::NotFound(format!("a person with the address {email}")))?;
-        transaction.password_set(MemberId(person.get(0)), password_hash, None).await?;
+        let person = person
+            .ok_or_else(|| StoreError::NotFound(format!("a person with the address {email}")))?;
+        transaction
+            .password_set(MemberId(person.get(0)), password_hash, None)
+            .await?;
         transaction.commit().await
     }
 }
@@ -227,7 +248,10 @@ impl Transaction<'_> {
     /// [`StoreError`] when the database cannot be asked.
     pub async fn user_password_hash(&self, team_id: TeamId, email: &str) -> Result<Option<String>> {
         let sql = "SELECT password_hash FROM users WHERE team_id = $1 AND email = lower($2)";
-        Ok(self.row(sql, &[&team_id.0, &email]).await?.and_then(|row| row.get(0)))
+        Ok(self
+            .row(sql, &[&team_id.0, &email])
+            .await?
+            .and_then(|row| row.get(0)))
     }
 
     /// Makes the person, or changes the one with that address in this team. A password hash of `None` leaves
@@ -249,7 +273,9 @@ impl Transaction<'_> {
         self.people_lock(team_id).await?;
         let sql = "SELECT 1 FROM users WHERE email = lower($1) AND team_id <> $2 AND is_claimed";
         if self.row(sql, &[&email, &team_id.0]).await?.is_some() {
-            return Err(StoreError::Limit(format!("{email} belongs to a person of another team")));
+            return Err(StoreError::Limit(format!(
+                "{email} belongs to a person of another team"
+            )));
         }
         let row = self
             .row(

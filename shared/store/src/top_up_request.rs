@@ -76,11 +76,19 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn top_up_request_list(&self, team_id: TeamId, limit: i64) -> Result<Vec<TopUpRequest>> {
+    pub async fn top_up_request_list(
+        &self,
+        team_id: TeamId,
+        limit: i64,
+    ) -> Result<Vec<TopUpRequest>> {
         let sql =
             "SELECT request_id, amount_cents, reference, state, user_name, created_at FROM top_up_requests
              WHERE team_id = $1 ORDER BY request_id DESC LIMIT $2";
-        self.rows(sql, &[&team_id.0, &limit]).await?.iter().map(request).collect()
+        self.rows(sql, &[&team_id.0, &limit])
+            .await?
+            .iter()
+            .map(request)
+            .collect()
     }
 
     /// What teams have asked for and nobody has booked yet, the oldest first, after the one that `after` names; at
@@ -129,7 +137,11 @@ impl Transaction<'_> {
         now: DateTime<Utc>,
     ) -> Result<TopUpRequestId> {
         // The team's row is locked so that two requests cannot both count one below the limit.
-        self.row("SELECT 1 FROM teams WHERE team_id = $1 FOR UPDATE", &[&team_id.0]).await?;
+        self.row(
+            "SELECT 1 FROM teams WHERE team_id = $1 FOR UPDATE",
+            &[&team_id.0],
+        )
+        .await?;
         let sql = "SELECT count(*) FROM top_up_requests WHERE team_id = $1 AND state = 'open'";
         let open = self.row(sql, &[&team_id.0]).await?;
         if open.is_some_and(|row| row.get::<_, i64>(0) >= OPEN_TOP_UP_REQUESTS) {
@@ -142,7 +154,14 @@ impl Transaction<'_> {
             "INSERT INTO top_up_requests
                  (team_id, request_id, amount_cents, reference, state, user_name, created_at)
              VALUES ($1, $2, $3, $4, 'open', $5, $6)",
-            &[&team_id.0, &request_id.0, &amount_cents, &reference, &user_name, &now],
+            &[
+                &team_id.0,
+                &request_id.0,
+                &amount_cents,
+                &reference,
+                &user_name,
+                &now,
+            ],
         )
         .await?;
         Ok(request_id)
@@ -164,11 +183,16 @@ impl Transaction<'_> {
                 &[&team_id.0, &request_id.0],
             )
             .await?;
-        row.map(|row| row.get(0)).ok_or_else(|| StoreError::NotFound(format!("the top-up {request_id}")))
+        row.map(|row| row.get(0))
+            .ok_or_else(|| StoreError::NotFound(format!("the top-up {request_id}")))
     }
 
     /// Notes that a top-up with this reference is booked now, if the team has asked for one.
-    pub(crate) async fn top_up_request_close(&self, team_id: TeamId, reference: &str) -> Result<()> {
+    pub(crate) async fn top_up_request_close(
+        &self,
+        team_id: TeamId,
+        reference: &str,
+    ) -> Result<()> {
         self.execute(
             "UPDATE top_up_requests SET state = 'booked' WHERE team_id = $1 AND reference = $2",
             &[&team_id.0, &reference],

@@ -52,7 +52,9 @@ impl DatabaseUrl {
     pub(crate) fn parse(url: &str) -> Result<Self> {
         // The driver reads pairs of names and values, too, but of their `sslmode` only what it can do itself.
         if !SCHEMES.iter().any(|scheme| url.starts_with(scheme)) {
-            return Err(unusable("url must be like postgres://user@host/database?sslmode=verify-full"));
+            return Err(unusable(
+                "url must be like postgres://user@host/database?sslmode=verify-full",
+            ));
         }
         let (rest, [mode, roots]) = without(url, ["sslmode", "sslrootcert"]);
         let mut config = Config::from_str(&rest).map_err(unusable)?;
@@ -60,15 +62,21 @@ impl DatabaseUrl {
         let (ssl_mode, check) = meaning(mode.as_deref(), roots)?;
         config.ssl_mode(ssl_mode);
         let provider = Arc::new(ring::default_provider());
-        let verifier = CertificateVerifier::new(check, roots.unwrap_or(SYSTEM_ROOTS), provider.clone())?;
+        let verifier =
+            CertificateVerifier::new(check, roots.unwrap_or(SYSTEM_ROOTS), provider.clone())?;
         let client = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(unusable)?
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(verifier))
             .with_no_client_auth();
-        let takes_any_certificate = (ssl_mode, check) == (SslMode::Require, CertificateCheck::Nothing);
-        Ok(Self { config, tls: MakeRustlsConnect::new(client), takes_any_certificate })
+        let takes_any_certificate =
+            (ssl_mode, check) == (SslMode::Require, CertificateCheck::Nothing);
+        Ok(Self {
+            config,
+            tls: MakeRustlsConnect::new(client),
+            takes_any_certificate,
+        })
     }
 }
 
@@ -81,7 +89,9 @@ fn without<const N: usize>(url: &str, names: [&str; N]) -> (String, [Option<Stri
     let mut found = [const { None }; N];
     // A question mark before the host is one of the password.
     let (credentials, place) = url.split_at(url.find('@').unwrap_or(0));
-    let Some((place, query)) = place.split_once('?') else { return (url.to_owned(), found) };
+    let Some((place, query)) = place.split_once('?') else {
+        return (url.to_owned(), found);
+    };
     let mut kept = Vec::new();
     for parameter in query.split('&') {
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
@@ -91,7 +101,10 @@ fn without<const N: usize>(url: &str, names: [&str; N]) -> (String, [Option<Stri
         }
     }
     let separator = if kept.is_empty() { "" } else { "?" };
-    (format!("{credentials}{place}{separator}{}", kept.join("&")), found)
+    (
+        format!("{credentials}{place}{separator}{}", kept.join("&")),
+        found,
+    )
 }
 
 fn decoded(text: &str) -> Cow<'_, str> {
@@ -104,9 +117,11 @@ fn meaning(mode: Option<&str>, roots: Option<&str>) -> Result<(SslMode, Certific
     // Anybody can have a certificate that the system trusts: only the name tells whose it is.
     let needs_name = roots == Some(SYSTEM_ROOTS);
     match mode.unwrap_or(if needs_name { "verify-full" } else { "prefer" }) {
-        weak @ ("disable" | "prefer" | "require" | "verify-ca") if needs_name => Err(unusable(format!(
-            "sslmode is {weak}, which is too weak for sslrootcert=system: it must be verify-full"
-        ))),
+        weak @ ("disable" | "prefer" | "require" | "verify-ca") if needs_name => {
+            Err(unusable(format!(
+                "sslmode is {weak}, which is too weak for sslrootcert=system: it must be verify-full"
+            )))
+        }
         "disable" => Ok((SslMode::Disable, CertificateCheck::Nothing)),
         "prefer" => Ok((SslMode::Prefer, CertificateCheck::Nothing)),
         // Somebody who names the issuers wants them heeded.
@@ -147,13 +162,24 @@ struct CertificateVerifier {
 impl CertificateVerifier {
     fn new(check: CertificateCheck, roots: &str, provider: Arc<CryptoProvider>) -> Result<Self> {
         if check == CertificateCheck::Nothing {
-            return Ok(Self { check, provider, trusted: Vec::new(), chains: None });
+            return Ok(Self {
+                check,
+                provider,
+                trusted: Vec::new(),
+                chains: None,
+            });
         }
         let trusted = trusted(roots)?;
         let mut store = RootCertStore::empty();
         store.add_parsable_certificates(trusted.iter().cloned());
-        let chains = WebPkiServerVerifier::builder_with_provider(Arc::new(store), provider.clone()).build();
-        Ok(Self { check, provider, trusted, chains: Some(chains.map_err(unusable)?) })
+        let chains =
+            WebPkiServerVerifier::builder_with_provider(Arc::new(store), provider.clone()).build();
+        Ok(Self {
+            check,
+            provider,
+            trusted,
+            chains: Some(chains.map_err(unusable)?),
+        })
     }
 
     /// A server's own certificate may be the one that is trusted, also when it is marked as an issuer's, as `openssl req -x509`
@@ -173,8 +199,11 @@ impl ServerCertVerifier for CertificateVerifier {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> std::result::Result<ServerCertVerified, Error> {
-        let Some(chains) = &self.chains else { return Ok(ServerCertVerified::assertion()) };
-        let verified = chains.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
+        let Some(chains) = &self.chains else {
+            return Ok(ServerCertVerified::assertion());
+        };
+        let verified =
+            chains.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
         match verified {
             // The name is what is looked at last.
             Err(Error::InvalidCertificate(
@@ -197,7 +226,12 @@ impl ServerCertVerifier for CertificateVerifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> std::result::Result<HandshakeSignatureValid, Error> {
-        verify_tls12_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
+        verify_tls12_signature(
+            message,
+            certificate,
+            signed,
+            &self.provider.signature_verification_algorithms,
+        )
     }
 
     fn verify_tls13_signature(
@@ -206,11 +240,18 @@ impl ServerCertVerifier for CertificateVerifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> std::result::Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
+        verify_tls13_signature(
+            message,
+            certificate,
+            signed,
+            &self.provider.signature_verification_algorithms,
+        )
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
+        self.provider
+            .signature_verification_algorithms
+            .supported_schemes()
     }
 }
 
@@ -222,41 +263,101 @@ mod tests {
     fn the_modes_mean_what_they_mean_to_libpq() {
         for (mode, roots, expected) in [
             (None, None, (SslMode::Prefer, CertificateCheck::Nothing)),
-            (None, Some("ca.pem"), (SslMode::Prefer, CertificateCheck::Nothing)),
-            (Some("disable"), None, (SslMode::Disable, CertificateCheck::Nothing)),
-            (Some("require"), None, (SslMode::Require, CertificateCheck::Nothing)),
-            (Some("require"), Some("ca.pem"), (SslMode::Require, CertificateCheck::Issuer)),
-            (Some("verify-ca"), None, (SslMode::Require, CertificateCheck::Issuer)),
-            (Some("verify-full"), None, (SslMode::Require, CertificateCheck::IssuerAndName)),
-            (Some("verify-full"), Some("system"), (SslMode::Require, CertificateCheck::IssuerAndName)),
-            (None, Some("system"), (SslMode::Require, CertificateCheck::IssuerAndName)),
+            (
+                None,
+                Some("ca.pem"),
+                (SslMode::Prefer, CertificateCheck::Nothing),
+            ),
+            (
+                Some("disable"),
+                None,
+                (SslMode::Disable, CertificateCheck::Nothing),
+            ),
+            (
+                Some("require"),
+                None,
+                (SslMode::Require, CertificateCheck::Nothing),
+            ),
+            (
+                Some("require"),
+                Some("ca.pem"),
+                (SslMode::Require, CertificateCheck::Issuer),
+            ),
+            (
+                Some("verify-ca"),
+                None,
+                (SslMode::Require, CertificateCheck::Issuer),
+            ),
+            (
+                Some("verify-full"),
+                None,
+                (SslMode::Require, CertificateCheck::IssuerAndName),
+            ),
+            (
+                Some("verify-full"),
+                Some("system"),
+                (SslMode::Require, CertificateCheck::IssuerAndName),
+            ),
+            (
+                None,
+                Some("system"),
+                (SslMode::Require, CertificateCheck::IssuerAndName),
+            ),
         ] {
-            assert_eq!(meaning(mode, roots).ok(), Some(expected), "{mode:?} {roots:?}");
+            assert_eq!(
+                meaning(mode, roots).ok(),
+                Some(expected),
+                "{mode:?} {roots:?}"
+            );
         }
-        let error = meaning(Some("verify-fully"), None).err().map(|error| error.to_string());
+        let error = meaning(Some("verify-fully"), None)
+            .err()
+            .map(|error| error.to_string());
         assert!(error.is_some_and(|text| text.contains("sslmode is verify-fully")));
         for weak in ["disable", "prefer", "require", "verify-ca"] {
-            let error = meaning(Some(weak), Some("system")).err().map(|error| error.to_string());
-            assert!(error.is_some_and(|text| text.contains("must be verify-full")), "{weak}");
+            let error = meaning(Some(weak), Some("system"))
+                .err()
+                .map(|error| error.to_string());
+            assert!(
+                error.is_some_and(|text| text.contains("must be verify-full")),
+                "{weak}"
+            );
         }
     }
 
     #[test]
     fn what_is_no_url_is_refused() {
-        for text in ["host=db sslmode=verify-full", "sslmode=require host=db user=a", "db:5432/c", ""] {
-            let error = DatabaseUrl::parse(text).err().map(|error| error.to_string());
-            assert!(error.is_some_and(|text| text.contains("url must be like postgres://")), "{text}");
+        for text in [
+            "host=db sslmode=verify-full",
+            "sslmode=require host=db user=a",
+            "db:5432/c",
+            "",
+        ] {
+            let error = DatabaseUrl::parse(text)
+                .err()
+                .map(|error| error.to_string());
+            assert!(
+                error.is_some_and(|text| text.contains("url must be like postgres://")),
+                "{text}"
+            );
         }
         assert!(DatabaseUrl::parse("postgresql://a@b/c?sslmode=disable").is_ok());
     }
 
     #[test]
     fn only_require_without_roots_looks_as_if_it_knew_the_server() {
-        for (query, expected) in
-            [("", false), ("?sslmode=disable", false), ("?sslmode=prefer", false), ("?sslmode=require", true)]
-        {
+        for (query, expected) in [
+            ("", false),
+            ("?sslmode=disable", false),
+            ("?sslmode=prefer", false),
+            ("?sslmode=require", true),
+        ] {
             let url = DatabaseUrl::parse(&format!("postgres://a@b/c{query}")).ok();
-            assert_eq!(url.map(|url| url.takes_any_certificate), Some(expected), "{query}");
+            assert_eq!(
+                url.map(|url| url.takes_any_certificate),
+                Some(expected),
+                "{query}"
+            );
         }
     }
 
@@ -269,7 +370,12 @@ mod tests {
         };
         for (url, rest, mode, roots) in [
             ("postgres://a@b/c", "postgres://a@b/c", "", ""),
-            ("postgres://a@b/c?sslmode=disable", "postgres://a@b/c", "disable", ""),
+            (
+                "postgres://a@b/c?sslmode=disable",
+                "postgres://a@b/c",
+                "disable",
+                "",
+            ),
             (
                 "postgres://a@b/c?sslmode=require&connect_timeout=3&sslrootcert=x",
                 "postgres://a@b/c?connect_timeout=3",
@@ -277,16 +383,30 @@ mod tests {
                 "x",
             ),
             // The last holds.
-            ("postgres://b/c?sslmode=prefer&sslmode=verify-full", "postgres://b/c", "verify-full", ""),
+            (
+                "postgres://b/c?sslmode=prefer&sslmode=verify-full",
+                "postgres://b/c",
+                "verify-full",
+                "",
+            ),
             (
                 "postgres://b/c?ssl%6Dode=verify%2Dca&sslrootcert=%2Fx%20y",
                 "postgres://b/c",
                 "verify-ca",
                 "/x y",
             ),
-            ("postgres://a:p?q@b/c?sslmode=require", "postgres://a:p?q@b/c", "require", ""),
+            (
+                "postgres://a:p?q@b/c?sslmode=require",
+                "postgres://a:p?q@b/c",
+                "require",
+                "",
+            ),
         ] {
-            assert_eq!(taken(url), (rest.to_owned(), mode.to_owned(), roots.to_owned()), "{url}");
+            assert_eq!(
+                taken(url),
+                (rest.to_owned(), mode.to_owned(), roots.to_owned()),
+                "{url}"
+            );
         }
     }
 }

@@ -15,7 +15,12 @@ pub(crate) struct CircuitBreaker {
 impl CircuitBreaker {
     /// Opens after `failures_max` failures in a row, for `rest`.
     pub(crate) fn new(failures_max: u32, rest: Duration) -> Self {
-        Self { failures_max, rest, failures: 0, open_until: None }
+        Self {
+            failures_max,
+            rest,
+            failures: 0,
+            open_until: None,
+        }
     }
 
     /// Whether the provider may be asked.

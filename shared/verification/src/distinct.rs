@@ -14,8 +14,10 @@ pub(crate) struct DistinctInputs<'a> {
 impl<'a> DistinctInputs<'a> {
     pub(crate) fn of(inputs: &[AddressInput<'a>]) -> Self {
         let mut known = HashMap::with_capacity(inputs.len());
-        let mut distinct =
-            Self { inputs: Vec::with_capacity(inputs.len()), places: Vec::with_capacity(inputs.len()) };
+        let mut distinct = Self {
+            inputs: Vec::with_capacity(inputs.len()),
+            places: Vec::with_capacity(inputs.len()),
+        };
         for input in inputs {
             let place = *known.entry(*input).or_insert_with(|| {
                 distinct.inputs.push(*input);
@@ -32,7 +34,10 @@ impl<'a> DistinctInputs<'a> {
             // No input came twice.
             return answers;
         }
-        self.places.iter().map(|place| answers[*place].clone()).collect()
+        self.places
+            .iter()
+            .map(|place| answers[*place].clone())
+            .collect()
     }
 }
 
@@ -42,7 +47,10 @@ mod tests {
 
     #[test]
     fn an_address_sent_twice_is_asked_once_and_answered_twice() {
-        let input = |line: &'static str| AddressInput { address_1: line, ..AddressInput::default() };
+        let input = |line: &'static str| AddressInput {
+            address_1: line,
+            ..AddressInput::default()
+        };
         let distinct = DistinctInputs::of(&[input("a"), input("b"), input("a")]);
         assert_eq!(distinct.inputs, [input("a"), input("b")]);
         assert_eq!(distinct.spread(vec![1, 2]), [1, 2, 1]);

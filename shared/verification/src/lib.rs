@@ -59,9 +59,10 @@ pub fn configured(
     clock: &Clock,
 ) -> Result<Arc<dyn AddressVerifier>, SmartySettingsError> {
     Ok(match config.verification.verifier {
-        VerifierKind::Local => {
-            Arc::new(LocalVerifier::new(store.clone(), config.verification.coverage_points))
-        }
+        VerifierKind::Local => Arc::new(LocalVerifier::new(
+            store.clone(),
+            config.verification.coverage_points,
+        )),
         VerifierKind::Smarty => {
             let smarty = SmartyClient::new(&config.smarty)?;
             Arc::new(CachedVerifier::new(

@@ -26,7 +26,10 @@ pub struct LocalVerifier {
 impl LocalVerifier {
     /// `coverage_points` in a ZIP make it covered.
     pub fn new(store: Store, coverage_points: i64) -> Self {
-        Self { store, coverage_points }
+        Self {
+            store,
+            coverage_points,
+        }
     }
 
     async fn look_up(
@@ -37,7 +40,8 @@ impl LocalVerifier {
         let mut readings: Vec<CheckedAddress> = tokio::task::block_in_place(|| read(inputs));
         let keys: Vec<PointKey> = readings.iter().map(CheckedAddress::point_key).collect();
         let mut facts = self.store.address_look_up(&keys).await?;
-        self.correct_streets(&mut readings, &keys, &mut facts).await?;
+        self.correct_streets(&mut readings, &keys, &mut facts)
+            .await?;
         Ok(readings.into_iter().zip(facts).collect())
     }
 
@@ -57,7 +61,9 @@ impl LocalVerifier {
         };
         let (open, questions): (Vec<usize>, Vec<_>) = tokio::task::block_in_place(|| {
             let asked = (0..keys.len()).filter(is_open);
-            asked.filter_map(|at| Some((at, readings[at].street_question()?))).unzip()
+            asked
+                .filter_map(|at| Some((at, readings[at].street_question()?)))
+                .unzip()
         });
         if open.is_empty() {
             return Ok(());
@@ -67,18 +73,27 @@ impl LocalVerifier {
             .into_iter()
             .zip(&namesakes)
             .flat_map(|(at, namesakes)| {
-                readings[at].candidates(namesakes).into_iter().map(move |candidate| (at, candidate))
+                readings[at]
+                    .candidates(namesakes)
+                    .into_iter()
+                    .map(move |candidate| (at, candidate))
             })
             .collect();
-        let candidate_keys: Vec<PointKey> =
-            candidates.iter().map(|(_, candidate)| candidate.point_key()).collect();
+        let candidate_keys: Vec<PointKey> = candidates
+            .iter()
+            .map(|(_, candidate)| candidate.point_key())
+            .collect();
         let candidate_facts = self.store.address_look_up(&candidate_keys).await?;
         let mut found = candidates.into_iter().zip(candidate_facts).peekable();
         while let Some(&((at, _), _)) = found.peek() {
             // Candidates of one address follow each other.
             let of_address = std::iter::from_fn(|| found.next_if(|((next, _), _)| *next == at));
-            let candidates: Vec<_> = of_address.map(|((_, candidate), facts)| (candidate, facts)).collect();
-            if let Some(confirmed) = only_confirmed(candidates, |facts: &AddressPointFacts| &facts.evidence) {
+            let candidates: Vec<_> = of_address
+                .map(|((_, candidate), facts)| (candidate, facts))
+                .collect();
+            if let Some(confirmed) =
+                only_confirmed(candidates, |facts: &AddressPointFacts| &facts.evidence)
+            {
                 (readings[at], facts[at]) = confirmed;
             }
         }
@@ -102,9 +117,14 @@ impl LocalVerifier {
         } else {
             let is_covered = reading.point_key().is_in_zip()
                 && (self.is_covered(&facts) || facts.evidence != PointEvidence::Nothing);
-            let usual =
-                if is_covered { VerificationStrictness::DeliveryPoint } else { VerificationStrictness::Zip };
-            reading.confirmed(facts.evidence).demand(strictness.unwrap_or(usual))
+            let usual = if is_covered {
+                VerificationStrictness::DeliveryPoint
+            } else {
+                VerificationStrictness::Zip
+            };
+            reading
+                .confirmed(facts.evidence)
+                .demand(strictness.unwrap_or(usual))
         };
         match (verdict, reading_if_overridden) {
             (AddressVerdict::Undeliverable(_), Some(reading)) => reading.overridden(),
@@ -115,8 +135,11 @@ impl LocalVerifier {
 
 /// Reads addresses, many of them on all cores.
 fn read(inputs: &[AddressInput<'_>]) -> Vec<CheckedAddress> {
-    let read_part =
-        |part: &[AddressInput<'_>]| part.iter().map(|input| CheckedAddress::of(*input)).collect::<Vec<_>>();
+    let read_part = |part: &[AddressInput<'_>]| {
+        part.iter()
+            .map(|input| CheckedAddress::of(*input))
+            .collect::<Vec<_>>()
+    };
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let threads = cores.min(inputs.len() / ADDRESSES_PER_THREAD);
     if threads < 2 {
@@ -124,9 +147,12 @@ fn read(inputs: &[AddressInput<'_>]) -> Vec<CheckedAddress> {
     }
     thread::scope(|scope| {
         let parts = inputs.chunks(inputs.len().div_ceil(threads));
-        let parts: Vec<_> = parts.map(|part| scope.spawn(move || read_part(part))).collect();
-        let readings =
-            parts.into_iter().flat_map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        let parts: Vec<_> = parts
+            .map(|part| scope.spawn(move || read_part(part)))
+            .collect();
+        let readings = parts
+            .into_iter()
+            .flat_map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)));
         readings.collect()
     })
 }
@@ -140,8 +166,10 @@ impl AddressVerifier for LocalVerifier {
         Box::pin(async move {
             let distinct = DistinctInputs::of(inputs);
             let found = self.look_up(&distinct.inputs).await?;
-            let verdicts: Vec<AddressVerdict> =
-                found.into_iter().map(|(reading, facts)| self.judge(reading, facts, strictness)).collect();
+            let verdicts: Vec<AddressVerdict> = found
+                .into_iter()
+                .map(|(reading, facts)| self.judge(reading, facts, strictness))
+                .collect();
             Ok(distinct.spread(verdicts))
         })
     }

@@ -87,8 +87,11 @@ impl SmartyClient {
         if settings.auth_id.is_empty() || settings.auth_token.is_empty() {
             return Err(SmartySettingsError::Account);
         }
-        let mut url = Url::parse(&format!("{}/street-address", settings.url.trim_end_matches('/')))
-            .map_err(|_| SmartySettingsError::Url)?;
+        let mut url = Url::parse(&format!(
+            "{}/street-address",
+            settings.url.trim_end_matches('/')
+        ))
+        .map_err(|_| SmartySettingsError::Url)?;
         if url.scheme() != "https" && !is_loopback(&url) {
             return Err(SmartySettingsError::Url);
         }
@@ -116,11 +119,17 @@ impl SmartyClient {
     /// The answers for one batch, tried a bounded number of times.
     async fn ask_batch(&self, inputs: &[AddressInput<'_>]) -> Result<Vec<Value>, String> {
         // The semaphore is never closed.
-        let _permit = self.permits.acquire().await.map_err(|error| error.to_string())?;
+        let _permit = self
+            .permits
+            .acquire()
+            .await
+            .map_err(|error| error.to_string())?;
         let mut pause = self.first_pause;
         for attempt in 1.. {
             if !self.with_breaker(|breaker| breaker.allows(Instant::now())) {
-                return Err("the provider failed again and again, and is left alone for a while".to_owned());
+                return Err(
+                    "the provider failed again and again, and is left alone for a while".to_owned(),
+                );
             }
             let tried = provider_call("smarty", self.try_batch(inputs), |tried| match tried {
                 Ok(_) => ProviderOutcome::Ok,
@@ -132,14 +141,18 @@ impl SmartyClient {
                     self.with_breaker(CircuitBreaker::succeeded);
                     return Ok(answers);
                 }
-                Err(SmartyError::Again(reason, wanted)) if attempt < self.attempts => (reason, wanted),
+                Err(SmartyError::Again(reason, wanted)) if attempt < self.attempts => {
+                    (reason, wanted)
+                }
                 Err(SmartyError::Again(reason, _) | SmartyError::ForGood(reason)) => {
                     self.with_breaker(|breaker| breaker.failed(Instant::now()));
                     return Err(reason);
                 }
             };
             tracing::warn!(attempt, reason, "the address provider gave no answer");
-            let wait = pause.mul_f64(rand::random_range(1.0..1.5)).max(wanted_pause.unwrap_or_default());
+            let wait = pause
+                .mul_f64(rand::random_range(1.0..1.5))
+                .max(wanted_pause.unwrap_or_default());
             tokio::time::sleep(wait.min(PAUSE_MAX)).await;
             pause *= 2;
         }
@@ -148,8 +161,15 @@ impl SmartyClient {
 
     async fn try_batch(&self, inputs: &[AddressInput<'_>]) -> Result<Vec<Value>, SmartyError> {
         let lookups: Vec<SmartyLookup<'_>> = inputs.iter().map(lookup).collect();
-        let failed = |error: reqwest::Error| SmartyError::Again(explained(&error.without_url()), None);
-        let response = self.http.post(self.url.clone()).json(&lookups).send().await.map_err(failed)?;
+        let failed =
+            |error: reqwest::Error| SmartyError::Again(explained(&error.without_url()), None);
+        let response = self
+            .http
+            .post(self.url.clone())
+            .json(&lookups)
+            .send()
+            .await
+            .map_err(failed)?;
         let status = response.status();
         let pause = retry_after(&response);
         let reason = format!("the provider answered {}", status.as_u16());
@@ -182,8 +202,13 @@ impl VerificationProvider for SmartyClient {
     ) -> BoxFuture<'a, (Vec<Option<Value>>, Option<String>)> {
         Box::pin(async move {
             let batches: Vec<_> = inputs.chunks(BATCH).collect();
-            let asked: Vec<_> = batches.iter().map(|batch| self.ask_batch(batch).boxed()).collect();
-            let mut results = stream::iter(asked).buffered(self.concurrency).zip(stream::iter(&batches));
+            let asked: Vec<_> = batches
+                .iter()
+                .map(|batch| self.ask_batch(batch).boxed())
+                .collect();
+            let mut results = stream::iter(asked)
+                .buffered(self.concurrency)
+                .zip(stream::iter(&batches));
             let (mut answers, mut failure) = (Vec::with_capacity(inputs.len()), None);
             while let Some((result, batch)) = results.next().await {
                 match result {
@@ -204,7 +229,11 @@ impl VerificationProvider for SmartyClient {
         answer: &Value,
         strictness: Option<VerificationStrictness>,
     ) -> AddressVerdict {
-        answer::judge(reading, answer, strictness.unwrap_or(VerificationStrictness::DeliveryPoint))
+        answer::judge(
+            reading,
+            answer,
+            strictness.unwrap_or(VerificationStrictness::DeliveryPoint),
+        )
     }
 }
 
@@ -225,7 +254,9 @@ async fn bounded(mut response: Response) -> Result<Vec<u8>, SmartyError> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(failed)? {
         if body.len() + chunk.len() > ANSWER_BYTES {
-            return Err(SmartyError::ForGood("the provider's answer is too long".to_owned()));
+            return Err(SmartyError::ForGood(
+                "the provider's answer is too long".to_owned(),
+            ));
         }
         body.extend_from_slice(&chunk);
     }
@@ -234,7 +265,14 @@ async fn bounded(mut response: Response) -> Result<Vec<u8>, SmartyError> {
 
 /// The pause that the provider asks for, in whole seconds.
 fn retry_after(response: &Response) -> Option<Duration> {
-    let seconds = response.headers().get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    let seconds = response
+        .headers()
+        .get(RETRY_AFTER)?
+        .to_str()
+        .ok()?
+        .trim()
+        .parse()
+        .ok()?;
     Some(Duration::from_secs(seconds))
 }
 

@@ -11,16 +11,27 @@ use crate::{AuditError, Policy};
 ///
 /// # Errors
 /// [`AuditError::Advisories`] when the folder holds no such database.
-pub fn advisories(database: &Path, lockfile: &Lockfile, policy: &Policy) -> Result<Vec<String>, AuditError> {
+pub fn advisories(
+    database: &Path,
+    lockfile: &Lockfile,
+    policy: &Policy,
+) -> Result<Vec<String>, AuditError> {
     let database = Database::open(database)?;
     let found = database.query_vulnerabilities(lockfile, &Query::crate_scope());
     let concerning = found.iter().filter(|found| {
-        !policy.advisories.ignore.iter().any(|ignored| ignored == found.advisory.id.as_str())
+        !policy
+            .advisories
+            .ignore
+            .iter()
+            .any(|ignored| ignored == found.advisory.id.as_str())
     });
     Ok(concerning
         .map(|found| {
             let (package, advisory) = (&found.package, &found.advisory);
-            format!("{} {}: {}, {}", package.name, package.version, advisory.id, advisory.title)
+            format!(
+                "{} {}: {}, {}",
+                package.name, package.version, advisory.id, advisory.title
+            )
         })
         .collect())
 }
@@ -60,9 +71,15 @@ What it is given.
     #[test]
     fn a_vulnerable_version_is_found_unless_it_does_not_concern_us() {
         let mut policy = Policy::default();
-        assert_eq!(found("1.0.0", &policy), ["leaky 1.0.0: RUSTSEC-2026-9999, Leaks"]);
+        assert_eq!(
+            found("1.0.0", &policy),
+            ["leaky 1.0.0: RUSTSEC-2026-9999, Leaks"]
+        );
         assert!(found("1.0.1", &policy).is_empty());
-        policy.advisories.ignore.push("RUSTSEC-2026-9999".to_owned());
+        policy
+            .advisories
+            .ignore
+            .push("RUSTSEC-2026-9999".to_owned());
         assert!(found("1.0.0", &policy).is_empty());
     }
 }

@@ -53,13 +53,20 @@ impl Graph {
     /// [`AuditError::Cargo`] when it has no answer, as with a Cargo.lock that is not up to date.
     pub fn of_workspace(folder: &Path, policy: &Policy) -> Result<Self, AuditError> {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        command.current_dir(folder).args(["metadata", "--format-version=1", "--locked", "--offline"]);
+        command.current_dir(folder).args([
+            "metadata",
+            "--format-version=1",
+            "--locked",
+            "--offline",
+        ]);
         for target in &policy.graph.targets {
             command.args(["--filter-platform", target]);
         }
         let output = command.output()?;
         if !output.status.success() {
-            return Err(AuditError::Cargo(String::from_utf8_lossy(&output.stderr).into_owned()));
+            return Err(AuditError::Cargo(
+                String::from_utf8_lossy(&output.stderr).into_owned(),
+            ));
         }
         Self::read(&output.stdout)
     }
@@ -69,7 +76,10 @@ impl Graph {
     /// # Errors
     /// [`AuditError::Metadata`].
     pub fn read(json: &[u8]) -> Result<Self, AuditError> {
-        let Metadata { mut packages, resolve } = serde_json::from_slice(json)?;
+        let Metadata {
+            mut packages,
+            resolve,
+        } = serde_json::from_slice(json)?;
         let built: HashSet<String> = resolve.nodes.into_iter().map(|node| node.id).collect();
         packages.retain(|package| built.contains(&package.id));
         Ok(Self { packages })

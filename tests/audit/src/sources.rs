@@ -6,11 +6,19 @@ use rustsec::Lockfile;
 pub fn sources(lockfile: &Lockfile) -> Vec<String> {
     let mut findings = Vec::new();
     for package in &lockfile.packages {
-        let Some(source) = &package.source else { continue };
+        let Some(source) = &package.source else {
+            continue;
+        };
         if !source.is_default_registry() {
-            findings.push(format!("{} {} comes from {source}", package.name, package.version));
+            findings.push(format!(
+                "{} {} comes from {source}",
+                package.name, package.version
+            ));
         } else if package.checksum.is_none() {
-            findings.push(format!("{} {} has no checksum", package.name, package.version));
+            findings.push(format!(
+                "{} {} has no checksum",
+                package.name, package.version
+            ));
         }
     }
     findings
@@ -34,7 +42,15 @@ mod tests {
         );
         let found = sources(&text.parse().unwrap());
         assert_eq!(found.len(), 2, "{found:?}");
-        assert!(found[0].starts_with("bare") || found[1].starts_with("bare"), "{found:?}");
-        assert!(found.iter().any(|finding| finding.starts_with("forked 1.0.0 comes from")), "{found:?}");
+        assert!(
+            found[0].starts_with("bare") || found[1].starts_with("bare"),
+            "{found:?}"
+        );
+        assert!(
+            found
+                .iter()
+                .any(|finding| finding.starts_with("forked 1.0.0 comes from")),
+            "{found:?}"
+        );
     }
 }

@@ -21,7 +21,10 @@ pub fn withdrawn(lockfile: &Lockfile) -> Result<Withdrawn, AuditError> {
     let index = crates_index::SparseIndex::new_cargo_default()?;
     Ok(judge(lockfile, |name, version| {
         let known = index.crate_from_cache(name).ok()?;
-        let of_this_version = known.versions().iter().find(|known| known.version() == version)?;
+        let of_this_version = known
+            .versions()
+            .iter()
+            .find(|known| known.version() == version)?;
         Some(of_this_version.is_yanked())
     }))
 }
@@ -29,7 +32,11 @@ pub fn withdrawn(lockfile: &Lockfile) -> Result<Withdrawn, AuditError> {
 /// Judges by what somebody knows: whether this version of this package was withdrawn.
 fn judge(lockfile: &Lockfile, is_withdrawn: impl Fn(&str, &str) -> Option<bool>) -> Withdrawn {
     let mut all = Withdrawn::default();
-    for package in lockfile.packages.iter().filter(|package| package.source.is_some()) {
+    for package in lockfile
+        .packages
+        .iter()
+        .filter(|package| package.source.is_some())
+    {
         let (name, version) = (package.name.as_str(), package.version.to_string());
         match is_withdrawn(name, &version) {
             None => all.unknown += 1,
@@ -48,10 +55,22 @@ mod tests {
     fn a_withdrawn_version_is_found() {
         let registry = "registry+https://github.com/rust-lang/crates.io-index";
         let package = |name: &str| {
-            format!("[[package]]\nname = \"{name}\"\nversion = \"1.0.0\"\nsource = \"{registry}\"\n")
+            format!(
+                "[[package]]\nname = \"{name}\"\nversion = \"1.0.0\"\nsource = \"{registry}\"\n"
+            )
         };
-        let text = format!("version = 4\n{}{}{}", package("fine"), package("new"), package("gone"));
-        let all = judge(&text.parse().unwrap(), |name, _| (name != "new").then_some(name == "gone"));
-        assert_eq!((all.findings, all.unknown), (vec!["gone 1.0.0 was withdrawn".to_owned()], 1));
+        let text = format!(
+            "version = 4\n{}{}{}",
+            package("fine"),
+            package("new"),
+            package("gone")
+        );
+        let all = judge(&text.parse().unwrap(), |name, _| {
+            (name != "new").then_some(name == "gone")
+        });
+        assert_eq!(
+            (all.findings, all.unknown),
+            (vec!["gone 1.0.0 was withdrawn".to_owned()], 1)
+        );
     }
 }

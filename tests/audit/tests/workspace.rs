@@ -34,7 +34,10 @@ fn every_licence_is_allowed() {
 #[test]
 fn there_is_one_version_of_each_package_but_for_those_that_are_named() {
     let policy = policy();
-    assert_none(&versions(&Graph::of_workspace(&root(), &policy).unwrap(), &policy));
+    assert_none(&versions(
+        &Graph::of_workspace(&root(), &policy).unwrap(),
+        &policy,
+    ));
 }
 
 #[test]
@@ -57,7 +60,9 @@ fn no_version_was_withdrawn_as_far_as_this_machine_knows() {
 #[test]
 fn no_package_has_a_known_vulnerability_when_there_is_a_database_of_them() {
     match std::env::var_os("ADVISORY_DB") {
-        Some(database) => assert_none(&advisories(Path::new(&database), &lockfile(), &policy()).unwrap()),
+        Some(database) => {
+            assert_none(&advisories(Path::new(&database), &lockfile(), &policy()).unwrap())
+        }
         None => println!("not looked at: ADVISORY_DB names no copy of RustSec's database"),
     }
 }

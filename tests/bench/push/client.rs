@@ -38,7 +38,10 @@ impl Ids {
     pub fn external_id(self, number: usize) -> String {
         match self {
             Self::InOrder => format!("8{number:015}"),
-            Self::Spread => format!("{:016x}", (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+            Self::Spread => format!(
+                "{:016x}",
+                (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            ),
         }
     }
 }
@@ -66,8 +69,14 @@ pub async fn provision(database: &Database) -> anyhow::Result<()> {
         .collect();
     let file = json!({"teams": [{"name": "Bench", "integrations": integrations}]});
     let policy = outbound::TargetPolicy::default();
-    pillarbox::apply::apply(&store(database)?, &file.to_string(), Path::new("."), &policy, Utc::now())
-        .await?;
+    pillarbox::apply::apply(
+        &store(database)?,
+        &file.to_string(),
+        Path::new("."),
+        &policy,
+        Utc::now(),
+    )
+    .await?;
     Ok(())
 }
 
@@ -75,7 +84,11 @@ pub async fn provision(database: &Database) -> anyhow::Result<()> {
 pub async fn integration_id(database: &Database, number: usize) -> anyhow::Result<Uuid> {
     let store = store(database)?;
     let team = store.team_by_name("Bench").await?;
-    Ok(store.integration_by_name(team.team_id, &format!("CRM{number}")).await?.integration_id.0)
+    Ok(store
+        .integration_by_name(team.team_id, &format!("CRM{number}"))
+        .await?
+        .integration_id
+        .0)
 }
 
 /// The values of a contact, as a CRM has them: twelve fields, some 300 bytes.
@@ -90,17 +103,24 @@ pub fn fields(number: usize) -> Value {
 
 /// The records of a batch: contacts of these numbers.
 fn records(numbers: std::ops::Range<usize>, ids: Ids) -> Value {
-    let records =
-        numbers.map(|number| json!({"external_id": ids.external_id(number), "fields": fields(number)}));
+    let records = numbers
+        .map(|number| json!({"external_id": ids.external_id(number), "fields": fields(number)}));
     json!({ "records": records.collect::<Vec<_>>() })
 }
 
 impl Client {
     /// A client of the integration with this number.
     pub fn new(url: &str, number: usize, ids: Ids) -> anyhow::Result<Self> {
-        let http = reqwest::Client::builder().timeout(Duration::from_secs(300)).build()?;
+        let http = reqwest::Client::builder()
+            .timeout(Duration::from_secs(300))
+            .build()?;
         let base = format!("{url}/api/integrations/push/v1");
-        Ok(Self { http, base, authorization: format!("Bearer {}", key(number)), ids })
+        Ok(Self {
+            http,
+            base,
+            authorization: format!("Bearer {}", key(number)),
+            ids,
+        })
     }
 
     /// One request with a new `Idempotency-Key`; its answer must be 200.
@@ -121,7 +141,10 @@ impl Client {
     pub async fn until_ready(&self) -> anyhow::Result<()> {
         let begun = Instant::now();
         while let Err(error) = self.declare().await {
-            ensure!(begun.elapsed() < READY_TIMEOUT, "no syncer is found: {error:#}");
+            ensure!(
+                begun.elapsed() < READY_TIMEOUT,
+                "no syncer is found: {error:#}"
+            );
             tokio::time::sleep(LOOK_INTERVAL).await;
         }
         Ok(())
@@ -140,12 +163,19 @@ impl Client {
             "state",
             "zip",
         ];
-        let mut fields: Vec<Value> =
-            semantics.iter().map(|name| json!({"key": name, "semantic": name})).collect();
+        let mut fields: Vec<Value> = semantics
+            .iter()
+            .map(|name| json!({"key": name, "semantic": name}))
+            .collect();
         fields.push(json!({"key": "lifetime_value", "type": "number"}));
         fields.push(json!({"key": "customer_since", "type": "date"}));
         fields.push(json!({"key": "newsletter", "type": "yes_no"}));
-        self.call(Method::POST, "/schema", json!({ "fields": fields }).to_string()).await?;
+        self.call(
+            Method::POST,
+            "/schema",
+            json!({ "fields": fields }).to_string(),
+        )
+        .await?;
         Ok(())
     }
 

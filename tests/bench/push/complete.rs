@@ -24,7 +24,10 @@ const OTHERS: usize = 100;
 pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
     step("make a million contacts twice");
     let sql = stack.database.client().await?;
-    let (ours, bare) = (integration_id(&stack.database, 1).await?, integration_id(&stack.database, 2).await?);
+    let (ours, bare) = (
+        integration_id(&stack.database, 1).await?,
+        integration_id(&stack.database, 2).await?,
+    );
     let client = stack.client(1)?;
     let sync_id: Uuid = serde_json::from_value(client.begin().await?["syncId"].clone())?;
     for integration in [ours, bare] {
@@ -50,11 +53,19 @@ pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
     other.complete().await?;
     let ms = |time: Duration| time.as_secs_f64() * 1000.0;
     Ok(vec![
-        Figure::new("complete over 1,000,000 contacts, end to end", ms(time), "ms"),
+        Figure::new(
+            "complete over 1,000,000 contacts, end to end",
+            ms(time),
+            "ms",
+        ),
         Figure::new("bare UPDATE that finds and marks them", ms(marked), "ms"),
         Figure::new("complete / bare UPDATE", ms(time) / ms(marked), "x").at_most(2.0),
         Figure::new("push of another integration, alone", ms(alone), "ms"),
-        Figure::new("push of another integration, meanwhile", ms(meanwhile), "ms"),
+        Figure::new(
+            "push of another integration, meanwhile",
+            ms(meanwhile),
+            "ms",
+        ),
         // One that waited would take as long as the rest of the completion.
         Figure::new("push meanwhile / complete", ms(meanwhile) / ms(time), "x").at_most(0.5),
     ])
@@ -62,7 +73,11 @@ pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
 
 /// Brings the tables into the state in which autovacuum leaves them, one statement at a time as it must be.
 pub async fn settle(sql: &Sql) -> anyhow::Result<()> {
-    for statement in ["VACUUM ANALYZE contacts", "VACUUM ANALYZE sync_received", "CHECKPOINT"] {
+    for statement in [
+        "VACUUM ANALYZE contacts",
+        "VACUUM ANALYZE sync_received",
+        "CHECKPOINT",
+    ] {
         sql.batch_execute(statement).await?;
     }
     Ok(())
@@ -107,6 +122,9 @@ async fn mark_bare(sql: &Sql, integration_id: Uuid, sync_id: Uuid) -> anyhow::Re
         )
         .await?;
     let time = begun.elapsed();
-    ensure!(i64::try_from(marked)? == CONTACTS / MISSING_ONE_IN, "the bare statement marked {marked}");
+    ensure!(
+        i64::try_from(marked)? == CONTACTS / MISSING_ONE_IN,
+        "the bare statement marked {marked}"
+    );
     Ok(time)
 }

@@ -16,10 +16,18 @@ impl Marks {
     pub async fn read(stack: &Stack) -> anyhow::Result<Self> {
         let (gateway, syncer) = (&stack.fleet.gateway, &stack.fleet.syncers[0]);
         Ok(Self {
-            call: gateway.metric_seconds("pillarbox_call_duration_seconds").await?,
-            work: syncer.metric_seconds("pillarbox_work_duration_seconds").await?,
-            gateway_database: gateway.metric_seconds("pillarbox_database_busy_seconds").await?,
-            syncer_database: syncer.metric_seconds("pillarbox_database_busy_seconds").await?,
+            call: gateway
+                .metric_seconds("pillarbox_call_duration_seconds")
+                .await?,
+            work: syncer
+                .metric_seconds("pillarbox_work_duration_seconds")
+                .await?,
+            gateway_database: gateway
+                .metric_seconds("pillarbox_database_busy_seconds")
+                .await?,
+            syncer_database: syncer
+                .metric_seconds("pillarbox_database_busy_seconds")
+                .await?,
         })
     }
 
@@ -31,12 +39,17 @@ impl Marks {
         let gateway_database = ms(now.gateway_database, self.gateway_database);
         let syncer_database = ms(now.syncer_database, self.syncer_database);
         let parts = [
-            ("HTTP, admission, reading the body", whole_ms - call - gateway_database),
+            (
+                "HTTP, admission, reading the body",
+                whole_ms - call - gateway_database,
+            ),
             ("admission in PostgreSQL", gateway_database),
             ("broker", call - work),
             ("checking", work - syncer_database),
             ("PostgreSQL", syncer_database),
         ];
-        Ok(parts.map(|(part, ms)| Figure::new(format!("  of it {part}"), ms, "ms")).into())
+        Ok(parts
+            .map(|(part, ms)| Figure::new(format!("  of it {part}"), ms, "ms"))
+            .into())
     }
 }

@@ -35,7 +35,10 @@ struct Times {
 pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
     let sql = stack.database.client().await?;
     // The log of the warm-up alone would bring about a checkpoint in the middle of the measurement.
-    for statement in ["ALTER SYSTEM SET max_wal_size = '8GB'", "SELECT pg_reload_conf()"] {
+    for statement in [
+        "ALTER SYSTEM SET max_wal_size = '8GB'",
+        "SELECT pg_reload_conf()",
+    ] {
         sql.batch_execute(statement).await?;
     }
     stack.client(3)?.declare().await?;
@@ -54,8 +57,12 @@ pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
     for statement in ["ALTER SYSTEM RESET max_wal_size", "SELECT pg_reload_conf()"] {
         sql.batch_execute(statement).await?;
     }
-    let orders = ["random ids", "ids in order"].into_iter().zip(small.iter().zip(&large));
-    Ok(orders.flat_map(|(order, (small, large))| figures(order, small, large)).collect())
+    let orders = ["random ids", "ids in order"]
+        .into_iter()
+        .zip(small.iter().zip(&large));
+    Ok(orders
+        .flat_map(|(order, (small, large))| figures(order, small, large))
+        .collect())
 }
 
 /// Pushes and inserts batches of new contacts, with spread ids and with ids in order in turn.
@@ -67,10 +74,15 @@ async fn batches(
     times: &mut [Times; 2],
 ) -> anyhow::Result<()> {
     let orders = [Ids::Spread, Ids::InOrder];
-    let clients = [stack.client_with(3, Ids::Spread)?, stack.client_with(3, Ids::InOrder)?];
+    let clients = [
+        stack.client_with(3, Ids::Spread)?,
+        stack.client_with(3, Ids::InOrder)?,
+    ];
     clients[0].begin().await?;
     let size = usize::try_from(size)?;
-    let mut batch = (size * 10..).step_by(BATCH).map(|start| start..start + BATCH);
+    let mut batch = (size * 10..)
+        .step_by(BATCH)
+        .map(|start| start..start + BATCH);
     let mut next = || batch.next().context("batches have no end");
     // Behind a checkpoint Postgres logs each page whole that is touched for the first time, and random ids touch another
     // one with nearly every contact: what is measured is the time between two checkpoints. So many random contacts
@@ -88,28 +100,60 @@ async fn batches(
             }
         }
     }
-    Ok(sql.batch_execute("UPDATE syncs SET status = 'expired' WHERE status = 'open'").await?)
+    Ok(sql
+        .batch_execute("UPDATE syncs SET status = 'expired' WHERE status = 'open'")
+        .await?)
 }
 
 fn figures(order: &str, small: &Times, large: &Times) -> Vec<Figure> {
     let ratio = |of: fn(&Times) -> &Samples| of(large).median_ms() / of(small).median_ms();
     vec![
-        Figure::new(format!("new batch among 100,000 contacts, {order}"), small.push.median_ms(), "ms"),
+        Figure::new(
+            format!("new batch among 100,000 contacts, {order}"),
+            small.push.median_ms(),
+            "ms",
+        ),
         Figure::new("new batch among 10,000,000", large.push.median_ms(), "ms"),
-        Figure::new("bare INSERT of the same rows among 100,000", small.bare.median_ms(), "ms"),
-        Figure::new("bare INSERT of the same rows among 10,000,000", large.bare.median_ms(), "ms"),
-        Figure::new("10,000,000 / 100,000, bare INSERT", ratio(|times| &times.bare), "x"),
-        Figure::new(format!("10,000,000 / 100,000, {order}"), ratio(|times| &times.push), "x").at_most(BOUND),
+        Figure::new(
+            "bare INSERT of the same rows among 100,000",
+            small.bare.median_ms(),
+            "ms",
+        ),
+        Figure::new(
+            "bare INSERT of the same rows among 10,000,000",
+            large.bare.median_ms(),
+            "ms",
+        ),
+        Figure::new(
+            "10,000,000 / 100,000, bare INSERT",
+            ratio(|times| &times.bare),
+            "x",
+        ),
+        Figure::new(
+            format!("10,000,000 / 100,000, {order}"),
+            ratio(|times| &times.push),
+            "x",
+        )
+        .at_most(BOUND),
     ]
 }
 
 /// Adds contacts. Their indexes are made afterwards, which takes a part of the time.
 async fn fill(sql: &Sql, integration_id: Uuid, from: i64, to: i64) -> anyhow::Result<()> {
-    let indexes =
-        sql.query("SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'contacts'", &[]).await?;
-    sql.batch_execute("ALTER TABLE contacts DROP CONSTRAINT contacts_pkey").await?;
-    for index in indexes.iter().filter(|index| index.get::<_, &str>(0) != "contacts_pkey") {
-        sql.batch_execute(&format!("DROP INDEX {}", index.get::<_, &str>(0))).await?;
+    let indexes = sql
+        .query(
+            "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'contacts'",
+            &[],
+        )
+        .await?;
+    sql.batch_execute("ALTER TABLE contacts DROP CONSTRAINT contacts_pkey")
+        .await?;
+    for index in indexes
+        .iter()
+        .filter(|index| index.get::<_, &str>(0) != "contacts_pkey")
+    {
+        sql.batch_execute(&format!("DROP INDEX {}", index.get::<_, &str>(0)))
+            .await?;
     }
     sql.execute(
         "INSERT INTO contacts (integration_id, external_id, fields, changed_in, created_at, changed_at)
@@ -118,10 +162,12 @@ async fn fill(sql: &Sql, integration_id: Uuid, from: i64, to: i64) -> anyhow::Re
         &[&integration_id, &from, &to],
     )
     .await?;
-    sql.batch_execute("SET maintenance_work_mem = '1GB'").await?;
+    sql.batch_execute("SET maintenance_work_mem = '1GB'")
+        .await?;
     for index in &indexes {
         sql.batch_execute(index.get(1)).await?;
     }
-    let key = "ALTER TABLE contacts ADD CONSTRAINT contacts_pkey PRIMARY KEY USING INDEX contacts_pkey";
+    let key =
+        "ALTER TABLE contacts ADD CONSTRAINT contacts_pkey PRIMARY KEY USING INDEX contacts_pkey";
     Ok(sql.batch_execute(key).await?)
 }

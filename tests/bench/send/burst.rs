@@ -43,7 +43,9 @@ pub(super) async fn measure(stack: &mut Stack) -> anyhow::Result<Vec<Figure>> {
 
 fn bodies(stack: &mut Stack) -> Vec<String> {
     let campaign = |number: usize| CAMPAIGNS[number % CAMPAIGNS.len()];
-    (0..REQUESTS).map(|number| body(campaign(number), &stack.people.take(RECIPIENTS))).collect()
+    (0..REQUESTS)
+        .map(|number| body(campaign(number), &stack.people.take(RECIPIENTS)))
+        .collect()
 }
 
 async fn one_against_two(stack: &mut Stack) -> anyhow::Result<Vec<Figure>> {
@@ -57,7 +59,12 @@ async fn one_against_two(stack: &mut Stack) -> anyhow::Result<Vec<Figure>> {
         burst(stack).await?;
         until_all_findable(stack).await?;
         let together = burst(stack).await?;
-        stack.fleet.mailers.pop().context("a second mailer")?.terminate()?;
+        stack
+            .fleet
+            .mailers
+            .pop()
+            .context("a second mailer")?
+            .terminate()?;
         if round > 0 {
             one.push(alone);
             two.push(together);
@@ -65,8 +72,16 @@ async fn one_against_two(stack: &mut Stack) -> anyhow::Result<Vec<Figure>> {
     }
     let ratio = two.median_ms() / one.median_ms();
     Ok(vec![
-        Figure::new("burst of 32 requests of 250: one mailer", one.median_ms(), "ms"),
-        Figure::new("burst of 32 requests of 250: two mailers", two.median_ms(), "ms"),
+        Figure::new(
+            "burst of 32 requests of 250: one mailer",
+            one.median_ms(),
+            "ms",
+        ),
+        Figure::new(
+            "burst of 32 requests of 250: two mailers",
+            two.median_ms(),
+            "ms",
+        ),
         Figure::new("burst: two mailers against one", ratio, "times").at_most(NO_SLOWER),
     ])
 }
@@ -75,8 +90,15 @@ async fn one_against_two(stack: &mut Stack) -> anyhow::Result<Vec<Figure>> {
 async fn until_all_findable(stack: &Stack) -> anyhow::Result<()> {
     let client = stack.database.client().await?;
     let begun = Instant::now();
-    while client.query_one("SELECT EXISTS (SELECT FROM recipients_unsearched)", &[]).await?.get(0) {
-        ensure!(begun.elapsed() < FINDABLE_TIMEOUT, "recipients are not made findable");
+    while client
+        .query_one("SELECT EXISTS (SELECT FROM recipients_unsearched)", &[])
+        .await?
+        .get(0)
+    {
+        ensure!(
+            begun.elapsed() < FINDABLE_TIMEOUT,
+            "recipients are not made findable"
+        );
         tokio::time::sleep(LOOK_INTERVAL).await;
     }
     Ok(())
@@ -85,7 +107,12 @@ async fn until_all_findable(stack: &Stack) -> anyhow::Result<()> {
 async fn burst(stack: &mut Stack) -> anyhow::Result<Duration> {
     let bodies = bodies(stack);
     let begun = Instant::now();
-    try_join_all(bodies.into_iter().map(|body| stack.sender.send(body, RECIPIENTS))).await?;
+    try_join_all(
+        bodies
+            .into_iter()
+            .map(|body| stack.sender.send(body, RECIPIENTS)),
+    )
+    .await?;
     Ok(begun.elapsed())
 }
 
@@ -112,16 +139,41 @@ async fn one_of_two_killed(stack: &mut Stack) -> anyhow::Result<Vec<Figure>> {
     let took = begun.elapsed();
     let lost = answers.iter().filter(|answer| answer.is_err()).count();
     let cards = "SELECT count(*), count(DISTINCT address_id) FROM pieces WHERE created_at >= $1";
-    let row = stack.database.client().await?.query_one(cards, &[&since]).await?;
+    let row = stack
+        .database
+        .client()
+        .await?
+        .query_one(cards, &[&since])
+        .await?;
     let (cards, addresses): (i64, i64) = (row.get(0), row.get(1));
     let expected = (REQUESTS * RECIPIENTS) as i64;
     let wrong = (cards - expected).abs() + (addresses - expected).abs();
-    let found = store(&stack.database)?.check(Utc::now(), DUPLICATE_DAYS, |_| {}).await?;
+    let found = store(&stack.database)?
+        .check(Utc::now(), DUPLICATE_DAYS, |_| {})
+        .await?;
     Ok(vec![
-        Figure::new("burst, one of two mailers killed: whole burst", took.as_secs_f64(), "s"),
-        Figure::new("burst, one killed: requests without an answer", lost as f64, "requests").at_most(0.0),
-        Figure::new("burst, one killed: cards too few or too many", wrong as f64, "cards").at_most(0.0),
-        Figure::new("burst, one killed: what `pillarbox check` finds", found.len() as f64, "rows")
-            .at_most(0.0),
+        Figure::new(
+            "burst, one of two mailers killed: whole burst",
+            took.as_secs_f64(),
+            "s",
+        ),
+        Figure::new(
+            "burst, one killed: requests without an answer",
+            lost as f64,
+            "requests",
+        )
+        .at_most(0.0),
+        Figure::new(
+            "burst, one killed: cards too few or too many",
+            wrong as f64,
+            "cards",
+        )
+        .at_most(0.0),
+        Figure::new(
+            "burst, one killed: what `pillarbox check` finds",
+            found.len() as f64,
+            "rows",
+        )
+        .at_most(0.0),
     ])
 }

@@ -20,7 +20,10 @@ use crate::step;
 
 /// Tables that a send leaves rows in, and which rows are those of the send `{id}`. Transactions before their entries.
 const TABLES: [(&str, &str); 7] = [
-    ("address_entries", "entry_id IN (SELECT entry_id FROM pieces WHERE charge_id = '{id}')"),
+    (
+        "address_entries",
+        "entry_id IN (SELECT entry_id FROM pieces WHERE charge_id = '{id}')",
+    ),
     ("recipients", "charge_id = '{id}'"),
     ("charges", "charge_id = '{id}'"),
     ("pieces", "charge_id = '{id}'"),
@@ -46,7 +49,10 @@ pub(super) async fn measure(stack: &mut Stack, copies: &Database) -> anyhow::Res
     let (source, target) = (stack.database.client().await?, copies.client().await?);
     let (mut sends, mut copied) = (Samples::default(), Samples::default());
     for round in 0..=ROUNDS {
-        let send = stack.sender.send(body(CAMPAIGNS[0], &stack.people.take(LARGE)), LARGE).await?;
+        let send = stack
+            .sender
+            .send(body(CAMPAIGNS[0], &stack.people.take(LARGE)), LARGE)
+            .await?;
         let rows = rows_of_last_send(&source).await?;
         let copy = copy_in(&target, &rows).await?;
         // The first round only warms both sides up.
@@ -59,7 +65,12 @@ pub(super) async fn measure(stack: &mut Stack, copies: &Database) -> anyhow::Res
     Ok(vec![
         Figure::new("5000 recipients: whole request", send, "ms"),
         Figure::new("5000 recipients: COPY of the same rows", copy, "ms"),
-        Figure::new("5000 recipients: request against COPY", send / copy, "times").at_most(3.0),
+        Figure::new(
+            "5000 recipients: request against COPY",
+            send / copy,
+            "times",
+        )
+        .at_most(3.0),
     ])
 }
 
@@ -69,8 +80,12 @@ async fn rows_of_last_send(source: &Client) -> anyhow::Result<Vec<Rows>> {
     let mut all = Vec::new();
     for (table, condition) in TABLES {
         let condition = condition.replace("{id}", &id.to_string());
-        let sql = format!("COPY (SELECT * FROM {table} WHERE {condition}) TO STDOUT (FORMAT binary)");
-        all.push(Rows { table, chunks: read(source, &sql).await? });
+        let sql =
+            format!("COPY (SELECT * FROM {table} WHERE {condition}) TO STDOUT (FORMAT binary)");
+        all.push(Rows {
+            table,
+            chunks: read(source, &sql).await?,
+        });
     }
     Ok(all)
 }
@@ -93,12 +108,16 @@ async fn copy_in(target: &Client, rows: &[Rows]) -> anyhow::Result<Duration> {
     let begun = Instant::now();
     target.batch_execute("BEGIN").await?;
     for Rows { table, chunks } in rows {
-        let sink = target.copy_in(&format!("COPY {table} FROM STDIN (FORMAT binary)")).await?;
+        let sink = target
+            .copy_in(&format!("COPY {table} FROM STDIN (FORMAT binary)"))
+            .await?;
         pin_mut!(sink);
         for chunk in chunks {
             sink.feed(chunk.clone()).await?;
         }
-        sink.finish().await.with_context(|| format!("COPY into {table}"))?;
+        sink.finish()
+            .await
+            .with_context(|| format!("COPY into {table}"))?;
     }
     target.batch_execute("COMMIT").await?;
     Ok(begun.elapsed())

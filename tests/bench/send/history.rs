@@ -21,7 +21,10 @@ const IDS: &str = include_str!("history/ids.sql");
 /// What is filled, with the statement that fills it.
 const TABLES: [(&str, &str); 4] = [
     ("charges", include_str!("history/charges.sql")),
-    ("address_entries", include_str!("history/address_entries.sql")),
+    (
+        "address_entries",
+        include_str!("history/address_entries.sql"),
+    ),
     ("recipients", include_str!("history/recipients.sql")),
     ("pieces", include_str!("history/pieces.sql")),
 ];
@@ -47,20 +50,36 @@ pub(super) async fn measure(stack: &mut Stack, seeded: &Database) -> anyhow::Res
     let places = places(1..100_000);
     let zips: Vec<&str> = places.iter().map(|place| place.zip.as_str()).collect();
     client
-        .execute("INSERT INTO earlier_zips SELECT * FROM unnest($1::text[]) WITH ORDINALITY", &[&zips])
+        .execute(
+            "INSERT INTO earlier_zips SELECT * FROM unnest($1::text[]) WITH ORDINALITY",
+            &[&zips],
+        )
         .await?;
     try_join_all(TABLES.map(|(table, sql)| fill(seeded, table, sql))).await?;
     // The load is written out, so that it is not what the measurement waits for.
     client.batch_execute("VACUUM ANALYZE").await?;
     client.batch_execute("CHECKPOINT").await?;
-    step(&format!("prepared in {} s; 5000 recipients over them", begun.elapsed().as_secs()));
+    step(&format!(
+        "prepared in {} s; 5000 recipients over them",
+        begun.elapsed().as_secs()
+    ));
     let mut over = Stack::start(seeded.clone()).await?;
     let mut nationwide = People::nationwide();
-    let (mut without, mut with, mut spread) = (Samples::default(), Samples::default(), Samples::default());
+    let (mut without, mut with, mut spread) =
+        (Samples::default(), Samples::default(), Samples::default());
     for round in 0..=ROUNDS {
-        let short = stack.sender.send(body(CAMPAIGNS[0], &stack.people.take(LARGE)), LARGE).await?;
-        let long = over.sender.send(body(CAMPAIGNS[0], &over.people.take(LARGE)), LARGE).await?;
-        let far = over.sender.send(body(CAMPAIGNS[0], &nationwide.take(LARGE)), LARGE).await?;
+        let short = stack
+            .sender
+            .send(body(CAMPAIGNS[0], &stack.people.take(LARGE)), LARGE)
+            .await?;
+        let long = over
+            .sender
+            .send(body(CAMPAIGNS[0], &over.people.take(LARGE)), LARGE)
+            .await?;
+        let far = over
+            .sender
+            .send(body(CAMPAIGNS[0], &nationwide.take(LARGE)), LARGE)
+            .await?;
         // The first round only warms all sides up.
         if round > 0 {
             without.push(short);
@@ -71,9 +90,22 @@ pub(super) async fn measure(stack: &mut Stack, seeded: &Database) -> anyhow::Res
     drop(over);
     let ratio = |samples: &Samples| samples.median_ms() / without.median_ms();
     Ok(vec![
-        Figure::new("5000 recipients over 5 million earlier cards", with.median_ms(), "ms"),
-        Figure::new("5 million earlier cards against almost none", ratio(&with), "times").at_most(1.3),
-        Figure::new("the same, 5000 recipients in as many ZIPs", ratio(&spread), "times"),
+        Figure::new(
+            "5000 recipients over 5 million earlier cards",
+            with.median_ms(),
+            "ms",
+        ),
+        Figure::new(
+            "5 million earlier cards against almost none",
+            ratio(&with),
+            "times",
+        )
+        .at_most(1.3),
+        Figure::new(
+            "the same, 5000 recipients in as many ZIPs",
+            ratio(&spread),
+            "times",
+        ),
     ])
 }
 

@@ -22,8 +22,9 @@ const MB: f64 = 1_000_000.0;
 
 pub(super) async fn measure(stack: &mut Stack) -> anyhow::Result<Vec<Figure>> {
     step("32 bodies of 4 MB at a time");
-    let bodies: Vec<String> =
-        (0..REQUESTS).map(|number| large_body(stack, CAMPAIGNS[number % CAMPAIGNS.len()])).collect();
+    let bodies: Vec<String> = (0..REQUESTS)
+        .map(|number| large_body(stack, CAMPAIGNS[number % CAMPAIGNS.len()]))
+        .collect();
     let (gateway, mailer) = peaks(&stack.database, bodies).await?;
     Ok(vec![
         Figure::new("gateway, 32 bodies of 4 MB: peak memory", gateway, "MB").at_most(300.0),
@@ -43,6 +44,14 @@ async fn peaks(database: &Database, bodies: Vec<String>) -> anyhow::Result<(f64,
     let fleet = Fleet::start(database, 1).await?;
     let sender = Sender::new(&fleet.url)?;
     try_join_all(bodies.into_iter().map(|body| sender.send(body, LARGE))).await?;
-    let mailer = fleet.mailers.iter().map(|mailer| mailer.peak_memory_bytes()).next().transpose()?;
-    Ok((fleet.gateway.peak_memory_bytes()? as f64 / MB, mailer.unwrap_or_default() as f64 / MB))
+    let mailer = fleet
+        .mailers
+        .iter()
+        .map(|mailer| mailer.peak_memory_bytes())
+        .next()
+        .transpose()?;
+    Ok((
+        fleet.gateway.peak_memory_bytes()? as f64 / MB,
+        mailer.unwrap_or_default() as f64 / MB,
+    ))
 }

@@ -22,10 +22,14 @@ const REQUESTS: usize = 200;
 
 pub(super) async fn measure(stack: &mut Stack) -> anyhow::Result<Vec<Figure>> {
     step("one recipient, idle system");
-    let (mut whole, mut store, mut share) = (Samples::default(), Samples::default(), Samples::default());
+    let (mut whole, mut store, mut share) =
+        (Samples::default(), Samples::default(), Samples::default());
     for number in 0..WARM_UP + REQUESTS {
         let before = stack.fleet.store_seconds().await?;
-        let took = stack.sender.send(body(CAMPAIGNS[0], &stack.people.take(1)), 1).await?;
+        let took = stack
+            .sender
+            .send(body(CAMPAIGNS[0], &stack.people.take(1)), 1)
+            .await?;
         let waited = Duration::from_secs_f64(stack.fleet.store_seconds().await? - before);
         if number >= WARM_UP {
             whole.push(took);
@@ -35,8 +39,16 @@ pub(super) async fn measure(stack: &mut Stack) -> anyhow::Result<Vec<Figure>> {
     }
     Ok(vec![
         Figure::new("1 recipient, idle: whole request", whole.median_ms(), "ms"),
-        Figure::new("1 recipient, idle: waiting for Postgres", store.median_ms(), "ms"),
-        Figure::new("1 recipient, idle: gateway, broker, codec, verifier", share.median_ms(), "ms")
-            .at_most(3.0),
+        Figure::new(
+            "1 recipient, idle: waiting for Postgres",
+            store.median_ms(),
+            "ms",
+        ),
+        Figure::new(
+            "1 recipient, idle: gateway, broker, codec, verifier",
+            share.median_ms(),
+            "ms",
+        )
+        .at_most(3.0),
     ])
 }

@@ -14,7 +14,12 @@ pub(super) async fn measure(stack: &mut Stack) -> anyhow::Result<Vec<Figure>> {
     let (mut large, mut small) = (Samples::default(), Samples::default());
     for _ in 0..ROUNDS {
         for (size, samples) in [(SMALL, &mut small), (LARGE, &mut large)] {
-            samples.push(stack.sender.send(body(CAMPAIGNS[1], &stack.people.take(size)), size).await?);
+            samples.push(
+                stack
+                    .sender
+                    .send(body(CAMPAIGNS[1], &stack.people.take(size)), size)
+                    .await?,
+            );
         }
     }
     let ratio = large.median_ms() / small.median_ms();

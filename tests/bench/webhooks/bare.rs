@@ -50,13 +50,21 @@ pub struct Limit {
 
 /// The body of an event as it is posted.
 async fn body(stack: &Stack) -> anyhow::Result<Bytes> {
-    let row = stack.database.client().await?.query_one("SELECT body FROM events LIMIT 1", &[]).await?;
+    let row = stack
+        .database
+        .client()
+        .await?
+        .query_one("SELECT body FROM events LIMIT 1", &[])
+        .await?;
     Ok(Bytes::from(row.get::<_, String>(0)))
 }
 
 async fn insert(client: &Client, rows: i32) -> anyhow::Result<()> {
     let statement = client.prepare(INSERT).await?;
-    client.execute(&statement, &[&rows]).await.context("a bare insert")?;
+    client
+        .execute(&statement, &[&rows])
+        .await
+        .context("a bare insert")?;
     Ok(())
 }
 
@@ -112,7 +120,11 @@ pub async fn posts(stack: &Stack, posts: usize) -> anyhow::Result<Limit> {
 }
 
 /// One scan's rows inserted and one body posted, one after the other, at this rate.
-pub async fn latencies(stack: &Stack, per_second: usize, seconds: usize) -> anyhow::Result<Samples> {
+pub async fn latencies(
+    stack: &Stack,
+    per_second: usize,
+    seconds: usize,
+) -> anyhow::Result<Samples> {
     let client = stack.database.client().await?;
     client.batch_execute(TABLES).await?;
     let (mut line, body) = (Line::open(&stack.sink.url).await?, body(stack).await?);

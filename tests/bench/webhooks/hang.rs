@@ -33,38 +33,76 @@ pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
         };
         team::apply(&stack.database, &one, &another).await?;
         // The campaign's scans are made in all runs, so that only the endpoint makes the difference.
-        step(&format!("beside endpoints of {whose}: none, one that answers, one that hangs"));
-        let mut runs = [(None, Vec::new()), (Some(other_url), Vec::new()), (Some(hanging_url), Vec::new())];
+        step(&format!(
+            "beside endpoints of {whose}: none, one that answers, one that hangs"
+        ));
+        let mut runs = [
+            (None, Vec::new()),
+            (Some(other_url), Vec::new()),
+            (Some(hanging_url), Vec::new()),
+        ];
         for round in 0..ROUNDS {
             for index in 0..runs.len() {
-                let (active, p99s) = if round % 2 == 0 { &mut runs[index] } else { &mut runs[2 - index] };
+                let (active, p99s) = if round % 2 == 0 {
+                    &mut runs[index]
+                } else {
+                    &mut runs[2 - index]
+                };
                 activate(stack, *active).await?;
                 p99s.push(percentile(&mut beside(stack, campaign).await?, 0.99));
             }
         }
         activate(stack, None).await?;
         let [quiet, answered, hung] = runs.map(|(_, mut p99s)| percentile(&mut p99s, 0.5));
-        figures.push(Figure::new(format!("p99 beside scans of {whose} that nobody hears of"), quiet, "ms"));
-        figures.push(Figure::new(format!("p99 beside an endpoint of {whose} that answers"), answered, "ms"));
-        figures.push(Figure::new(format!("p99 beside an endpoint of {whose} that hangs"), hung, "ms"));
+        figures.push(Figure::new(
+            format!("p99 beside scans of {whose} that nobody hears of"),
+            quiet,
+            "ms",
+        ));
+        figures.push(Figure::new(
+            format!("p99 beside an endpoint of {whose} that answers"),
+            answered,
+            "ms",
+        ));
+        figures.push(Figure::new(
+            format!("p99 beside an endpoint of {whose} that hangs"),
+            hung,
+            "ms",
+        ));
         figures.push(Figure::new("  hanging / nobody", hung / quiet, "times").at_most(1.2));
-        figures.push(Figure::new("  hanging / answering", hung / answered, "times"));
+        figures.push(Figure::new(
+            "  hanging / answering",
+            hung / answered,
+            "times",
+        ));
     }
     Ok(figures)
 }
 
 /// Lets one of the endpoints beside the healthy one get deliveries, or none.
 async fn activate(stack: &Stack, url: Option<&str>) -> anyhow::Result<()> {
-    let sql =
-        "UPDATE endpoints SET state = CASE WHEN url = $1 THEN 'active' ELSE 'paused' END WHERE url <> $2";
-    stack.database.client().await?.execute(sql, &[&url.unwrap_or_default(), &stack.sink.url]).await?;
+    let sql = "UPDATE endpoints SET state = CASE WHEN url = $1 THEN 'active' ELSE 'paused' END WHERE url <> $2";
+    stack
+        .database
+        .client()
+        .await?
+        .execute(sql, &[&url.unwrap_or_default(), &stack.sink.url])
+        .await?;
     Ok(())
 }
 
 async fn beside(stack: &Stack, campaign: &str) -> anyhow::Result<Vec<f64>> {
-    let paths: Vec<String> =
-        stack.cards.iter().filter(|card| card.campaign == campaign).map(|card| card.path.clone()).collect();
-    let paths = paths.into_iter().cycle().take(PER_SECOND * SECONDS_PER_ROUND).collect();
+    let paths: Vec<String> = stack
+        .cards
+        .iter()
+        .filter(|card| card.campaign == campaign)
+        .map(|card| card.path.clone())
+        .collect();
+    let paths = paths
+        .into_iter()
+        .cycle()
+        .take(PER_SECOND * SECONDS_PER_ROUND)
+        .collect();
     let others = scan_steadily(&stack.fleet.url, paths, PER_SECOND, 16);
     let (latencies, others) = tokio::join!(latencies(stack, PER_SECOND, SECONDS_PER_ROUND), others);
     others?;

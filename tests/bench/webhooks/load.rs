@@ -26,9 +26,20 @@ const PROCESSOR_TIMES: f64 = 8.0;
 const GATEWAY_TIMES: f64 = 8.0;
 
 pub async fn measure(stack: &mut Stack) -> anyhow::Result<Vec<Figure>> {
-    let paths: Vec<String> =
-        stack.cards.iter().filter(|card| card.campaign == HEALTHY).map(|card| card.path.clone()).collect();
-    let some = |count: usize| paths.iter().cycle().take(count).cloned().collect::<Vec<_>>();
+    let paths: Vec<String> = stack
+        .cards
+        .iter()
+        .filter(|card| card.campaign == HEALTHY)
+        .map(|card| card.path.clone())
+        .collect();
+    let some = |count: usize| {
+        paths
+            .iter()
+            .cycle()
+            .take(count)
+            .cloned()
+            .collect::<Vec<_>>()
+    };
     step("warm up");
     scan_all(&stack.fleet.url, some(WARM_UP), CONCURRENCY).await?;
     stack.sink.until(WARM_UP).await?;
@@ -47,7 +58,10 @@ pub async fn measure(stack: &mut Stack) -> anyhow::Result<Vec<Figure>> {
 
     step("redirects at half the rate of a core");
     let latencies = scan_steadily(&stack.fleet.url, some(HALF_RATE * 6), HALF_RATE, 64).await?;
-    let mut took: Vec<f64> = latencies.iter().map(|(_, took)| took.as_secs_f64() * 1_000.0).collect();
+    let mut took: Vec<f64> = latencies
+        .iter()
+        .map(|(_, took)| took.as_secs_f64() * 1_000.0)
+        .collect();
     stack.sink.until(SCANS + HALF_RATE * 6).await?;
 
     step("the limits: bare inserts of the same rows, and a bare client to the same sink");
@@ -63,17 +77,32 @@ pub async fn measure(stack: &mut Stack) -> anyhow::Result<Vec<Figure>> {
         Figure::new("bare inserts of the same rows", inserts.per_second, "per s"),
         Figure::new("bare client to the same sink", posts.per_second, "per s"),
         Figure::new("the two together: insert, two exchanges", limit, "per s"),
-        Figure::new("  delivered / the two together", sustained / limit, "x").at_least(DELIVERED_PART),
+        Figure::new("  delivered / the two together", sustained / limit, "x")
+            .at_least(DELIVERED_PART),
         Figure::new("processor time, all processes", all, "s per 1000"),
         Figure::new("  gateway", per_thousand(0), "s per 1000"),
         Figure::new("  dispatcher", per_thousand(1), "s per 1000"),
         Figure::new("  Postgres", per_thousand(2), "s per 1000"),
         Figure::new("  RabbitMQ", per_thousand(3), "s per 1000"),
-        Figure::new("  all processes / the bare two", all / limit_cpu, "x").at_most(PROCESSOR_TIMES),
-        Figure::new("redirects on one core of gateway", 1_000.0 / per_thousand(0), "per s"),
-        Figure::new("  gateway / a bare exchange", per_thousand(0) / (posts.cpu_seconds * 1_000.0), "x")
-            .at_most(GATEWAY_TIMES),
-        Figure::new("redirect at 1500 a second, p99", percentile(&mut took, 0.99), "ms").at_most(20.0),
+        Figure::new("  all processes / the bare two", all / limit_cpu, "x")
+            .at_most(PROCESSOR_TIMES),
+        Figure::new(
+            "redirects on one core of gateway",
+            1_000.0 / per_thousand(0),
+            "per s",
+        ),
+        Figure::new(
+            "  gateway / a bare exchange",
+            per_thousand(0) / (posts.cpu_seconds * 1_000.0),
+            "x",
+        )
+        .at_most(GATEWAY_TIMES),
+        Figure::new(
+            "redirect at 1500 a second, p99",
+            percentile(&mut took, 0.99),
+            "ms",
+        )
+        .at_most(20.0),
     ])
 }
 

@@ -81,7 +81,11 @@ impl Sink {
     pub async fn until(&self, count: usize) -> anyhow::Result<()> {
         let begun = Instant::now();
         while self.arrivals.count.load(Ordering::Relaxed) < count {
-            ensure!(begun.elapsed() < PATIENCE, "{:?} of {count} events came", self.arrivals.count);
+            ensure!(
+                begun.elapsed() < PATIENCE,
+                "{:?} of {count} events came",
+                self.arrivals.count
+            );
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         Ok(())
@@ -89,7 +93,12 @@ impl Sink {
 
     /// When the event of this recipient came.
     pub fn arrival(&self, last_name: &str) -> Option<Instant> {
-        self.arrivals.first.lock().expect("no panic").get(last_name.as_bytes()).copied()
+        self.arrivals
+            .first
+            .lock()
+            .expect("no panic")
+            .get(last_name.as_bytes())
+            .copied()
     }
 }
 
@@ -99,7 +108,12 @@ async fn take(
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let path = request.uri().path();
     let (hangs, is_noted) = (path == HANGING_PATH, path != OTHER_PATH);
-    let body = request.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+    let body = request
+        .into_body()
+        .collect()
+        .await
+        .map(|body| body.to_bytes())
+        .unwrap_or_default();
     if hangs {
         std::future::pending::<()>().await;
     }
@@ -114,7 +128,12 @@ fn note(body: &Bytes, arrivals: &Arrivals) {
     if let Some(start) = body.windows(NAME.len()).position(|window| window == NAME) {
         let name = body.slice(start + NAME.len()..);
         let end = name.iter().position(|byte| *byte == b'"').unwrap_or(0);
-        arrivals.first.lock().expect("no panic").entry(name.slice(..end)).or_insert(now);
+        arrivals
+            .first
+            .lock()
+            .expect("no panic")
+            .entry(name.slice(..end))
+            .or_insert(now);
     }
     arrivals.count.fetch_add(1, Ordering::Relaxed);
 }
@@ -128,10 +147,16 @@ pub struct Line {
 impl Line {
     /// To the server of this URL.
     pub async fn open(url: &str) -> anyhow::Result<Self> {
-        let host = url.trim_start_matches("http://").split('/').next().unwrap_or_default().to_owned();
+        let host = url
+            .trim_start_matches("http://")
+            .split('/')
+            .next()
+            .unwrap_or_default()
+            .to_owned();
         let stream = TcpStream::connect(&host).await?;
         stream.set_nodelay(true)?;
-        let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+        let (sender, connection) =
+            hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
         tokio::spawn(connection);
         Ok(Self { sender, host })
     }

@@ -57,7 +57,12 @@ fn team(name: &str, key: &str, campaigns: &[&str], endpoints: &Value) -> Value {
 
 /// Two teams: one whose healthy campaign goes to `url`; endpoints that hang come later.
 pub async fn provision(database: &Database, url: &str) -> anyhow::Result<()> {
-    apply(database, &json!([{"url": url, "campaigns": [HEALTHY]}]), &json!([])).await
+    apply(
+        database,
+        &json!([{"url": url, "campaigns": [HEALTHY]}]),
+        &json!([]),
+    )
+    .await
 }
 
 /// The same with these endpoints of the one and the other team.
@@ -68,7 +73,14 @@ pub async fn apply(database: &Database, one: &Value, other: &Value) -> anyhow::R
     ]});
     let policy = outbound::TargetPolicy::new(&["127.0.0.0/8".parse()?]);
     let store = load::store(database)?;
-    pillarbox::apply::apply(&store, &file.to_string(), Path::new("."), &policy, Utc::now()).await?;
+    pillarbox::apply::apply(
+        &store,
+        &file.to_string(),
+        Path::new("."),
+        &policy,
+        Utc::now(),
+    )
+    .await?;
     Ok(())
 }
 
@@ -77,11 +89,18 @@ pub async fn mail(database: &Database, url: &str) -> anyhow::Result<Vec<Card>> {
     let (mine, other) = (Sender::new(url)?, Sender::with_key(url, OTHER_KEY)?);
     for (campaign, sender) in [(HEALTHY, &mine), (HANGING[0], &mine), (HANGING[1], &other)] {
         let people = People::default().take(CARDS);
-        sender.send_until_answered(body(campaign, &people), CARDS).await?;
+        sender
+            .send_until_answered(body(campaign, &people), CARDS)
+            .await?;
     }
     let client = database.client().await?;
     client.batch_execute("VACUUM ANALYZE").await?;
-    let rows = client.query("SELECT campaign_id, code, last_name FROM pieces ORDER BY piece_id", &[]).await?;
+    let rows = client
+        .query(
+            "SELECT campaign_id, code, last_name FROM pieces ORDER BY piece_id",
+            &[],
+        )
+        .await?;
     Ok(rows
         .iter()
         .map(|row| Card {
@@ -100,7 +119,9 @@ pub async fn scan_all(url: &str, paths: Vec<String>, connections: usize) -> anyh
         let (mut line, paths) = (Line::open(url).await?, paths.clone());
         phones.push(tokio::spawn(async move {
             loop {
-                let Some(path) = paths.lock().await.next() else { return anyhow::Ok(()) };
+                let Some(path) = paths.lock().await.next() else {
+                    return anyhow::Ok(());
+                };
                 let status = line.ask("GET", &path, Bytes::new()).await?;
                 ensure!(status == 302, "the answer is {status}");
             }

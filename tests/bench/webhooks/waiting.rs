@@ -18,7 +18,10 @@ pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
     let client = stack.database.client().await?;
     let endpoint = "SELECT team_id, endpoint_id FROM endpoints WHERE url = $1 LIMIT 1";
     client
-        .execute("UPDATE endpoints SET state = 'active' WHERE url = $1", &[&stack.sink.hanging_url])
+        .execute(
+            "UPDATE endpoints SET state = 'active' WHERE url = $1",
+            &[&stack.sink.hanging_url],
+        )
         .await?;
     client
         .execute(
@@ -38,5 +41,12 @@ pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
     tokio::time::sleep(TIME).await;
     let dispatcher = stack.fleet.dispatchers.first().context("a dispatcher")?;
     let megabytes = dispatcher.peak_memory_bytes()? as f64 / 1_000_000.0;
-    Ok(vec![Figure::new("dispatcher's memory, the most of the whole run", megabytes, "MB").at_most(100.0)])
+    Ok(vec![
+        Figure::new(
+            "dispatcher's memory, the most of the whole run",
+            megabytes,
+            "MB",
+        )
+        .at_most(100.0),
+    ])
 }

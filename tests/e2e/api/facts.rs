@@ -39,14 +39,24 @@ pub(super) const OPERATIONS: &[Operation] = &[
         parameters: &["path id!"],
         body: "",
         answers: &["RequestAnswer"],
-        failures: &["401 invalid_api_key", "422 invalid_payload", "429 rate_limited", "500 internal_error"],
+        failures: &[
+            "401 invalid_api_key",
+            "422 invalid_payload",
+            "429 rate_limited",
+            "500 internal_error",
+        ],
     },
     Operation {
         name: "GET /api/v1/scans +",
         parameters: &["query after", "query wait"],
         body: "",
         answers: &["ScansAnswer"],
-        failures: &["401 invalid_api_key", "422 invalid_payload", "429 rate_limited", "500 internal_error"],
+        failures: &[
+            "401 invalid_api_key",
+            "422 invalid_payload",
+            "429 rate_limited",
+            "500 internal_error",
+        ],
     },
     Operation {
         name: "GET /q/{code} +",
@@ -170,7 +180,13 @@ pub(super) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "GET /api/integrations/push/v1/sync/rejections",
-        parameters: &["query syncId", "query type", "query resolved +", "query after", "query limit"],
+        parameters: &[
+            "query syncId",
+            "query type",
+            "query resolved +",
+            "query after",
+            "query limit",
+        ],
         body: "",
         answers: &["RejectionsAnswer"],
         failures: &[
@@ -245,12 +261,19 @@ pub(super) const OPERATIONS: &[Operation] = &[
 ];
 
 /// What a request that only reads may be refused for.
-const READING: &[&str] =
-    &["401 invalid_key", "403 integration_unavailable", "429 rate_limited", "500 internal_error +"];
+const READING: &[&str] = &[
+    "401 invalid_key",
+    "403 integration_unavailable",
+    "429 rate_limited",
+    "500 internal_error +",
+];
 
 /// The fields of every type that the contract describes.
 pub(super) const FIELDS: &[(&str, &str)] = &[
-    ("SendRequest", "campaign_id! recipients! field_types require_variable_images api_key"),
+    (
+        "SendRequest",
+        "campaign_id! recipients! field_types require_variable_images api_key",
+    ),
     (
         "Recipient",
         "reference first_name last_name address_1 address_2 city state zip birthday email+ phone+ organization+",
@@ -266,10 +289,16 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
          return_address_fallback return_address_reason",
     ),
     ("Warning", "code! field! detail!"),
-    ("IntegrationAnswer", "integration! openSync! limits! nextStep!"),
+    (
+        "IntegrationAnswer",
+        "integration! openSync! limits! nextStep!",
+    ),
     ("IntegrationView", "id! name! status! setupComplete!"),
     ("OpenSyncView", "id! mode! expiresAt! batchesReceived!"),
-    ("Limits", "recordsPerBatch! bytesPerBatch! declaredFields! syncExpiryHours!"),
+    (
+        "Limits",
+        "recordsPerBatch! bytesPerBatch! declaredFields! syncExpiryHours!",
+    ),
     ("SchemaAnswer", "fields!"),
     ("Field", "key! label! type! semantic! options"),
     ("Declaration", "fields!"),
@@ -284,22 +313,46 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
     ("BeginRequest", "mode"),
     ("OpenSync", "syncId! mode! expiresAt!"),
     ("CompleteRequest", "syncId confirmRemoval+"),
-    ("CompleteAnswer", "ok! syncId! mode! recordsUpserted! recordsDeleted! recordsRejected! markedRemoved!"),
+    (
+        "CompleteAnswer",
+        "ok! syncId! mode! recordsUpserted! recordsDeleted! recordsRejected! markedRemoved!",
+    ),
     ("PushRequest", "records!"),
     ("Record", "external_id! op fields"),
-    ("PushAnswer", "accepted! deleted! rejected! rejections! warnings!"),
-    ("DryRunAnswer", "validated! accepted! rejected! rejections! warnings!"),
+    (
+        "PushAnswer",
+        "accepted! deleted! rejected! rejections! warnings!",
+    ),
+    (
+        "DryRunAnswer",
+        "validated! accepted! rejected! rejections! warnings!",
+    ),
     ("Rejection", "index! externalId! code! field message!"),
-    ("WarningGroup", "index! externalId! code! field! message! count! externalIds!"),
+    (
+        "WarningGroup",
+        "index! externalId! code! field! message! count! externalIds!",
+    ),
     ("RejectionsAnswer", "syncId! type! items! nextAfter!"),
-    ("RejectionItem", "id! batch! index! externalId! code! field! message! resolved+"),
+    (
+        "RejectionItem",
+        "id! batch! index! externalId! code! field! message! resolved+",
+    ),
     ("Error", "code! message!"),
     ("PushFailure", "error!"),
     ("PushError", "code! message! details"),
-    ("PushErrorDetails", "count+ expiresAt fields limit mode received share+ syncId"),
-    ("QrScanned", "event! id! test scanned_at! campaign! recipient! location! destination! automated+"),
+    (
+        "PushErrorDetails",
+        "count+ expiresAt fields limit mode received share+ syncId",
+    ),
+    (
+        "QrScanned",
+        "event! id! test scanned_at! campaign! recipient! location! destination! automated+",
+    ),
     ("EventCampaign", "id! name!"),
-    ("EventRecipient", "first_name! last_name! email! phone! address_1! address_2! city! state! zip!"),
+    (
+        "EventRecipient",
+        "first_name! last_name! email! phone! address_1! address_2! city! state! zip!",
+    ),
     ("EventLocation", "city! region! latitude! longitude!"),
 ];
 
@@ -333,12 +386,21 @@ pub(super) const WORDS: &[(&str, &str)] = &[
          value_cut+ address_corrected+ birthday_not_read+",
     ),
     ("Postage", "standard first_class"),
-    ("ReturnAddressReason", "missing_token_value unverified_address verification_limit_reached"),
+    (
+        "ReturnAddressReason",
+        "missing_token_value unverified_address verification_limit_reached",
+    ),
     ("FieldType", "text number date yes_no choice"),
-    ("Semantic", "first_name last_name address_1 address_2 city state zip email phone organization"),
+    (
+        "Semantic",
+        "first_name last_name address_1 address_2 city state zip email phone organization",
+    ),
     ("SyncMode", "full delta"),
     ("SyncStatus", "open completed+ expired+"),
-    ("IntegrationStatus", "setup_needed ready syncing paused+ disconnected+"),
+    (
+        "IntegrationStatus",
+        "setup_needed ready syncing paused+ disconnected+",
+    ),
     ("Op", "upsert delete"),
     (
         "IssueCode",

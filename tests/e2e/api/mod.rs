@@ -14,18 +14,27 @@ use reqwest::Method;
 use serde_json::Value;
 
 async fn get(stack: &TestStack, path: &str) -> ApiResponse {
-    stack.request(Method::GET, &format!("{}{path}", stack.url), &[], "").await
+    stack
+        .request(Method::GET, &format!("{}{path}", stack.url), &[], "")
+        .await
 }
 
 /// What stands between these two around every place where they occur.
 fn found(text: &str, pattern: &str) -> HashSet<String> {
     let pattern = Regex::new(pattern).unwrap();
-    pattern.captures_iter(text).map(|found| found[1].to_owned()).collect()
+    pattern
+        .captures_iter(text)
+        .map(|found| found[1].to_owned())
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_document_is_served_to_everybody_and_is_openapi_3_1() {
-    let stack = TestStack::with(StackOptions { mailers: 0, ..StackOptions::default() }).await;
+    let stack = TestStack::with(StackOptions {
+        mailers: 0,
+        ..StackOptions::default()
+    })
+    .await;
     let answer = get(&stack, "/api/openapi.json").await;
     assert_eq!(answer.status, 200);
     assert_eq!(answer.headers["content-type"], "application/json");
@@ -33,7 +42,9 @@ async fn the_document_is_served_to_everybody_and_is_openapi_3_1() {
     assert_eq!(answer.json(), *api_document());
     assert_eq!(answer.json()["openapi"], "3.1.0");
     for path in ["/api/openapi.json", "/docs", "/docs/style.css"] {
-        let posted = stack.request(Method::POST, &format!("{}{path}", stack.url), &[], "").await;
+        let posted = stack
+            .request(Method::POST, &format!("{}{path}", stack.url), &[], "")
+            .await;
         assert_eq!(posted.error(), (405, "method_not_allowed".to_owned()));
         assert_eq!(posted.headers["allow"], "GET");
     }
@@ -41,7 +52,11 @@ async fn the_document_is_served_to_everybody_and_is_openapi_3_1() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_page_takes_nothing_from_other_hosts_and_runs_nothing() {
-    let stack = TestStack::with(StackOptions { mailers: 0, ..StackOptions::default() }).await;
+    let stack = TestStack::with(StackOptions {
+        mailers: 0,
+        ..StackOptions::default()
+    })
+    .await;
     let page = get(&stack, "/docs").await;
     assert_eq!(page.status, 200);
     assert_eq!(page.headers["content-type"], "text/html; charset=utf-8");
@@ -49,20 +64,40 @@ async fn the_page_takes_nothing_from_other_hosts_and_runs_nothing() {
         page.headers["content-security-policy"],
         "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     );
-    for what in ["<script", "<img", "<iframe", " src=", " style=", " onclick=", "javascript:"] {
+    for what in [
+        "<script",
+        "<img",
+        "<iframe",
+        " src=",
+        " style=",
+        " onclick=",
+        "javascript:",
+    ] {
         assert!(!page.text.contains(what), "{what}");
     }
     let links = found(&page.text, r#"href="([^"]*)""#);
-    assert!(links.iter().all(|link| link.starts_with('#') || link.starts_with('/')), "{links:?}");
+    assert!(
+        links
+            .iter()
+            .all(|link| link.starts_with('#') || link.starts_with('/')),
+        "{links:?}"
+    );
     for link in links.iter().filter(|link| link.starts_with('/')) {
         assert_eq!(get(&stack, link).await.status, 200, "{link}");
     }
-    assert_eq!(get(&stack, "/docs/style.css").await.headers["content-type"], "text/css; charset=utf-8");
+    assert_eq!(
+        get(&stack, "/docs/style.css").await.headers["content-type"],
+        "text/css; charset=utf-8"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_page_shows_every_operation_type_and_code_and_its_links_lead_somewhere() {
-    let stack = TestStack::with(StackOptions { mailers: 0, ..StackOptions::default() }).await;
+    let stack = TestStack::with(StackOptions {
+        mailers: 0,
+        ..StackOptions::default()
+    })
+    .await;
     let page = get(&stack, "/docs").await.text;
     let ids = found(&page, r#" id="([^"]*)""#);
     let links: HashSet<String> = found(&page, r##"href="#([^"]*)""##);
@@ -74,12 +109,16 @@ async fn the_page_shows_every_operation_type_and_code_and_its_links_lead_somewhe
         let is_shown = match (key, value.as_str()) {
             ("operationId", Some(id)) => ids.contains(id),
             ("const", Some(word)) => shown.contains(word),
-            ("enum", _) => {
-                value.as_array().into_iter().flatten().all(|word| {
-                    shown.contains(&word.as_str().map_or_else(|| word.to_string(), str::to_owned))
-                })
+            ("enum", _) => value.as_array().into_iter().flatten().all(|word| {
+                shown.contains(
+                    &word
+                        .as_str()
+                        .map_or_else(|| word.to_string(), str::to_owned),
+                )
+            }),
+            ("$ref", Some(reference)) => {
+                ids.contains(&reference.replace("#/components/schemas/", "type-"))
             }
-            ("$ref", Some(reference)) => ids.contains(&reference.replace("#/components/schemas/", "type-")),
             _ => true,
         };
         if !is_shown {
@@ -94,7 +133,11 @@ async fn the_page_shows_every_operation_type_and_code_and_its_links_lead_somewhe
 
 #[tokio::test(flavor = "multi_thread")]
 async fn everybody_can_use_the_page() {
-    let stack = TestStack::with(StackOptions { mailers: 0, ..StackOptions::default() }).await;
+    let stack = TestStack::with(StackOptions {
+        mailers: 0,
+        ..StackOptions::default()
+    })
+    .await;
     let browser = Browser::open(&stack.url).await;
     browser.go("/docs").await;
     assert_eq!(browser.barriers().await, [""; 0]);

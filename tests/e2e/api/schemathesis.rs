@@ -16,9 +16,12 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// A stack with all that the document speaks of: a campaign whose cards have QR codes, the campaign of the document's
 /// example, and an integration with the example's fields, a contact and an open sync.
 async fn stack() -> TestStack {
-    let (stack, _) = with_qr_codes(StackOptions { syncers: 1, ..StackOptions::default() }).await;
-    let campaign =
-        json!({"id": "PA-7XK2QD", "name": "Example", "steps": [{"design": "Codes", "postage": "standard"}]});
+    let (stack, _) = with_qr_codes(StackOptions {
+        syncers: 1,
+        ..StackOptions::default()
+    })
+    .await;
+    let campaign = json!({"id": "PA-7XK2QD", "name": "Example", "steps": [{"design": "Codes", "postage": "standard"}]});
     // Only a team that has it switched on has its keys read.
     let team = json!({"name": "Test", "idempotency_keys": true, "campaigns": [campaign]});
     stack.apply(json!({"teams": [team]})).await;
@@ -35,22 +38,35 @@ async fn stack() -> TestStack {
 
 /// Runs it in a folder that has its settings.
 async fn run(stack: &TestStack, folder: &Path) -> Output {
-    let installed =
-        std::env::var("PILLARBOX_SCHEMATHESIS").expect("PILLARBOX_SCHEMATHESIS is set by ./dev test");
+    let installed = std::env::var("PILLARBOX_SCHEMATHESIS")
+        .expect("PILLARBOX_SCHEMATHESIS is set by ./dev test");
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemathesis");
     for file in ["schemathesis.toml", "hooks.py"] {
         std::fs::copy(own.join(file), folder.join(file)).unwrap();
     }
-    let quoted: Vec<String> = cards(stack).await.iter().map(|code| format!("\"{code}\"\n")).collect();
+    let quoted: Vec<String> = cards(stack)
+        .await
+        .iter()
+        .map(|code| format!("\"{code}\"\n"))
+        .collect();
     std::fs::write(folder.join("cards.txt"), quoted.concat()).unwrap();
     let mut command = Command::new(Path::new(&installed).join("bin/st"));
-    command.args(["--no-color", "run", &format!("{}/api/openapi.json", stack.url)]);
+    command.args([
+        "--no-color",
+        "run",
+        &format!("{}/api/openapi.json", stack.url),
+    ]);
     if let Ok(seed) = std::env::var("PILLARBOX_SCHEMATHESIS_SEED") {
         command.args(["--seed", &seed]);
     }
-    command.env("FULL_ACCESS_KEY", KEY).env("INTEGRATION_KEY", INTEGRATION_KEY);
+    command
+        .env("FULL_ACCESS_KEY", KEY)
+        .env("INTEGRATION_KEY", INTEGRATION_KEY);
     let output = command.current_dir(folder).kill_on_drop(true).output();
-    tokio::time::timeout(PATIENCE, output).await.expect("it ends").unwrap()
+    tokio::time::timeout(PATIENCE, output)
+        .await
+        .expect("it ends")
+        .unwrap()
 }
 
 /// Rows that good requests make, one table for each part of the APIs.
@@ -67,11 +83,21 @@ async fn schemathesis_finds_nothing() {
     let stack = stack().await;
     let before = rows(&stack).await;
     let folder = tempfile::tempdir().unwrap();
-    let Output { status, stdout, stderr } = run(&stack, folder.path()).await;
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = run(&stack, folder.path()).await;
     let said = String::from_utf8_lossy(&[stdout, stderr].concat()).into_owned();
     assert!(status.success(), "{said}");
     // Among so many requests that are refused, the good ones did something.
     let after = rows(&stack).await;
-    assert!(before.iter().zip(&after).all(|(before, after)| after > before), "{before:?} {after:?}\n{said}");
+    assert!(
+        before
+            .iter()
+            .zip(&after)
+            .all(|(before, after)| after > before),
+        "{before:?} {after:?}\n{said}"
+    );
     stack.assert_consistent().await;
 }

@@ -11,12 +11,24 @@ use super::{console, member};
 async fn each_send_has_its_charge_and_the_ledger_tells_money_in_and_money_spent() {
     let (stack, url) = console().await;
     let person_at_work = member(&stack, &url, MemberRole::Member).await;
-    assert!(person_at_work.get("/billing/charges").await.html.contains("Nothing was charged yet"));
+    assert!(
+        person_at_work
+            .get("/billing/charges")
+            .await
+            .html
+            .contains("Nothing was charged yet")
+    );
     stack.send(&people(1..3)).await;
     let billing = person_at_work.get("/billing").await.html;
-    for part in
-        ["$99,998.42", "-$1.58", "+$100,000.00", "<code>first</code>", "Postcard 4x6", "$0.79", "$0.99"]
-    {
+    for part in [
+        "$99,998.42",
+        "-$1.58",
+        "+$100,000.00",
+        "<code>first</code>",
+        "Postcard 4x6",
+        "$0.79",
+        "$0.99",
+    ] {
         assert!(billing.contains(part), "{part}: {billing}");
     }
     let top_ups = person_at_work.get("/billing?kind=top-ups").await.html;
@@ -26,8 +38,17 @@ async fn each_send_has_its_charge_and_the_ledger_tells_money_in_and_money_spent(
 
     let list = person_at_work.get("/billing/charges").await.html;
     let start = list.find("/billing/charges/").expect("a charge");
-    let charge = person_at_work.get(list[start..].split('"').next().unwrap()).await.html;
-    for part in ["Paid", "$1.58", "Postcard 4x6", "PA-TEST01", "<td class=\"number\">2</td>"] {
+    let charge = person_at_work
+        .get(list[start..].split('"').next().unwrap())
+        .await
+        .html;
+    for part in [
+        "Paid",
+        "$1.58",
+        "Postcard 4x6",
+        "PA-TEST01",
+        "<td class=\"number\">2</td>",
+    ] {
         assert!(charge.contains(part), "{part}: {charge}");
     }
 }
@@ -41,7 +62,13 @@ async fn a_declined_charge_is_shown_though_no_money_moved() {
     assert_eq!(stack.send(&[person(1)]).await.reasons(), ["payment_failed"]);
     let charges = owner.get("/billing/charges").await.html;
     assert!(charges.contains("Declined, nothing mailed"), "{charges}");
-    assert!(owner.get("/billing?kind=charges").await.html.contains("Nothing is booked yet"));
+    assert!(
+        owner
+            .get("/billing?kind=charges")
+            .await
+            .html
+            .contains("Nothing is booked yet")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -49,18 +76,35 @@ async fn a_long_ledger_is_walked_page_by_page_without_a_gap() {
     let (stack, url) = console().await;
     let team_id = stack.store.team_list("", 1).await.unwrap()[0].team_id;
     for number in 0..120 {
-        stack.store.balance_top_up(team_id, 100, &format!("wire-{number}"), stack.now()).await.unwrap();
+        stack
+            .store
+            .balance_top_up(team_id, 100, &format!("wire-{number}"), stack.now())
+            .await
+            .unwrap();
     }
     let member = member(&stack, &url, MemberRole::Member).await;
     let (mut next, mut seen, mut pages) = (Some("/billing?kind=top-ups".to_owned()), Vec::new(), 0);
     while let Some(address) = next {
         let html = member.get(&address).await.html;
-        seen.extend(html.split("<code>wire-").skip(1).map(|rest| rest.split('<').next().unwrap().to_owned()));
-        let more = html.split("<a href=\"").find(|rest| rest.contains("rel=\"next\""));
+        seen.extend(
+            html.split("<code>wire-")
+                .skip(1)
+                .map(|rest| rest.split('<').next().unwrap().to_owned()),
+        );
+        let more = html
+            .split("<a href=\"")
+            .find(|rest| rest.contains("rel=\"next\""));
         next = more.map(|rest| rest.split('"').next().unwrap().replace("&amp;", "&"));
         pages += 1;
     }
-    assert_eq!((seen.len(), seen.iter().collect::<BTreeSet<_>>().len(), pages), (120, 120, 3));
+    assert_eq!(
+        (
+            seen.len(),
+            seen.iter().collect::<BTreeSet<_>>().len(),
+            pages
+        ),
+        (120, 120, 3)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -71,30 +115,71 @@ async fn a_top_up_that_an_owner_asks_for_is_money_when_the_operator_has_booked_i
     let ask = async |amount| owner.post("/billing/top-ups", &[("amount", amount)]).await;
     let wrong = ask("1.5").await;
     assert_eq!(wrong.status, 422);
-    assert!(wrong.html.contains("is not an amount of dollars") && wrong.html.contains("value=\"1.5\""));
+    assert!(
+        wrong.html.contains("is not an amount of dollars") && wrong.html.contains("value=\"1.5\"")
+    );
     for amount in ["$250", "$99"] {
         assert_eq!(ask(amount).await.location(), "/billing?notice=top-up-asked");
     }
-    assert_eq!(stack.store.balance_get(team_id).await.unwrap(), 10_000_000, "asking makes no money");
+    assert_eq!(
+        stack.store.balance_get(team_id).await.unwrap(),
+        10_000_000,
+        "asking makes no money"
+    );
 
     let open = stack.store.top_up_request_open(None, 10).await.unwrap();
-    let told: Vec<_> = open.iter().map(|request| (request.team.as_str(), request.amount_cents)).collect();
+    let told: Vec<_> = open
+        .iter()
+        .map(|request| (request.team.as_str(), request.amount_cents))
+        .collect();
     assert_eq!(told, [("Test", 25_000), ("Test", 9_900)]);
-    stack.store.balance_top_up(team_id, 25_000, &open[0].reference, stack.now()).await.unwrap();
+    stack
+        .store
+        .balance_top_up(team_id, 25_000, &open[0].reference, stack.now())
+        .await
+        .unwrap();
     let billing = owner.get("/billing").await.html;
     assert!(
-        billing.contains("Booked") && billing.contains("Not booked yet") && billing.contains("$100,250.00")
+        billing.contains("Booked")
+            && billing.contains("Not booked yet")
+            && billing.contains("$100,250.00")
     );
     let withdraw = |id| format!("/billing/top-ups/{id}/withdraw");
     let booked = owner.post(&withdraw(open[0].request_id), &[]).await;
-    assert!(owner.get(booked.location()).await.html.contains("is booked already"), "{}", booked.html);
+    assert!(
+        owner
+            .get(booked.location())
+            .await
+            .html
+            .contains("is booked already"),
+        "{}",
+        booked.html
+    );
     assert_eq!(
-        owner.post(&withdraw(open[1].request_id), &[]).await.location(),
+        owner
+            .post(&withdraw(open[1].request_id), &[])
+            .await
+            .location(),
         "/billing?notice=top-up-withdrawn"
     );
     let again = owner.post(&withdraw(open[1].request_id), &[]).await;
-    assert!(owner.get(again.location()).await.html.contains("is withdrawn already"), "{}", again.html);
-    assert!(stack.store.top_up_request_open(None, 10).await.unwrap().is_empty());
+    assert!(
+        owner
+            .get(again.location())
+            .await
+            .html
+            .contains("is withdrawn already"),
+        "{}",
+        again.html
+    );
+    assert!(
+        stack
+            .store
+            .top_up_request_open(None, 10)
+            .await
+            .unwrap()
+            .is_empty()
+    );
 
     for _ in 0..10 {
         assert_eq!(ask("5").await.status, 303);

@@ -12,7 +12,10 @@ async fn world() -> (CrmClient, ConsoleClient) {
     crm.stack.add_mailer(None);
     crm.stack.campaign(json!({})).await;
     let probe = json!({"campaign_id": CAMPAIGN, "recipients": [person(99)]});
-    eventually("a mailer takes sends", async || crm.stack.post(&probe).await.status == 200).await;
+    eventually("a mailer takes sends", async || {
+        crm.stack.post(&probe).await.status == 200
+    })
+    .await;
     assert_eq!(declared(&crm, "number").await.0, 200);
     let url = crm.stack.console().await;
     let admin = member(&crm.stack, &url, MemberRole::Admin).await;
@@ -21,7 +24,9 @@ async fn world() -> (CrmClient, ConsoleClient) {
 
 /// The status of a declaration of `tier` with this type, and what it says.
 async fn declared(crm: &CrmClient, field_type: &str) -> (u16, Value) {
-    let answer = crm.declare(json!([{"key": "Tier", "type": field_type}])).await;
+    let answer = crm
+        .declare(json!([{"key": "Tier", "type": field_type}]))
+        .await;
     (answer.status.as_u16(), answer.json())
 }
 
@@ -34,7 +39,9 @@ fn with_tier(number: usize, tier: i64) -> Value {
 /// The campaign with one condition on `tier`.
 async fn filter(crm: &CrmClient, operator: &str) {
     let condition = json!({"column": "tier", "operator": operator, "value": 5});
-    crm.stack.campaign(json!({"conditions": {"all": [condition]}})).await;
+    crm.stack
+        .campaign(json!({"conditions": {"all": [condition]}}))
+        .await;
 }
 
 async fn column_type(crm: &CrmClient) -> String {
@@ -43,36 +50,76 @@ async fn column_type(crm: &CrmClient) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_declaration_cannot_change_the_type_of_a_column_that_conditions_use_and_who_is_mailed_stays() {
+async fn a_declaration_cannot_change_the_type_of_a_column_that_conditions_use_and_who_is_mailed_stays()
+ {
     let (crm, admin) = world().await;
     filter(&crm, "is_not").await;
     let (status, answer) = declared(&crm, "text").await;
-    assert_eq!((status, &answer["error"]["code"]), (409, &json!("field_locked")));
+    assert_eq!(
+        (status, &answer["error"]["code"]),
+        (409, &json!("field_locked"))
+    );
     assert_eq!(answer["error"]["details"], json!({"fields": ["Tier"]}));
     let message = answer["error"]["message"].as_str().unwrap();
-    assert!(message.contains("filter conditions of campaigns use these columns"), "{message}");
+    assert!(
+        message.contains("filter conditions of campaigns use these columns"),
+        "{message}"
+    );
     assert_eq!(column_type(&crm).await, "number");
     let sent = crm.stack.send(&[with_tier(1, 5), with_tier(2, 6)]).await;
     assert_eq!(sent.reasons(), ["filtered_conditions", "mailed"]);
     let page = admin.get("/address-book/columns").await.html;
-    assert!(page.contains("Campaigns filter on it, such as Test"), "{page}");
+    assert!(
+        page.contains("Campaigns filter on it, such as Test"),
+        "{page}"
+    );
     // Paused, it may go on: its conditions still hold.
-    admin.post(&format!("/campaigns/{CAMPAIGN}/pause"), &[]).await;
+    admin
+        .post(&format!("/campaigns/{CAMPAIGN}/pause"), &[])
+        .await;
     assert_eq!(declared(&crm, "date").await.0, 409);
-    assert_eq!(declared(&crm, "number").await.0, 200, "its own type can be declared again");
+    assert_eq!(
+        declared(&crm, "number").await.0,
+        200,
+        "its own type can be declared again"
+    );
     crm.stack.campaign(json!({"conditions": null})).await;
-    assert_eq!(declared(&crm, "text").await.0, 200, "nothing uses it any more");
+    assert_eq!(
+        declared(&crm, "text").await.0,
+        200,
+        "nothing uses it any more"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_declaration_cannot_change_the_type_of_a_column_that_a_formula_uses() {
     let (crm, admin) = world().await;
-    let saved = admin.post("/address-book/formula", &[("name", "Next tier"), ("formula", "tier + 1")]).await;
+    let saved = admin
+        .post(
+            "/address-book/formula",
+            &[("name", "Next tier"), ("formula", "tier + 1")],
+        )
+        .await;
     assert_eq!(saved.status, 303, "{}", saved.html);
     let (status, answer) = declared(&crm, "text").await;
-    assert_eq!((status, &answer["error"]["code"]), (409, &json!("field_locked")));
-    assert!(answer["error"]["message"].as_str().unwrap().contains("Formulas use these columns"), "{answer}");
-    assert!(admin.get("/address-book/columns").await.html.contains("Formulas use it"));
+    assert_eq!(
+        (status, &answer["error"]["code"]),
+        (409, &json!("field_locked"))
+    );
+    assert!(
+        answer["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("Formulas use these columns"),
+        "{answer}"
+    );
+    assert!(
+        admin
+            .get("/address-book/columns")
+            .await
+            .html
+            .contains("Formulas use it")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -89,14 +136,27 @@ async fn of_a_declaration_and_conditions_that_are_saved_at_once_one_is_refused()
         ("part.1.value", "5"),
     ];
     let form = admin.get(&path).await.html;
-    let seen = form.split("name=\"seen\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let seen = form
+        .split("name=\"seen\" value=\"")
+        .nth(1)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap()
+        .to_owned();
     let condition = [&condition[..], &[("seen", seen.as_str())]].concat();
     for round in 0..10 {
         crm.stack.campaign(json!({"conditions": null})).await;
         assert_eq!(declared(&crm, "number").await.0, 200);
-        let ((declared, _), saved) = tokio::join!(declared(&crm, "text"), admin.post(&path, &condition));
+        let ((declared, _), saved) =
+            tokio::join!(declared(&crm, "text"), admin.post(&path, &condition));
         let is_saved = saved.status == 303;
-        assert_ne!(declared == 200, is_saved, "round {round}: declared {declared}, saved {}", saved.status);
+        assert_ne!(
+            declared == 200,
+            is_saved,
+            "round {round}: declared {declared}, saved {}",
+            saved.status
+        );
     }
 }
 
@@ -116,16 +176,28 @@ async fn conditions_that_cannot_be_used_are_told_on_every_page_and_shown_as_they
         "{campaign}"
     );
     let list = admin.get("/campaigns").await.html;
-    assert!(list.contains("mails nobody: its conditions cannot be used"), "{list}");
-    let form = admin.get(&format!("/campaigns/{CAMPAIGN}/conditions")).await.html;
+    assert!(
+        list.contains("mails nobody: its conditions cannot be used"),
+        "{list}"
+    );
+    let form = admin
+        .get(&format!("/campaigns/{CAMPAIGN}/conditions"))
+        .await
+        .html;
     assert!(
         form.contains("These conditions cannot be used") && !form.contains("Nothing was saved"),
         "{form}"
     );
-    assert!(form.contains("<option value=\"greater\" selected>"), "{form}");
+    assert!(
+        form.contains("<option value=\"greater\" selected>"),
+        "{form}"
+    );
     crm.stack
         .sql
-        .execute("UPDATE address_columns SET type = 'number' WHERE name_key = 'tier'", &[])
+        .execute(
+            "UPDATE address_columns SET type = 'number' WHERE name_key = 'tier'",
+            &[],
+        )
         .await
         .unwrap();
     assert!(!admin.get("/campaigns").await.html.contains("mails nobody"));

@@ -1,6 +1,8 @@
 //! The first page: what happened lately, as it happened.
 
-use pillarbox_tests::{ConsoleClient, StackOptions, cards, eventually, people, person, with_qr_codes};
+use pillarbox_tests::{
+    ConsoleClient, StackOptions, cards, eventually, people, person, with_qr_codes,
+};
 use serde_json::json;
 use store::MemberRole;
 
@@ -8,8 +10,9 @@ use super::{console, member};
 
 /// The number under a name on the first page.
 fn figure(html: &str, name: &str) -> String {
-    let (_, rest) =
-        html.split_once(&format!("<dt>{name}</dt><dd>")).unwrap_or_else(|| panic!("{name}: {html}"));
+    let (_, rest) = html
+        .split_once(&format!("<dt>{name}</dt><dd>"))
+        .unwrap_or_else(|| panic!("{name}: {html}"));
     rest.split('<').next().unwrap().to_owned()
 }
 
@@ -24,7 +27,10 @@ async fn sends_outcomes_and_reasons_are_counted_when_they_happen() {
     let looker = member(&stack, &url, MemberRole::Member).await;
     let empty = looker.get("/").await.html;
     assert_eq!(figures(&empty), ["0", "0", "0", "0"]);
-    assert!(empty.contains("Recipients by day: none in 14 days.") && empty.contains("Nobody was left out"));
+    assert!(
+        empty.contains("Recipients by day: none in 14 days.")
+            && empty.contains("Nobody was left out")
+    );
     let mut broken = person(9);
     broken["zip"] = "".into();
     stack.send(&[person(1), person(2), broken, person(2)]).await;
@@ -33,8 +39,15 @@ async fn sends_outcomes_and_reasons_are_counted_when_they_happen() {
     assert_eq!(figures(&html), ["2", "3", "3", "3"]);
     assert_eq!(figure(&html, "Prepaid balance"), "$99,997.63");
     let (_, reasons) = html.split_once("Why recipients were not mailed").unwrap();
-    let place = |text: &str| reasons.find(text).unwrap_or_else(|| panic!("{text}: {reasons}"));
-    assert!(place("Mailed lately") < place("Address not deliverable"), "the commonest first");
+    let place = |text: &str| {
+        reasons
+            .find(text)
+            .unwrap_or_else(|| panic!("{text}: {reasons}"))
+    };
+    assert!(
+        place("Mailed lately") < place("Address not deliverable"),
+        "the commonest first"
+    );
     assert!(html.contains("Recipients by day: 6 in 14 days"), "{html}");
     // A repeated request that gets its stored response is no send.
     stack.send(&people([2, 3])).await;
@@ -56,9 +69,15 @@ async fn what_a_declined_payment_takes_back_is_taken_off() {
     stack.apply(poor).await;
     let mut copy = person(1);
     copy["first_name"] = "Kim".into();
-    let body = json!({"campaign_id": "PA-POOR01", "recipients": [person(1), person(2), copy]}).to_string();
-    let answer = stack.post_with(&[("x-api-key", "pk_live_PoorPoorPoorPoorPoor1")], body).await;
-    assert_eq!(answer.reasons(), ["payment_failed", "payment_failed", "payment_failed"]);
+    let body =
+        json!({"campaign_id": "PA-POOR01", "recipients": [person(1), person(2), copy]}).to_string();
+    let answer = stack
+        .post_with(&[("x-api-key", "pk_live_PoorPoorPoorPoorPoor1")], body)
+        .await;
+    assert_eq!(
+        answer.reasons(),
+        ["payment_failed", "payment_failed", "payment_failed"]
+    );
     let team = stack.store.team_by_name("Poor").await.unwrap();
     let looker = ConsoleClient::new(&stack, &url, team.team_id, MemberRole::Member).await;
     let html = looker.get("/").await.html;
@@ -75,7 +94,10 @@ async fn scans_by_people_are_counted() {
     for code in cards(&stack).await {
         assert_eq!(stack.scan(&code).await.status, 302);
     }
-    eventually("the scans are counted", async || figure(&looker.get("/").await.html, "Scans") == "3").await;
+    eventually("the scans are counted", async || {
+        figure(&looker.get("/").await.html, "Scans") == "3"
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -83,13 +105,20 @@ async fn endpoints_in_trouble_are_told_with_their_last_error() {
     let (stack, url) = console().await;
     let looker = member(&stack, &url, MemberRole::Member).await;
     stack
-        .apply(json!({"teams": [{"name": "Test", "endpoints": [{"url": "http://127.0.0.1:9/hook"}]}]}))
+        .apply(
+            json!({"teams": [{"name": "Test", "endpoints": [{"url": "http://127.0.0.1:9/hook"}]}]}),
+        )
         .await;
-    assert!(!looker.get("/").await.html.contains("127.0.0.1:9/hook"), "nothing is wrong with it yet");
-    let sql =
-        "UPDATE endpoints SET state = 'disabled', failures_in_row = 20, last_error = 'it answered <404>'";
+    assert!(
+        !looker.get("/").await.html.contains("127.0.0.1:9/hook"),
+        "nothing is wrong with it yet"
+    );
+    let sql = "UPDATE endpoints SET state = 'disabled', failures_in_row = 20, last_error = 'it answered <404>'";
     stack.sql.execute(sql, &[]).await.unwrap();
     let html = looker.get("/").await.html;
-    assert!(html.contains("Disabled after 20 failed attempts in a row"), "{html}");
+    assert!(
+        html.contains("Disabled after 20 failed attempts in a row"),
+        "{html}"
+    );
     assert!(html.contains("it answered &#60;404&#62;"));
 }

@@ -41,7 +41,10 @@ async fn member(stack: &TestStack, url: &str, role: MemberRole) -> ConsoleClient
 
 /// The secret with this prefix that a page shows.
 fn secret_in(page: &ConsoleResponse, prefix: &str) -> String {
-    let start = page.html.find(prefix).unwrap_or_else(|| panic!("no {prefix} in {}", page.html));
+    let start = page
+        .html
+        .find(prefix)
+        .unwrap_or_else(|| panic!("no {prefix} in {}", page.html));
     page.html[start..].split('<').next().unwrap().to_owned()
 }
 
@@ -50,8 +53,15 @@ async fn foreigner(stack: &TestStack, url: &str) -> ConsoleClient {
     let ours = stack.store.team_list("", 1).await.unwrap().remove(0);
     let mut connection = stack.store.connection().await.unwrap();
     let transaction = connection.begin().await.unwrap();
-    let other = Team { team_id: contract::id::TeamId::new(), name: "Somebody else".to_owned(), ..ours };
-    let other_id = transaction.team_save(&other, stack.clock.now()).await.unwrap();
+    let other = Team {
+        team_id: contract::id::TeamId::new(),
+        name: "Somebody else".to_owned(),
+        ..ours
+    };
+    let other_id = transaction
+        .team_save(&other, stack.clock.now())
+        .await
+        .unwrap();
     transaction.commit().await.unwrap();
     ConsoleClient::new(stack, url, other_id, MemberRole::Owner).await
 }
@@ -61,18 +71,29 @@ async fn every_route_is_closed_to_strangers_and_to_roles_that_may_not_use_it() {
     let (stack, url) = console().await;
     let people = [
         (None, ConsoleClient::stranger(&url)),
-        (Some(MemberRole::Member), member(&stack, &url, MemberRole::Member).await),
-        (Some(MemberRole::Admin), member(&stack, &url, MemberRole::Admin).await),
+        (
+            Some(MemberRole::Member),
+            member(&stack, &url, MemberRole::Member).await,
+        ),
+        (
+            Some(MemberRole::Admin),
+            member(&stack, &url, MemberRole::Admin).await,
+        ),
     ];
-    for route in
-        route::all().iter().filter(|route| route.access != RouteAccess::Anyone && route.path != "/sign-out")
+    for route in route::all()
+        .iter()
+        .filter(|route| route.access != RouteAccess::Anyone && route.path != "/sign-out")
     {
         let path = route.path.replace(['{', '}'], "");
         for (role, person) in &people {
             let page = person.request(route.method.clone(), &path, &[], &[]).await;
             let case = format!("{} {} as {role:?}", route.method, route.path);
             match (role, route.access) {
-                (None, _) => assert!(page.location().starts_with("/sign-in"), "{case}: {}", page.status),
+                (None, _) => assert!(
+                    page.location().starts_with("/sign-in"),
+                    "{case}: {}",
+                    page.status
+                ),
                 (Some(MemberRole::Member), RouteAccess::Manager | RouteAccess::Owner)
                 | (Some(MemberRole::Admin), RouteAccess::Owner) => {
                     assert_eq!(page.status, 403, "{case}");
@@ -87,21 +108,51 @@ async fn every_route_is_closed_to_strangers_and_to_roles_that_may_not_use_it() {
 async fn a_key_made_here_opens_the_api_until_it_is_revoked_here() {
     let (stack, url) = console().await;
     let admin = member(&stack, &url, MemberRole::Admin).await;
-    let made = admin.make("/keys", &[("name", "Website"), ("kind", "full_access")]).await;
+    let made = admin
+        .make("/keys", &[("name", "Website"), ("kind", "full_access")])
+        .await;
     let key = secret_in(&made, "pk_live_");
-    assert!(!admin.get("/keys").await.html.contains(&key), "it is shown once");
-    let body = json!({"campaign_id": "PA-TEST01", "recipients": [pillarbox_tests::person(1)]}).to_string();
+    assert!(
+        !admin.get("/keys").await.html.contains(&key),
+        "it is shown once"
+    );
+    let body =
+        json!({"campaign_id": "PA-TEST01", "recipients": [pillarbox_tests::person(1)]}).to_string();
     let bearer = format!("Bearer {key}");
-    let send = async || stack.post_with(&[("authorization", bearer.as_str())], body.clone()).await;
+    let send = async || {
+        stack
+            .post_with(&[("authorization", bearer.as_str())], body.clone())
+            .await
+    };
     assert_eq!(send().await.status, 200);
-    let keys = stack.store.key_list(stack.store.team_list("", 1).await.unwrap()[0].team_id).await.unwrap();
-    let key_id = keys.iter().find(|key| key.name == "Website").unwrap().key_id;
+    let keys = stack
+        .store
+        .key_list(stack.store.team_list("", 1).await.unwrap()[0].team_id)
+        .await
+        .unwrap();
+    let key_id = keys
+        .iter()
+        .find(|key| key.name == "Website")
+        .unwrap()
+        .key_id;
     let revoked = admin.post(&format!("/keys/{key_id}/revoke"), &[]).await;
-    assert_eq!((revoked.status.as_u16(), revoked.location()), (303, "/keys?notice=key-revoked"));
-    assert!(admin.get(revoked.location()).await.html.contains("The key is revoked."));
+    assert_eq!(
+        (revoked.status.as_u16(), revoked.location()),
+        (303, "/keys?notice=key-revoked")
+    );
+    assert!(
+        admin
+            .get(revoked.location())
+            .await
+            .html
+            .contains("The key is revoked.")
+    );
     assert_eq!(send().await.error(), (401, "invalid_api_key".to_owned()));
     let log = admin.get("/activity").await.html;
-    assert!(log.contains("key.created") && log.contains("key.revoked") && log.contains("Website"), "{log}");
+    assert!(
+        log.contains("key.created") && log.contains("key.revoked") && log.contains("Website"),
+        "{log}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -110,9 +161,19 @@ async fn a_team_neither_sees_nor_changes_what_is_another_s() {
     let ours = stack.store.team_list("", 1).await.unwrap().remove(0);
     let foreigner = foreigner(&stack, &url).await;
     let key = stack.store.key_list(ours.team_id).await.unwrap().remove(0);
-    assert_eq!(foreigner.post(&format!("/keys/{}/revoke", key.key_id), &[]).await.status, 404);
+    assert_eq!(
+        foreigner
+            .post(&format!("/keys/{}/revoke", key.key_id), &[])
+            .await
+            .status,
+        404
+    );
     assert!(!foreigner.get("/keys").await.html.contains(&key.display));
-    assert!(stack.store.key_list(ours.team_id).await.unwrap()[0].revoked_at.is_none());
+    assert!(
+        stack.store.key_list(ours.team_id).await.unwrap()[0]
+            .revoked_at
+            .is_none()
+    );
     assert!(KEY.starts_with("pk_live_"));
 }
 
@@ -121,11 +182,23 @@ async fn an_action_that_another_site_sent_is_refused() {
     let (stack, url) = console().await;
     let admin = member(&stack, &url, MemberRole::Admin).await;
     let form = [("name", "Foreign"), ("kind", "full_access")];
-    for foreign in [("sec-fetch-site", "cross-site"), ("origin", "https://evil.example")] {
-        let page = admin.request(Method::POST, "/keys", &form, &[foreign]).await;
+    for foreign in [
+        ("sec-fetch-site", "cross-site"),
+        ("origin", "https://evil.example"),
+    ] {
+        let page = admin
+            .request(Method::POST, "/keys", &form, &[foreign])
+            .await;
         assert_eq!(page.status, 403, "{foreign:?}");
     }
-    let same = admin.request(Method::POST, "/keys", &form, &[("sec-fetch-site", "same-origin")]).await;
+    let same = admin
+        .request(
+            Method::POST,
+            "/keys",
+            &form,
+            &[("sec-fetch-site", "same-origin")],
+        )
+        .await;
     assert_eq!(same.status, 303);
 }
 
@@ -135,7 +208,11 @@ async fn a_session_ends_by_signing_out_by_idleness_and_by_age() {
     let person = member(&stack, &url, MemberRole::Member).await;
     assert_eq!(person.get("/").await.status, 200);
     person.post("/sign-out", &[]).await;
-    assert_eq!(person.get("/").await.status, 303, "the token is worth nothing any more");
+    assert_eq!(
+        person.get("/").await.status,
+        303,
+        "the token is worth nothing any more"
+    );
     let person = member(&stack, &url, MemberRole::Member).await;
     stack.clock.advance(chrono::TimeDelta::minutes(119));
     assert_eq!(person.get("/").await.status, 200);
@@ -157,18 +234,38 @@ async fn signing_in_is_refused_alike_for_unknown_people_and_wrong_passwords_and_
     let (stack, url) = console().await;
     let team = stack.store.team_list("", 1).await.unwrap().remove(0);
     member(&stack, &url, MemberRole::Member).await;
-    let email = stack.store.user_list(team.team_id).await.unwrap().pop().unwrap().email;
+    let email = stack
+        .store
+        .user_list(team.team_id)
+        .await
+        .unwrap()
+        .pop()
+        .unwrap()
+        .email;
     let mut stranger = ConsoleClient::stranger(&url);
     let wrong = stranger.sign_in(&email, "not the password").await;
     let unknown = stranger.sign_in("nobody@example.com", PASSWORD).await;
     assert_eq!((wrong.status.as_u16(), unknown.status.as_u16()), (403, 403));
-    assert_eq!(wrong.html.replace(&email, ""), unknown.html.replace("nobody@example.com", ""));
+    assert_eq!(
+        wrong.html.replace(&email, ""),
+        unknown.html.replace("nobody@example.com", "")
+    );
     let mut statuses = Vec::new();
     for _ in 0..20 {
-        statuses.push(stranger.sign_in(&email, "not the password").await.status.as_u16());
+        statuses.push(
+            stranger
+                .sign_in(&email, "not the password")
+                .await
+                .status
+                .as_u16(),
+        );
     }
     assert_eq!(statuses.pop(), Some(429));
-    assert_eq!(stranger.sign_in(&email, PASSWORD).await.status, 429, "not even the right one is looked at");
+    assert_eq!(
+        stranger.sign_in(&email, PASSWORD).await.status,
+        429,
+        "not even the right one is looked at"
+    );
     stack.clock.advance(chrono::TimeDelta::minutes(15));
     assert_eq!(stranger.sign_in(&email, PASSWORD).await.status, 303);
 }
@@ -185,7 +282,13 @@ async fn pages_allow_no_content_of_other_hosts_and_are_kept_by_nobody() {
             "{path}"
         );
         assert_eq!(header("x-content-type-options"), "nosniff");
-        assert_eq!(header("cache-control") == "no-store", path != "/assets/console.css");
-        assert!(!page.html.contains("http://") && !page.html.contains("https://"), "{path}");
+        assert_eq!(
+            header("cache-control") == "no-store",
+            path != "/assets/console.css"
+        );
+        assert!(
+            !page.html.contains("http://") && !page.html.contains("https://"),
+            "{path}"
+        );
     }
 }

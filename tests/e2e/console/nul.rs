@@ -11,13 +11,16 @@ use super::walk::{filled, furnish};
 use super::{console, member};
 
 /// Parameters of addresses that no form has: places in lists, and what stands behind links.
-const OF_ADDRESSES: [&str; 9] =
-    ["after", "after_id", "before", "entry", "search", "value.x", "notice", "id", "type"];
+const OF_ADDRESSES: [&str; 9] = [
+    "after", "after_id", "before", "entry", "search", "value.x", "notice", "id", "type",
+];
 
 /// The names of all fields of a page's forms.
 fn names(page: &ConsoleResponse) -> impl Iterator<Item = String> {
     let parts = page.html.split(" name=\"").skip(1);
-    parts.filter_map(|rest| rest.split('"').next()).map(str::to_owned)
+    parts
+        .filter_map(|rest| rest.split('"').next())
+        .map(str::to_owned)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -28,7 +31,10 @@ async fn no_parameter_with_u_0000_is_a_mistake_of_ours() {
     let mut ids = furnish(&stack).await;
     ids.insert("token", secret::SecretToken::random().reveal().to_owned());
     let routes = route::all();
-    let routes: Vec<_> = routes.iter().filter(|route| route.path != "/sign-out").collect();
+    let routes: Vec<_> = routes
+        .iter()
+        .filter(|route| route.path != "/sign-out")
+        .collect();
     let mut fields: BTreeSet<String> = OF_ADDRESSES.map(str::to_owned).into();
     for route in routes.iter().filter(|route| route.method == Method::GET) {
         fields.extend(names(&owner.get(&filled(route, &ids)).await));
@@ -37,11 +43,26 @@ async fn no_parameter_with_u_0000_is_a_mistake_of_ours() {
     let (mut broken, mut refused) = (Vec::new(), 0);
     for route in routes {
         let address = filled(route, &ids);
-        let segments: Vec<&str> = route.path.split('/').filter(|segment| segment.starts_with('{')).collect();
+        let segments: Vec<&str> = route
+            .path
+            .split('/')
+            .filter(|segment| segment.starts_with('{'))
+            .collect();
         for segment in segments {
             let value = &ids[segment.trim_matches(['{', '}'])];
-            let page = owner.request(route.method.clone(), &address.replace(value, "a%00"), &[], &[]).await;
-            assert_eq!(page.status, 404, "{} {address} with U+0000 for {segment}", route.method);
+            let page = owner
+                .request(
+                    route.method.clone(),
+                    &address.replace(value, "a%00"),
+                    &[],
+                    &[],
+                )
+                .await;
+            assert_eq!(
+                page.status, 404,
+                "{} {address} with U+0000 for {segment}",
+                route.method
+            );
         }
         for field in &fields {
             let value = "a\0b";
@@ -50,18 +71,33 @@ async fn no_parameter_with_u_0000_is_a_mistake_of_ours() {
                 vec![owner.get(&format!("{address}?{name}=a%00b")).await]
             } else {
                 let form = [(field.as_str(), value)];
-                vec![owner.post(&address, &form).await, owner.upload(&address, &form).await]
+                vec![
+                    owner.post(&address, &form).await,
+                    owner.upload(&address, &form).await,
+                ]
             };
             for page in pages {
                 refused += usize::from(page.status == 422);
                 if page.status.is_server_error() {
-                    broken.push(format!("{} {address}, {field}: {}", route.method, page.status));
+                    broken.push(format!(
+                        "{} {address}, {field}: {}",
+                        route.method, page.status
+                    ));
                 }
             }
         }
     }
     assert_eq!(broken, Vec::<String>::new());
     assert!(refused > 1_000, "{refused}");
-    let found = owner.get(&format!("/campaigns/{}/recipients.csv?text=%00", ids["campaign_id"])).await;
-    assert!(found.status == 422 && found.html.contains("Nothing is found"), "{}", found.html);
+    let found = owner
+        .get(&format!(
+            "/campaigns/{}/recipients.csv?text=%00",
+            ids["campaign_id"]
+        ))
+        .await;
+    assert!(
+        found.status == 422 && found.html.contains("Nothing is found"),
+        "{}",
+        found.html
+    );
 }

@@ -27,8 +27,11 @@ struct Form {
 impl Form {
     /// Sends it with another value in its field.
     async fn send(&self, person: &ConsoleClient, seen: &str, value: &str) -> ConsoleResponse {
-        let mut fields: Vec<(&str, &str)> =
-            self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let mut fields: Vec<(&str, &str)> = self
+            .fields
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect();
         fields.extend([("seen", seen), (self.field, value)]);
         person.post(&self.action, &fields).await
     }
@@ -40,12 +43,27 @@ impl Form {
         let wrong = self.send(person, &seen, self.wrong).await;
         assert_eq!(wrong.status, 422, "{}", self.action);
         let is_told = wrong.html.contains("Nothing was saved: somebody");
-        assert!(is_told || wrong.seen() == seen, "{}: not told of what stands: {}", self.action, wrong.html);
+        assert!(
+            is_told || wrong.seen() == seen,
+            "{}: not told of what stands: {}",
+            self.action,
+            wrong.html
+        );
         let late = self.send(person, &seen, self.second).await;
         assert_eq!(late.status, 422, "{}", self.action);
-        assert!(late.html.contains("Nothing was saved: somebody"), "{}: {}", self.action, late.html);
+        assert!(
+            late.html.contains("Nothing was saved: somebody"),
+            "{}: {}",
+            self.action,
+            late.html
+        );
         for shown in [self.first, self.second] {
-            assert!(late.html.contains(shown), "{}: {shown} in {}", self.action, late.html);
+            assert!(
+                late.html.contains(shown),
+                "{}: {shown} in {}",
+                self.action,
+                late.html
+            );
         }
         assert_eq!(
             self.send(person, "", self.second).await.status,
@@ -54,17 +72,26 @@ impl Form {
             self.action
         );
         let again = self.send(person, &late.seen(), self.second).await;
-        assert_eq!(again.status, 303, "{}: who has seen it may: {}", self.action, again.html);
+        assert_eq!(
+            again.status, 303,
+            "{}: who has seen it may: {}",
+            self.action, again.html
+        );
     }
 }
 
 fn fields(fields: &[(&str, &str)]) -> Vec<(String, String)> {
-    fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    fields
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect()
 }
 
 /// Each with two values that can be saved, and one that cannot.
 fn forms(integration: IntegrationId) -> [Form; 4] {
-    let columns = FieldSemantic::ALL.iter().map(|semantic| (semantic.as_str(), ""));
+    let columns = FieldSemantic::ALL
+        .iter()
+        .map(|semantic| (semantic.as_str(), ""));
     [
         Form {
             page: format!("/campaigns/{CAMPAIGN}/conditions"),
@@ -94,7 +121,11 @@ fn forms(integration: IntegrationId) -> [Form; 4] {
         Form {
             page: format!("/integrations/{integration}/fields"),
             action: format!("/integrations/{integration}/fields"),
-            fields: fields(&columns.filter(|(name, _)| *name != "zip").collect::<Vec<_>>()),
+            fields: fields(
+                &columns
+                    .filter(|(name, _)| *name != "zip")
+                    .collect::<Vec<_>>(),
+            ),
             field: "zip",
             first: "plz",
             second: "code",
@@ -120,14 +151,28 @@ async fn what_somebody_saved_meanwhile_is_shown_and_not_saved_over() {
     crm.declare(json!([{"key": "plz"}, {"key": "code"}])).await;
     crm.stack.campaign(json!({})).await;
     let endpoint = json!({"url": "http://127.0.0.1:9/hook"});
-    crm.stack.apply(json!({"teams": [{"name": "Test", "endpoints": [endpoint]}]})).await;
+    crm.stack
+        .apply(json!({"teams": [{"name": "Test", "endpoints": [endpoint]}]}))
+        .await;
     let team_id = crm.stack.store.team_by_name("Test").await.unwrap().team_id;
-    let integration = crm.stack.store.integration_by_name(team_id, "CRM").await.unwrap().integration_id;
+    let integration = crm
+        .stack
+        .store
+        .integration_by_name(team_id, "CRM")
+        .await
+        .unwrap()
+        .integration_id;
     let endpoint = crm.stack.store.endpoint_list(team_id).await.unwrap()[0].endpoint_id;
-    let made = admin.post("/address-book/formula", &[("name", "Hello"), ("formula", "\"zero\"")]).await;
+    let made = admin
+        .post(
+            "/address-book/formula",
+            &[("name", "Hello"), ("formula", "\"zero\"")],
+        )
+        .await;
     assert_eq!(made.status, 303, "{}", made.html);
     for form in forms(integration) {
-        form.is_saved_over_only_by_who_has_seen_what_stands(&admin).await;
+        form.is_saved_over_only_by_who_has_seen_what_stands(&admin)
+            .await;
     }
     let log = admin.get("/activity").await.html;
     for change in [
@@ -138,17 +183,38 @@ async fn what_somebody_saved_meanwhile_is_shown_and_not_saved_over() {
         assert!(log.contains(change), "{change}: {log}");
     }
 
-    let (page, scope) = (format!("/endpoints/{endpoint}"), format!("/endpoints/{endpoint}/scope"));
+    let (page, scope) = (
+        format!("/endpoints/{endpoint}"),
+        format!("/endpoints/{endpoint}/scope"),
+    );
     let seen = admin.get(&page).await.seen();
-    let chosen = [("seen", seen.as_str()), ("scope", "chosen"), ("campaign", CAMPAIGN)];
+    let chosen = [
+        ("seen", seen.as_str()),
+        ("scope", "chosen"),
+        ("campaign", CAMPAIGN),
+    ];
     assert_eq!(admin.post(&scope, &chosen).await.status, 303);
-    let none = admin.post(&scope, &[("seen", seen.as_str()), ("scope", "chosen")]).await;
-    assert_eq!((none.status.as_u16(), none.seen()), (422, seen), "a mistake tells nothing of what stands");
-    let late = admin.post(&scope, &[("seen", none.seen().as_str()), ("scope", "all")]).await;
+    let none = admin
+        .post(&scope, &[("seen", seen.as_str()), ("scope", "chosen")])
+        .await;
+    assert_eq!(
+        (none.status.as_u16(), none.seen()),
+        (422, seen),
+        "a mistake tells nothing of what stands"
+    );
+    let late = admin
+        .post(&scope, &[("seen", none.seen().as_str()), ("scope", "all")])
+        .await;
     assert!(
         late.status == 422 && late.html.contains(&format!("It hears of {CAMPAIGN} now")),
         "{}",
         late.html
     );
-    assert_eq!(admin.post(&scope, &[("seen", late.seen().as_str()), ("scope", "all")]).await.status, 303);
+    assert_eq!(
+        admin
+            .post(&scope, &[("seen", late.seen().as_str()), ("scope", "all")])
+            .await
+            .status,
+        303
+    );
 }

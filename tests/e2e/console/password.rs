@@ -14,8 +14,7 @@ use super::{console, member, secret_in};
 const RESET: &str = "BEGIN; UPDATE users SET password_hash = NULL WHERE role = 'member'";
 
 /// And last.
-const RESET_DONE: &str =
-    "DELETE FROM sessions USING users WHERE users.user_id = sessions.user_id AND role = 'member'; COMMIT";
+const RESET_DONE: &str = "DELETE FROM sessions USING users WHERE users.user_id = sessions.user_id AND role = 'member'; COMMIT";
 
 const NEW_PASSWORD: &str = "indian paintbrush in may";
 
@@ -23,7 +22,12 @@ const NEW_PASSWORD: &str = "indian paintbrush in may";
 async fn with_member() -> (TestStack, String, ConsoleClient, String) {
     let (stack, url) = console().await;
     let person = member(&stack, &url, MemberRole::Member).await;
-    let email = stack.sql.query_one("SELECT email FROM users", &[]).await.unwrap().get(0);
+    let email = stack
+        .sql
+        .query_one("SELECT email FROM users", &[])
+        .await
+        .unwrap()
+        .get(0);
     (stack, url, person, email)
 }
 
@@ -37,7 +41,11 @@ async fn until_waiting<T>(stack: &TestStack, task: &JoinHandle<T>) {
 }
 
 /// What this is answered when the test's transaction, which is under way, ends so meanwhile.
-async fn meanwhile(stack: &TestStack, answer: JoinHandle<ConsoleResponse>, end: &str) -> ConsoleResponse {
+async fn meanwhile(
+    stack: &TestStack,
+    answer: JoinHandle<ConsoleResponse>,
+    end: &str,
+) -> ConsoleResponse {
     until_waiting(stack, &answer).await;
     stack.sql.batch_execute(end).await.unwrap();
     answer.await.unwrap()
@@ -50,12 +58,20 @@ async fn sessions(stack: &TestStack) -> i64 {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_password_that_is_reset_while_it_is_checked_begins_no_session_and_counts_as_wrong() {
     let (stack, url, _, email) = with_member().await;
-    stack.sql.execute("DELETE FROM sign_in_sources", &[]).await.unwrap();
+    stack
+        .sql
+        .execute("DELETE FROM sign_in_sources", &[])
+        .await
+        .unwrap();
     stack.sql.batch_execute(RESET).await.unwrap();
     let (mut late, address) = (ConsoleClient::stranger(&url), email.clone());
     let answer = tokio::spawn(async move { late.sign_in(&address, PASSWORD).await });
     let refused = meanwhile(&stack, answer, RESET_DONE).await;
-    assert!(refused.status == 403 && refused.html.contains("is not right"), "{}", refused.html);
+    assert!(
+        refused.status == 403 && refused.html.contains("is not right"),
+        "{}",
+        refused.html
+    );
     assert_eq!(sessions(&stack).await, 0);
     let failed = format!(
         "SELECT sum(requests) FROM rate_windows WHERE subject = convert_to('sign-in:{email}', 'UTF8')"
@@ -71,18 +87,29 @@ async fn a_password_that_is_reset_while_it_is_checked_is_not_changed_and_the_new
     let link = SecretToken::random();
     let insert = "INSERT INTO password_links SELECT user_id, $1, now(), now() + '1 day' FROM users";
     stack.sql.batch_execute(RESET).await.unwrap();
-    stack.sql.execute(insert, &[&&link.hash()[..]]).await.unwrap();
+    stack
+        .sql
+        .execute(insert, &[&&link.hash()[..]])
+        .await
+        .unwrap();
     let form = [("present", PASSWORD), ("new", NEW_PASSWORD)];
     let answer = tokio::spawn(async move { person.post("/account/password", &form).await });
     let refused = meanwhile(&stack, answer, RESET_DONE).await;
     assert!(refused.status == 422, "{} {}", refused.status, refused.html);
-    assert!(refused.html.contains("This is not your present password"), "{}", refused.html);
+    assert!(
+        refused.html.contains("This is not your present password"),
+        "{}",
+        refused.html
+    );
     assert_eq!(sessions(&stack).await, 0);
     let mut visitor = ConsoleClient::stranger(&url);
     assert_eq!(visitor.sign_in(&email, NEW_PASSWORD).await.status, 403);
     let path = format!("/password/{}", link.reveal());
     assert_eq!(
-        visitor.post(&path, &[("password", NEW_PASSWORD)]).await.status,
+        visitor
+            .post(&path, &[("password", NEW_PASSWORD)])
+            .await
+            .status,
         303,
         "the owner's link works"
     );
@@ -92,16 +119,30 @@ async fn a_password_that_is_reset_while_it_is_checked_is_not_changed_and_the_new
 async fn a_link_that_another_one_replaces_while_it_is_used_sets_no_password() {
     let (stack, url) = console().await;
     let owner = member(&stack, &url, MemberRole::Owner).await;
-    let form = [("email", "grace@example.com"), ("name", "Grace"), ("role", "member")];
+    let form = [
+        ("email", "grace@example.com"),
+        ("name", "Grace"),
+        ("role", "member"),
+    ];
     let link = secret_in(&owner.make("/team", &form).await, "/password/");
     stack.sql.batch_execute(RESET).await.unwrap();
     let (stranger, path) = (ConsoleClient::stranger(&url), link.clone());
-    let answer = tokio::spawn(async move { stranger.post(&path, &[("password", NEW_PASSWORD)]).await });
+    let answer =
+        tokio::spawn(async move { stranger.post(&path, &[("password", NEW_PASSWORD)]).await });
     let replaced = "UPDATE password_links SET token_hash = sha256('another'); COMMIT";
     let refused = meanwhile(&stack, answer, replaced).await;
     assert_eq!(refused.status, 404, "{}", refused.html);
-    assert_eq!(stack.count("SELECT count(*) FROM users WHERE password_hash IS NULL").await, 1);
-    assert_eq!(stack.count("SELECT count(*) FROM password_links").await, 1, "the newer one stays");
+    assert_eq!(
+        stack
+            .count("SELECT count(*) FROM users WHERE password_hash IS NULL")
+            .await,
+        1
+    );
+    assert_eq!(
+        stack.count("SELECT count(*) FROM password_links").await,
+        1,
+        "the newer one stays"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -110,7 +151,10 @@ async fn a_password_that_the_operator_sets_ends_the_session_that_is_begun_meanwh
     let signed_in = "BEGIN; SELECT 1 FROM users FOR NO KEY UPDATE; \
         INSERT INTO sessions SELECT sha256('fresh'), user_id, now(), now() FROM users";
     stack.sql.batch_execute(signed_in).await.unwrap();
-    let hash = Password::try_from(NEW_PASSWORD.to_owned()).unwrap().hash().unwrap();
+    let hash = Password::try_from(NEW_PASSWORD.to_owned())
+        .unwrap()
+        .hash()
+        .unwrap();
     let store = stack.store.clone();
     let set = tokio::spawn(async move { store.user_set_password(&email, &hash).await });
     until_waiting(&stack, &set).await;

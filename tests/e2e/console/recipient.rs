@@ -1,6 +1,8 @@
 //! Recipients received: found, paged through, exported, removed.
 
-use pillarbox_tests::{CAMPAIGN, ConsoleClient, ConsoleResponse, TestStack, eventually, people, person};
+use pillarbox_tests::{
+    CAMPAIGN, ConsoleClient, ConsoleResponse, TestStack, eventually, people, person,
+};
 use serde_json::json;
 use store::MemberRole;
 
@@ -27,15 +29,25 @@ async fn all_pages(person: &ConsoleClient, address: &str) -> Vec<Vec<String>> {
         let page = person.get(&address).await;
         assert_eq!(page.status, 200, "{address}");
         pages.push(references(&page));
-        let Some((before, _)) = page.html.split_once("\" rel=\"next\"") else { return pages };
-        address = before.rsplit('"').next().unwrap().replace("&#38;", "&").replace("&amp;", "&");
+        let Some((before, _)) = page.html.split_once("\" rel=\"next\"") else {
+            return pages;
+        };
+        address = before
+            .rsplit('"')
+            .next()
+            .unwrap()
+            .replace("&#38;", "&")
+            .replace("&amp;", "&");
     }
     panic!("the pages do not end: {address}");
 }
 
 async fn until_findable(stack: &TestStack) {
     eventually("all recipients can be found", async || {
-        stack.count("SELECT count(*) FROM recipients_unsearched").await == 0
+        stack
+            .count("SELECT count(*) FROM recipients_unsearched")
+            .await
+            == 0
     })
     .await;
 }
@@ -44,7 +56,13 @@ async fn until_findable(stack: &TestStack) {
 async fn recipients_are_found_by_name_and_address_and_filtered_by_outcome() {
     let (stack, url) = console().await;
     let looker = member(&stack, &url, MemberRole::Member).await;
-    assert!(looker.get(&path("")).await.html.contains("None yet. Send the first one"));
+    assert!(
+        looker
+            .get(&path(""))
+            .await
+            .html
+            .contains("None yet. Send the first one")
+    );
     let mut broken = person(3);
     broken["zip"] = "".into();
     let mut other = person(4);
@@ -62,7 +80,13 @@ async fn recipients_are_found_by_name_and_address_and_filtered_by_outcome() {
     assert_eq!(found("?text=reader&outcome=mailed").await, ["r1", "r2"]);
     assert_eq!(found("?text=reader&outcome=do_not_mail").await, [""; 0]);
     assert_eq!(looker.get(&path("?outcome=nothing")).await.status, 404);
-    assert!(looker.get(&path("?text=reader3")).await.html.contains("Address not deliverable"));
+    assert!(
+        looker
+            .get(&path("?text=reader3"))
+            .await
+            .html
+            .contains("Address not deliverable")
+    );
     // A page that nobody made begins at the beginning.
     assert_eq!(found("?from=x").await.len(), 4);
 }
@@ -76,18 +100,30 @@ async fn pages_show_everybody_once_the_newest_first() {
         stack.clock.advance(chrono::TimeDelta::minutes(1));
     }
     until_findable(&stack).await;
-    for address in
-        [path(""), path("?text=reader"), path("?outcome=mailed"), path("?text=reader&outcome=mailed")]
-    {
+    for address in [
+        path(""),
+        path("?text=reader"),
+        path("?outcome=mailed"),
+        path("?text=reader&outcome=mailed"),
+    ] {
         let pages = all_pages(&looker, &address).await;
-        assert_eq!(pages.iter().map(Vec::len).collect::<Vec<_>>(), [50, 50, 20], "{address}");
+        assert_eq!(
+            pages.iter().map(Vec::len).collect::<Vec<_>>(),
+            [50, 50, 20],
+            "{address}"
+        );
         let mut all = pages.concat();
         all.sort();
         all.dedup();
         assert_eq!(all.len(), 120, "{address}");
     }
     let newest = &all_pages(&looker, &path("")).await[0];
-    assert!(newest[..30].iter().all(|reference| reference[1..].parse::<usize>().unwrap() > 90), "{newest:?}");
+    assert!(
+        newest[..30]
+            .iter()
+            .all(|reference| reference[1..].parse::<usize>().unwrap() > 90),
+        "{newest:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -97,14 +133,22 @@ async fn whoever_is_found_by_name_and_address_is_there_once() {
     let mut recipients = people(1..61);
     for (recipient, number) in recipients.iter_mut().zip(1..) {
         // In the order of what they are found by, half of the names stand before the addresses, and half behind.
-        let (first, last) = if number % 2 == 0 { ("Al", "Po") } else { ("Pat", "Powell") };
+        let (first, last) = if number % 2 == 0 {
+            ("Al", "Po")
+        } else {
+            ("Pat", "Powell")
+        };
         recipient["first_name"] = first.into();
         recipient["last_name"] = last.into();
         recipient["address_1"] = format!("PO Box {number}").into();
     }
     stack.send(&recipients).await;
     until_findable(&stack).await;
-    for question in ["?text=po", "?text=po&outcome=invalid_address", "?text=po&outcome=mailed"] {
+    for question in [
+        "?text=po",
+        "?text=po&outcome=invalid_address",
+        "?text=po&outcome=mailed",
+    ] {
         let mut found = all_pages(&looker, &path(question)).await.concat();
         found.sort();
         let count = found.len();
@@ -112,12 +156,22 @@ async fn whoever_is_found_by_name_and_address_is_there_once() {
         assert_eq!(found.len(), count, "{question}");
     }
     assert_eq!(
-        all_pages(&looker, &path("?text=po")).await.iter().map(Vec::len).collect::<Vec<_>>(),
+        all_pages(&looker, &path("?text=po"))
+            .await
+            .iter()
+            .map(Vec::len)
+            .collect::<Vec<_>>(),
         [50, 10]
     );
-    assert_eq!(looker.get(&path(".csv?text=po")).await.html.lines().count(), 1 + 60);
+    assert_eq!(
+        looker.get(&path(".csv?text=po")).await.html.lines().count(),
+        1 + 60
+    );
     for question in ["?text=po%20box%207,", "?text=powell"] {
-        assert!(!references(&looker.get(&path(question)).await).is_empty(), "either still finds: {question}");
+        assert!(
+            !references(&looker.get(&path(question)).await).is_empty(),
+            "either still finds: {question}"
+        );
     }
 }
 
@@ -133,18 +187,40 @@ async fn an_export_has_everybody_who_is_asked_for_and_no_formula() {
     let file = looker.get(&path(".csv")).await;
     assert_eq!(file.headers["content-type"], "text/csv; charset=utf-8");
     let lines: Vec<&str> = file.html.lines().collect();
-    assert_eq!(lines[0], "reference,first_name,last_name,address,status,reason,received_at,removed_at");
+    assert_eq!(
+        lines[0],
+        "reference,first_name,last_name,address,status,reason,received_at,removed_at"
+    );
     assert_eq!(lines.len(), 1500);
     let first = lines.iter().find(|line| line.starts_with("r1,")).unwrap();
-    assert!(first.starts_with("r1,\"'=HYPERLINK(\"\"https://evil.example\"\")\",Reader1,"), "{first}");
+    assert!(
+        first.starts_with("r1,\"'=HYPERLINK(\"\"https://evil.example\"\")\",Reader1,"),
+        "{first}"
+    );
     let log = looker.get("/activity?kind=recipient").await.html;
     assert_eq!(
         log.matches("recipient.downloaded").count(),
         1,
         "who has the file is in the team's log: {log}"
     );
-    assert_eq!(looker.get(&path(".csv?outcome=do_not_mail")).await.html.lines().count(), 1);
-    assert_eq!(looker.get(&path(".csv?text=reader14&outcome=mailed")).await.html.lines().count(), 1 + 111);
+    assert_eq!(
+        looker
+            .get(&path(".csv?outcome=do_not_mail"))
+            .await
+            .html
+            .lines()
+            .count(),
+        1
+    );
+    assert_eq!(
+        looker
+            .get(&path(".csv?text=reader14&outcome=mailed"))
+            .await
+            .html
+            .lines()
+            .count(),
+        1 + 111
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -152,32 +228,81 @@ async fn a_recipient_removed_here_is_not_mailed_again() {
     let (stack, url) = console().await;
     let admin = member(&stack, &url, MemberRole::Admin).await;
     stack.send(&people(1..3)).await;
-    let row =
-        stack.sql.query_one("SELECT entry_id FROM recipients WHERE reference = 'r1'", &[]).await.unwrap();
+    let row = stack
+        .sql
+        .query_one(
+            "SELECT entry_id FROM recipients WHERE reference = 'r1'",
+            &[],
+        )
+        .await
+        .unwrap();
     let entry_id: uuid::Uuid = row.get(0);
     let removed = admin.post(&path(&format!("/{entry_id}/remove")), &[]).await;
-    assert_eq!(removed.location(), path("?notice=recipient-removed"), "{}", removed.html);
-    assert!(admin.get(removed.location()).await.html.contains("Mailed, then removed"));
+    assert_eq!(
+        removed.location(),
+        path("?notice=recipient-removed"),
+        "{}",
+        removed.html
+    );
+    assert!(
+        admin
+            .get(removed.location())
+            .await
+            .html
+            .contains("Mailed, then removed")
+    );
     let again = admin.post(&path(&format!("/{entry_id}/remove")), &[]).await;
-    assert!(admin.get(again.location()).await.html.contains("is removed already"), "{}", again.html);
+    assert!(
+        admin
+            .get(again.location())
+            .await
+            .html
+            .contains("is removed already"),
+        "{}",
+        again.html
+    );
     let mut same_address = person(1);
     same_address["first_name"] = "Somebody else".into();
     let reasons = stack.send(&[same_address, person(3)]).await.reasons();
     assert_eq!(reasons, ["removed_by_sender", "mailed"]);
     let nobody = uuid::Uuid::from_u128(7);
-    assert_eq!(admin.post(&path(&format!("/{nobody}/remove")), &[]).await.status, 404);
-    assert!(admin.get("/activity").await.html.contains("recipient.removed"));
+    assert_eq!(
+        admin
+            .post(&path(&format!("/{nobody}/remove")), &[])
+            .await
+            .status,
+        404
+    );
+    assert!(
+        admin
+            .get("/activity")
+            .await
+            .html
+            .contains("recipient.removed")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_waits_is_removed_from_waiting_too() {
     let (stack, url) = console().await;
     let admin = member(&stack, &url, MemberRole::Admin).await;
-    stack.campaign(json!({"conditions": {"column": "city", "operator": "is", "value": "Dallas"}})).await;
-    assert_eq!(stack.send(&people([1])).await.reasons(), ["filtered_conditions"]);
-    let row = stack.sql.query_one("SELECT entry_id FROM recipients", &[]).await.unwrap();
+    stack
+        .campaign(json!({"conditions": {"column": "city", "operator": "is", "value": "Dallas"}}))
+        .await;
+    assert_eq!(
+        stack.send(&people([1])).await.reasons(),
+        ["filtered_conditions"]
+    );
+    let row = stack
+        .sql
+        .query_one("SELECT entry_id FROM recipients", &[])
+        .await
+        .unwrap();
     let entry_id: uuid::Uuid = row.get(0);
     admin.post(&path(&format!("/{entry_id}/remove")), &[]).await;
-    assert_eq!(references(&admin.get(&path("?outcome=removed_by_sender")).await), ["r1"]);
+    assert_eq!(
+        references(&admin.get(&path("?outcome=removed_by_sender")).await),
+        ["r1"]
+    );
     assert!(references(&admin.get(&path("?outcome=filtered_conditions")).await).is_empty());
 }

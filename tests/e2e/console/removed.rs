@@ -41,50 +41,113 @@ async fn assert_closed(crm: &CrmClient) {
         (Method::POST, "/mcp"),
     ] {
         let answer = crm.call(method, path, &crm.key(), &json!({})).await;
-        assert_eq!(answer.push_error(), (401, "invalid_key".to_owned()), "{path}");
-        assert_eq!(answer.headers["www-authenticate"], "Bearer realm=\"Pillarbox\"");
+        assert_eq!(
+            answer.push_error(),
+            (401, "invalid_key".to_owned()),
+            "{path}"
+        );
+        assert_eq!(
+            answer.headers["www-authenticate"],
+            "Bearer realm=\"Pillarbox\""
+        );
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_integration_that_is_removed_by_its_name_opens_for_nobody_and_its_contacts_are_gone() {
     let (crm, admin) = world().await;
-    let path = format!("/integrations/{}", integration(&crm).await.unwrap().integration_id);
-    let contacts = format!("/address-book/contacts/{}", integration(&crm).await.unwrap().integration_id);
+    let path = format!(
+        "/integrations/{}",
+        integration(&crm).await.unwrap().integration_id
+    );
+    let contacts = format!(
+        "/address-book/contacts/{}",
+        integration(&crm).await.unwrap().integration_id
+    );
     assert_eq!(admin.get(&contacts).await.status, 200);
-    let other = admin.post(&format!("{path}/remove"), &[("name", "CMR")]).await;
-    assert!(other.status == 422 && other.html.contains("this is not its name"), "{}", other.html);
+    let other = admin
+        .post(&format!("{path}/remove"), &[("name", "CMR")])
+        .await;
+    assert!(
+        other.status == 422 && other.html.contains("this is not its name"),
+        "{}",
+        other.html
+    );
     assert_eq!(crm.get("").await.status, 200, "nothing was removed");
 
-    let removed = admin.post(&format!("{path}/remove"), &[("name", " CRM ")]).await;
-    assert_eq!(removed.location(), "/integrations?notice=integration-removed", "{}", removed.html);
+    let removed = admin
+        .post(&format!("{path}/remove"), &[("name", " CRM ")])
+        .await;
+    assert_eq!(
+        removed.location(),
+        "/integrations?notice=integration-removed",
+        "{}",
+        removed.html
+    );
     assert_closed(&crm).await;
     for page in [&path, &contacts] {
         assert_eq!(admin.get(page).await.status, 404, "{page}");
     }
-    assert_eq!(admin.post(&format!("{path}/remove"), &[("name", "CRM")]).await.status, 404);
-    assert!(admin.get("/activity").await.html.contains("integration.removed"));
+    assert_eq!(
+        admin
+            .post(&format!("{path}/remove"), &[("name", "CRM")])
+            .await
+            .status,
+        404
+    );
+    assert!(
+        admin
+            .get("/activity")
+            .await
+            .html
+            .contains("integration.removed")
+    );
     assert_eq!(operate(&["address-book", "Test"], &crm.stack.settings), "");
-    assert_eq!(crm.stack.count("SELECT count(*) FROM syncs WHERE status = 'open'").await, 0);
+    assert_eq!(
+        crm.stack
+            .count("SELECT count(*) FROM syncs WHERE status = 'open'")
+            .await,
+        0
+    );
     let missed = "SELECT count(*) FROM contacts WHERE removed_at IS NOT NULL";
-    assert_eq!(crm.stack.count(missed).await, 0, "the sync that it ended has removed nothing");
+    assert_eq!(
+        crm.stack.count(missed).await,
+        0,
+        "the sync that it ended has removed nothing"
+    );
     // Its name is free again, and its key stays revoked.
     let made = admin.post("/integrations", &[("name", "CRM")]).await;
-    assert!(made.location().starts_with("/integrations/") && made.location() != path, "{}", made.html);
+    assert!(
+        made.location().starts_with("/integrations/") && made.location() != path,
+        "{}",
+        made.html
+    );
     assert_closed(&crm).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_operator_removes_is_erased_when_its_time_is_over_and_not_before() {
     let (crm, admin) = world().await;
-    let said = operate(&["integration", "remove", "Test", "CRM"], &crm.stack.settings);
+    let said = operate(
+        &["integration", "remove", "Test", "CRM"],
+        &crm.stack.settings,
+    );
     assert!(said.starts_with("CRM is removed"), "{said}");
     assert_closed(&crm).await;
     let log = admin.get("/activity").await.html;
-    assert!(log.contains("integration.removed") && log.contains("Operator"), "{log}");
+    assert!(
+        log.contains("integration.removed") && log.contains("Operator"),
+        "{log}"
+    );
 
     let (store, removed_at) = (&crm.stack.store, crm.stack.now());
-    assert_eq!(store.integration_erase(removed_at - TimeDelta::hours(1), 10, removed_at).await.unwrap(), 0);
+    assert_eq!(
+        store
+            .integration_erase(removed_at - TimeDelta::hours(1), 10, removed_at)
+            .await
+            .unwrap(),
+        0
+    );
     assert_eq!(crm.stack.count(NOTHING).await, 3);
     // A portion is never larger than it may be.
     let later = removed_at + TimeDelta::hours(1);
@@ -92,13 +155,27 @@ async fn what_the_operator_removes_is_erased_when_its_time_is_over_and_not_befor
     assert_eq!(crm.stack.count(NOTHING).await, 1);
     crm.stack.clock.advance(TimeDelta::days(31));
     eventually("a syncer erases the rest", async || {
-        crm.stack.count("SELECT count(*) FROM integrations WHERE erased_at IS NOT NULL").await == 1
+        crm.stack
+            .count("SELECT count(*) FROM integrations WHERE erased_at IS NOT NULL")
+            .await
+            == 1
     })
     .await;
-    for table in
-        ["contacts", "syncs", "sync_received", "sync_issues", "idempotency_keys", "integration_fields"]
-    {
-        assert_eq!(crm.stack.count(&format!("SELECT count(*) FROM {table}")).await, 0, "{table}");
+    for table in [
+        "contacts",
+        "syncs",
+        "sync_received",
+        "sync_issues",
+        "idempotency_keys",
+        "integration_fields",
+    ] {
+        assert_eq!(
+            crm.stack
+                .count(&format!("SELECT count(*) FROM {table}"))
+                .await,
+            0,
+            "{table}"
+        );
     }
     assert_closed(&crm).await;
 }
@@ -110,23 +187,38 @@ async fn a_removal_waits_for_a_push_under_way_and_what_comes_behind_it_changes_n
     // A push under way: it shares the integration, and is about to write.
     let mut connection = crm.stack.store.connection().await.unwrap();
     let push = connection.begin().await.unwrap();
-    push.sync_share(integration.integration_id, crm.stack.now()).await.unwrap().unwrap();
-    let (store, removing, now) = (crm.stack.store.clone(), integration.clone(), crm.stack.now());
-    let removal =
-        tokio::spawn(
-            async move { store.integration_remove(&removing, IntegrationRemover::Operator, now).await },
-        );
+    push.sync_share(integration.integration_id, crm.stack.now())
+        .await
+        .unwrap()
+        .unwrap();
+    let (store, removing, now) = (
+        crm.stack.store.clone(),
+        integration.clone(),
+        crm.stack.now(),
+    );
+    let removal = tokio::spawn(async move {
+        store
+            .integration_remove(&removing, IntegrationRemover::Operator, now)
+            .await
+    });
     // Other databases of the server have locks of their own.
     let waits = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
-    eventually("the removal waits", async || crm.stack.count(waits).await == 1).await;
+    eventually("the removal waits", async || {
+        crm.stack.count(waits).await == 1
+    })
+    .await;
     assert_eq!(crm.get("").await.status, 200, "it is not removed yet");
     push.commit().await.unwrap();
     removal.await.unwrap().unwrap();
     assert_closed(&crm).await;
 
     // Requests that were admitted a moment before the removal: their key was good.
-    crm.stack.sql.execute("UPDATE api_keys SET revoked_at = NULL", &[]).await.unwrap();
+    crm.stack
+        .sql
+        .execute("UPDATE api_keys SET revoked_at = NULL", &[])
+        .await
+        .unwrap();
     let fields = json!({"fields": [{"key": "late"}]});
     for (method, path, body) in [
         (Method::POST, "/sync", json!({})),
@@ -135,12 +227,22 @@ async fn a_removal_waits_for_a_push_under_way_and_what_comes_behind_it_changes_n
         (Method::GET, "", json!({})),
     ] {
         let answer = crm.call(method, path, &crm.key(), &body).await;
-        assert_eq!(answer.push_error(), (401, "invalid_key".to_owned()), "{path}");
+        assert_eq!(
+            answer.push_error(),
+            (401, "invalid_key".to_owned()),
+            "{path}"
+        );
     }
     let records = json!({"records": [{"external_id": "late", "fields": {}}]});
-    let late = crm.call(Method::POST, "/records", &crm.key(), &records).await;
+    let late = crm
+        .call(Method::POST, "/records", &crm.key(), &records)
+        .await;
     assert_eq!(late.push_error(), (409, "no_open_sync".to_owned()));
     assert_eq!(crm.stack.count(NOTHING).await, 3);
-    let again = crm.stack.store.integration_remove(&integration, IntegrationRemover::Operator, now).await;
+    let again = crm
+        .stack
+        .store
+        .integration_remove(&integration, IntegrationRemover::Operator, now)
+        .await;
     assert!(matches!(again, Err(StoreError::NotFound(_))), "{again:?}");
 }

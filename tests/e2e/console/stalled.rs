@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use pillarbox_tests::{
-    CAMPAIGN, ConsoleClient, PictureHost, StackOptions, TestStack, eventually, postcard, variable_picture,
+    CAMPAIGN, ConsoleClient, PictureHost, StackOptions, TestStack, eventually, postcard,
+    variable_picture,
 };
 use serde_json::{Value, json};
 use store::MemberRole;
@@ -19,8 +20,15 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const FOR_EVER: &str = "600000";
 
 async fn console_with(settings: &[(&'static str, &str)]) -> (TestStack, String) {
-    let settings = settings.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
-    let mut stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
+    let settings = settings
+        .iter()
+        .map(|(name, value)| (*name, (*value).to_owned()))
+        .collect();
+    let mut stack = TestStack::with(StackOptions {
+        settings,
+        ..StackOptions::default()
+    })
+    .await;
     stack.campaign(json!({})).await;
     let url = stack.console().await;
     (stack, url)
@@ -46,7 +54,9 @@ async fn read_until(stream: &mut (impl AsyncReadExt + Unpin), end: &str) -> Stri
             }
         }
     };
-    tokio::time::timeout(PATIENCE, reading).await.expect("an answer");
+    tokio::time::timeout(PATIENCE, reading)
+        .await
+        .expect("an answer");
     text
 }
 
@@ -54,8 +64,11 @@ const FORM: &str = "content-type: application/x-www-form-urlencoded\r\ncontent-l
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_form_that_does_not_arrive_makes_place_for_others() {
-    let (stack, url) =
-        console_with(&[("CONSOLE__BODY_TIMEOUT_MS", "1000"), ("CONSOLE__MAX_CONNECTIONS", "4")]).await;
+    let (stack, url) = console_with(&[
+        ("CONSOLE__BODY_TIMEOUT_MS", "1000"),
+        ("CONSOLE__MAX_CONNECTIONS", "4"),
+    ])
+    .await;
     let mut silent = Vec::new();
     for _ in 0..6 {
         silent.push(begun(&url, "/sign-in", FORM).await);
@@ -69,8 +82,14 @@ async fn a_form_that_does_not_arrive_makes_place_for_others() {
     });
     for mut stream in silent {
         let page = read_until(&mut stream, "").await;
-        assert!(page.starts_with("HTTP/1.1 408") && page.contains("did not arrive in time"), "{page}");
-        assert!(page.contains("content-security-policy"), "it is a page like all others: {page}");
+        assert!(
+            page.starts_with("HTTP/1.1 408") && page.contains("did not arrive in time"),
+            "{page}"
+        );
+        assert!(
+            page.contains("content-security-policy"),
+            "it is a page like all others: {page}"
+        );
     }
     let page = read_until(&mut answer, "</html>").await;
     assert!(page.starts_with("HTTP/1.1 408"), "{page}");
@@ -99,8 +118,14 @@ async fn files_that_do_not_arrive_hold_up_no_other_file() {
         stalled.push(stream);
     }
     let file = [("file", "address\n\"1 Main St, Austin, TX 78701\"\n")];
-    let taken = tokio::time::timeout(PATIENCE, admin.upload(&path, &file)).await.expect("an answer");
-    assert!(taken.html.contains("1 addresses were added"), "{}", taken.html);
+    let taken = tokio::time::timeout(PATIENCE, admin.upload(&path, &file))
+        .await
+        .expect("an answer");
+    assert!(
+        taken.html.contains("1 addresses were added"),
+        "{}",
+        taken.html
+    );
 }
 
 /// Where the proof of a picture at this link is.
@@ -111,15 +136,23 @@ fn proof(design: &str, side: &str, link: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn proofs_that_wait_for_a_host_hold_up_no_proof_whose_pictures_are_known() {
-    let patient = [("PICTURES__TIMEOUT_MS", FOR_EVER), ("PICTURES__REQUEST_TIMEOUT_MS", FOR_EVER)];
+    let patient = [
+        ("PICTURES__TIMEOUT_MS", FOR_EVER),
+        ("PICTURES__REQUEST_TIMEOUT_MS", FOR_EVER),
+    ];
     let (stack, url) = console_with(&patient).await;
     let admin = member(&stack, &url, MemberRole::Admin).await;
     let host = PictureHost::start().await;
     let document = postcard(&[variable_picture(Value::Null)]).to_string();
-    let made = admin.upload("/designs", &[("name", "Photo"), ("document", &document)]).await;
+    let made = admin
+        .upload("/designs", &[("name", "Photo"), ("document", &document)])
+        .await;
     let design = made.location().split('?').next().unwrap().to_owned();
     let known = host.link("/picture/known");
-    assert_eq!(admin.get(&proof(&design, "front", &known)).await.status, 200);
+    assert_eq!(
+        admin.get(&proof(&design, "front", &known)).await.status,
+        200
+    );
     // More than are drawn at a time, and more than fetch at a time.
     let waiting: Vec<_> = (0..8)
         .map(|number| {
@@ -128,9 +161,16 @@ async fn proofs_that_wait_for_a_host_hold_up_no_proof_whose_pictures_are_known()
             tokio::spawn(async move { admin.get(&path).await })
         })
         .collect();
-    eventually("proofs wait for the host", async || host.asked_in_all() >= 5).await;
+    eventually("proofs wait for the host", async || {
+        host.asked_in_all() >= 5
+    })
+    .await;
     let back = tokio::time::timeout(PATIENCE, admin.get(&proof(&design, "back", &known))).await;
     assert_eq!(back.expect("an answer").status, 200);
-    assert_eq!(host.asked_in_all(), 5, "four proofs at a time fetch, and what is known is not fetched again");
+    assert_eq!(
+        host.asked_in_all(),
+        5,
+        "four proofs at a time fetch, and what is known is not fetched again"
+    );
     waiting.into_iter().for_each(|waiting| waiting.abort());
 }

@@ -26,22 +26,38 @@ async fn text(stack: &TestStack, sql: &str) -> String {
 pub(super) async fn furnish(stack: &TestStack) -> Ids {
     let crm = json!({"name": "CRM", "keys": [{"name": "Nightly"}]});
     let endpoint = json!({"url": "http://127.0.0.1:9/hook"});
-    stack.apply(json!({"teams": [{"name": "Test", "integrations": [crm], "endpoints": [endpoint]}]})).await;
+    stack
+        .apply(json!({"teams": [{"name": "Test", "integrations": [crm], "endpoints": [endpoint]}]}))
+        .await;
     assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
     let team_id = stack.store.team_by_name("Test").await.unwrap().team_id;
     let mut ids = deliveries_and_syncs(stack, team_id).await;
     for (name, sql) in [
-        ("integration_id", "SELECT integration_id::text FROM integrations"),
-        ("key_id", "SELECT key_id::text FROM api_keys WHERE kind = 'integration'"),
+        (
+            "integration_id",
+            "SELECT integration_id::text FROM integrations",
+        ),
+        (
+            "key_id",
+            "SELECT key_id::text FROM api_keys WHERE kind = 'integration'",
+        ),
         ("endpoint_id", "SELECT endpoint_id::text FROM endpoints"),
         ("charge_id", "SELECT charge_id::text FROM charges"),
-        ("user_id", "SELECT user_id::text FROM users WHERE role = 'member'"),
+        (
+            "user_id",
+            "SELECT user_id::text FROM users WHERE role = 'member'",
+        ),
         ("design_id", "SELECT design_id::text FROM designs"),
         ("entry_id", "SELECT entry_id::text FROM address_entries"),
     ] {
         ids.insert(name, text(stack, sql).await);
     }
-    let fixed = [("campaign_id", CAMPAIGN), ("version", "1"), ("step", "1"), ("side", "front")];
+    let fixed = [
+        ("campaign_id", CAMPAIGN),
+        ("version", "1"),
+        ("step", "1"),
+        ("side", "front"),
+    ];
     ids.extend(fixed.map(|(name, id)| (name, id.to_owned())));
     ids
 }
@@ -52,12 +68,21 @@ async fn deliveries_and_syncs(stack: &TestStack, team_id: TeamId) -> Ids {
     let endpoint = store.endpoint_list(team_id).await.unwrap().remove(0);
     let manager = EndpointManager::operator(store, team_id, now);
     let delivery_id = manager.send_test(endpoint.endpoint_id).await.unwrap();
-    let sync =
-        OpenSync { sync_id: SyncId::new(), mode: SyncMode::Full, expires_at: now + TimeDelta::hours(24) };
+    let sync = OpenSync {
+        sync_id: SyncId::new(),
+        mode: SyncMode::Full,
+        expires_at: now + TimeDelta::hours(24),
+    };
     let mut connection = store.connection().await.unwrap();
     let transaction = connection.begin().await.unwrap();
-    transaction.sync_begin(integration.integration_id, &sync, now).await.unwrap();
-    let request_id = transaction.top_up_request_add(team_id, 100, "TU-WALK", "Ada", now).await.unwrap();
+    transaction
+        .sync_begin(integration.integration_id, &sync, now)
+        .await
+        .unwrap();
+    let request_id = transaction
+        .top_up_request_add(team_id, 100, "TU-WALK", "Ada", now)
+        .await
+        .unwrap();
     transaction.commit().await.unwrap();
     Ids::from([
         ("sync_id", sync.sync_id.to_string()),
@@ -68,16 +93,31 @@ async fn deliveries_and_syncs(stack: &TestStack, team_id: TeamId) -> Ids {
 
 /// The path with our ids; panics for a parameter that has none yet, so that each new one is walked too.
 pub(super) fn filled(route: &ConsoleRoute, ids: &Ids) -> String {
-    let segment = |segment: &str| match segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
-        Some(name) => ids.get(name).unwrap_or_else(|| panic!("{}: no id for {name}", route.path)).clone(),
+    let segment = |segment: &str| match segment
+        .strip_prefix('{')
+        .and_then(|rest| rest.strip_suffix('}'))
+    {
+        Some(name) => ids
+            .get(name)
+            .unwrap_or_else(|| panic!("{}: no id for {name}", route.path))
+            .clone(),
         None => segment.to_owned(),
     };
-    route.path.split('/').map(segment).collect::<Vec<_>>().join("/")
+    route
+        .path
+        .split('/')
+        .map(segment)
+        .collect::<Vec<_>>()
+        .join("/")
 }
 
 /// A page that needs more than its path has.
 fn query(route: &ConsoleRoute) -> &'static str {
-    if route.path.ends_with("/contact") { "?id=a" } else { "" }
+    if route.path.ends_with("/contact") {
+        "?id=a"
+    } else {
+        ""
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -87,12 +127,15 @@ async fn every_path_with_an_id_of_ours_is_404_to_an_owner_of_another_team() {
     member(&stack, &url, MemberRole::Member).await;
     let foreigner = foreigner(&stack, &url).await;
     let ids = furnish(&stack).await;
-    let closed = |route: &&ConsoleRoute| route.access != RouteAccess::Anyone && route.path.contains('{');
+    let closed =
+        |route: &&ConsoleRoute| route.access != RouteAccess::Anyone && route.path.contains('{');
     let routes = route::all();
     let (mut walked, mut open, mut unreal) = (0, Vec::new(), Vec::new());
     for route in routes.iter().filter(closed) {
         let address = format!("{}{}", filled(route, &ids), query(route));
-        let mut page = foreigner.request(route.method.clone(), &address, &[], &[]).await;
+        let mut page = foreigner
+            .request(route.method.clone(), &address, &[], &[])
+            .await;
         if page.status == 422 {
             // It takes files.
             page = foreigner.upload(&address, &[]).await;

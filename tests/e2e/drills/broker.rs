@@ -12,7 +12,8 @@ const ALARM: Duration = Duration::from_secs(6);
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_broker_that_blocks_publishers_loses_and_doubles_nothing() {
     let drill = Drill::start().await;
-    let control = |words: &[&str]| tokio::task::block_in_place(|| drill.servers.broker().control(words));
+    let control =
+        |words: &[&str]| tokio::task::block_in_place(|| drill.servers.broker().control(words));
     control(&["set_vm_memory_high_watermark", "absolute", "1"]);
     eventually("publishers are blocked", async || {
         control(&["eval", "rabbit_alarm:get_alarms()."]).contains("memory")

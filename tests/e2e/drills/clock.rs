@@ -1,15 +1,23 @@
 //! Clocks jump: forward and back, all together and one against the others.
 
 use chrono::TimeDelta;
-use pillarbox_tests::{LoadGenerator, LoadRetryPolicy, LoadTally, StackOptions, TestStack, eventually};
+use pillarbox_tests::{
+    LoadGenerator, LoadRetryPolicy, LoadTally, StackOptions, TestStack, eventually,
+};
 use serde_json::json;
 use service::Clock;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn clocks_that_jump_lose_and_double_nothing() {
-    let settings =
-        vec![("GATEWAY__CALL_DEADLINE_MS", "3000".to_owned()), ("MAILER__LEASE_MS", "1500".to_owned())];
-    let mut stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
+    let settings = vec![
+        ("GATEWAY__CALL_DEADLINE_MS", "3000".to_owned()),
+        ("MAILER__LEASE_MS", "1500".to_owned()),
+    ];
+    let mut stack = TestStack::with(StackOptions {
+        settings,
+        ..StackOptions::default()
+    })
+    .await;
     stack.campaign(json!({})).await;
     let (gateways, mailers) = (stack.clock.clone(), Clock::system());
     // A second mailer whose clock is its own.
@@ -19,24 +27,42 @@ async fn clocks_that_jump_lose_and_double_nothing() {
     let load = LoadGenerator::start(&[stack.url.clone()], 3, LoadRetryPolicy::Repeated);
     let further = async |what: &str| {
         let before = stack.count("SELECT count(*) FROM pieces").await;
-        eventually(what, async || stack.count("SELECT count(*) FROM pieces").await >= before + 30).await;
+        eventually(what, async || {
+            stack.count("SELECT count(*) FROM pieces").await >= before + 30
+        })
+        .await;
     };
     let minutes = TimeDelta::minutes;
-    for jump in [minutes(61), minutes(-122), minutes(24 * 60), minutes(-24 * 60 + 61)] {
+    for jump in [
+        minutes(61),
+        minutes(-122),
+        minutes(24 * 60),
+        minutes(-24 * 60 + 61),
+    ] {
         gateways.advance(jump);
         mailers.advance(jump);
         further("the load goes on after all clocks jumped").await;
     }
     // One mailer's clock against the others': what it takes for expired is done by the other one, or sent again.
-    for jump in [TimeDelta::seconds(2), TimeDelta::seconds(-4), minutes(10), minutes(-20)] {
+    for jump in [
+        TimeDelta::seconds(2),
+        TimeDelta::seconds(-4),
+        minutes(10),
+        minutes(-20),
+    ] {
         mailers.advance(jump);
         further("the load goes on with clocks apart").await;
     }
     let sent = load.end().await;
     eventually("nothing stays open", async || {
-        stack.count("SELECT count(*) FROM sends WHERE state = 'reserved'").await == 0
+        stack
+            .count("SELECT count(*) FROM sends WHERE state = 'reserved'")
+            .await
+            == 0
     })
     .await;
-    LoadTally::of(&stack, &sent).await.print("clocks that jump", &sent);
+    LoadTally::of(&stack, &sent)
+        .await
+        .print("clocks that jump", &sent);
     stack.assert_consistent().await;
 }

@@ -30,6 +30,10 @@ async fn a_cluster_that_loses_its_leader_and_then_a_minority_loses_and_doubles_n
     tokio::task::block_in_place(|| cluster.cut_off(leader));
     drill.until_more_cards("the majority goes on").await;
     tokio::task::block_in_place(|| cluster.join(leader));
-    drill.until_more_cards("the load goes on in one cluster").await;
-    drill.end("RabbitMQ cluster without its leader, then without a minority").await;
+    drill
+        .until_more_cards("the load goes on in one cluster")
+        .await;
+    drill
+        .end("RabbitMQ cluster without its leader, then without a minority")
+        .await;
 }

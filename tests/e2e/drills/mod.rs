@@ -39,7 +39,10 @@ impl Drill {
     }
 
     async fn on(servers: PrivateServers, mut settings: Vec<(&'static str, String)>) -> Self {
-        for limit in ["GATEWAY__REQUESTS_PER_MINUTE_PER_KEY", "GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE"] {
+        for limit in [
+            "GATEWAY__REQUESTS_PER_MINUTE_PER_KEY",
+            "GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE",
+        ] {
             settings.push((limit, "100000".to_owned()));
         }
         let stack = TestStack::on(settings).await;
@@ -52,7 +55,12 @@ impl Drill {
             member.until_ready().await;
         }
         let load = LoadGenerator::start(&[members[0].url()], 3, LoadRetryPolicy::Repeated);
-        let drill = Self { servers, stack, load, _members: members };
+        let drill = Self {
+            servers,
+            stack,
+            load,
+            _members: members,
+        };
         drill.until_more_cards("the load begins").await;
         drill
     }
@@ -62,7 +70,9 @@ impl Drill {
         let url = &self.stack.settings["PILLARBOX__DATABASE__URL"];
         let before = std::sync::Mutex::new(None);
         eventually(what, async || {
-            let Some(now) = cards(url).await else { return false };
+            let Some(now) = cards(url).await else {
+                return false;
+            };
             let before = *before.lock().unwrap().get_or_insert(now);
             now >= before + 30
         })
@@ -74,7 +84,10 @@ impl Drill {
         let sent: LoadReport = self.load.end().await;
         let stack = self.stack.reconnected().await;
         eventually("nothing stays open", async || {
-            stack.count("SELECT count(*) FROM sends WHERE state = 'reserved'").await == 0
+            stack
+                .count("SELECT count(*) FROM sends WHERE state = 'reserved'")
+                .await
+                == 0
         })
         .await;
         LoadTally::of(&stack, &sent).await.print(name, &sent);
@@ -86,8 +99,14 @@ impl Drill {
 fn behind_a_balancer() -> [(&'static str, String); 4] {
     [
         ("GATEWAY__REQUESTS_PER_MINUTE_PER_KEY", "100000".to_owned()),
-        ("GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE", "100000".to_owned()),
-        ("GATEWAY__PUSH_REQUESTS_PER_MINUTE_PER_SOURCE", "100000".to_owned()),
+        (
+            "GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE",
+            "100000".to_owned(),
+        ),
+        (
+            "GATEWAY__PUSH_REQUESTS_PER_MINUTE_PER_SOURCE",
+            "100000".to_owned(),
+        ),
         ("GATEWAY__TRUSTED_PROXIES", "127.0.0.0/8".to_owned()),
     ]
 }
@@ -95,9 +114,18 @@ fn behind_a_balancer() -> [(&'static str, String); 4] {
 /// How many cards there are; `None` when the database does not say.
 async fn cards(url: &str) -> Option<i64> {
     let ask = async {
-        let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.ok()?;
+        let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls)
+            .await
+            .ok()?;
         tokio::spawn(connection);
-        client.query_one("SELECT count(*) FROM pieces", &[]).await.ok().map(|row| row.get(0))
+        client
+            .query_one("SELECT count(*) FROM pieces", &[])
+            .await
+            .ok()
+            .map(|row| row.get(0))
     };
-    tokio::time::timeout(Duration::from_secs(2), ask).await.ok().flatten()
+    tokio::time::timeout(Duration::from_secs(2), ask)
+        .await
+        .ok()
+        .flatten()
 }

@@ -2,8 +2,8 @@
 //! what works without, and for the rest the errors that are documented.
 
 use pillarbox_tests::{
-    ConsoleClient, FleetProcess, INTEGRATION_KEY, KEY, LoadBalancer, PrivateServers, TestStack, WebhookSink,
-    eventually, person, with_qr_codes_on,
+    ConsoleClient, FleetProcess, INTEGRATION_KEY, KEY, LoadBalancer, PrivateServers, TestStack,
+    WebhookSink, eventually, person, with_qr_codes_on,
 };
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -40,7 +40,10 @@ impl World {
         let servers = PrivateServers::start().await;
         let mut settings = servers.settings().to_vec();
         settings.extend(behind_a_balancer());
-        let files = std::env::temp_dir().join("pillarbox-test-files").display().to_string();
+        let files = std::env::temp_dir()
+            .join("pillarbox-test-files")
+            .display()
+            .to_string();
         settings.extend([
             ("CONSOLE__SECURE_COOKIES", "false".to_owned()),
             ("OUTBOUND__ALLOWED_NETWORKS", "127.0.0.0/8".to_owned()),
@@ -49,7 +52,9 @@ impl World {
         let sink = WebhookSink::start().await;
         let (stack, codes) = with_qr_codes_on(settings, &sink, &[person(1)]).await;
         let integration = json!({"name": "CRM", "keys": [{"name": "k", "key": INTEGRATION_KEY}]});
-        stack.apply(json!({"teams": [{"name": "Test", "integrations": [integration]}]})).await;
+        stack
+            .apply(json!({"teams": [{"name": "Test", "integrations": [integration]}]}))
+            .await;
         let members: Vec<FleetProcess> = ["gateway", "gateway", "mailer", "syncer", "console"]
             .map(|name| FleetProcess::start(name, &stack.settings))
             .into();
@@ -66,7 +71,8 @@ impl World {
         }
         let team = world.stack.store.team_by_name("Test").await.unwrap();
         let console = world.members[4].url();
-        world.visitor = ConsoleClient::new(&world.stack, &console, team.team_id, MemberRole::Owner).await;
+        world.visitor =
+            ConsoleClient::new(&world.stack, &console, team.team_id, MemberRole::Owner).await;
         eventually("all is well", async || world.answers().await == HEALTHY).await;
         world
     }
@@ -77,30 +83,73 @@ impl World {
         let push = [("authorization", key.as_str())];
         let pushes = format!("{url}/api/integrations/push/v1");
         let ask = async |method, url: String, headers: &[(&str, &str)], body: &Value| {
-            self.stack.request(method, &url, headers, body.to_string()).await
+            self.stack
+                .request(method, &url, headers, body.to_string())
+                .await
         };
         let told = |what: &str, status: u16, code: &Value| {
-            format!("{what} {status} {}", code.as_str().unwrap_or_default()).trim_end().to_owned()
+            format!("{what} {status} {}", code.as_str().unwrap_or_default())
+                .trim_end()
+                .to_owned()
         };
         let docs = ask(Method::GET, format!("{url}/docs"), &[], &json!(null)).await;
         let phone = [("user-agent", "Mozilla/5.0 (iPhone) Safari/604.1")];
-        let scan = ask(Method::GET, format!("{url}/q/{}", self.code), &phone, &json!(null)).await;
-        let page = if scan.text.contains("Please scan it again") { json!("page") } else { json!(null) };
+        let scan = ask(
+            Method::GET,
+            format!("{url}/q/{}", self.code),
+            &phone,
+            &json!(null),
+        )
+        .await;
+        let page = if scan.text.contains("Please scan it again") {
+            json!("page")
+        } else {
+            json!(null)
+        };
         let read = ask(Method::GET, format!("{pushes}/sync"), &push, &json!(null)).await;
         let fields = json!({"fields": [{"key": "first", "semantic": "first_name"}]});
         let declared = ask(Method::POST, format!("{pushes}/schema"), &push, &fields).await;
         let body = json!({"campaign_id": pillarbox_tests::CAMPAIGN, "recipients": [person(2)]});
-        let sent = ask(Method::POST, format!("{url}/api/v1/recipients"), &[("x-api-key", KEY)], &body).await;
-        let (way_in, campaigns) = (self.visitor.get("/sign-in").await, self.visitor.get("/campaigns").await);
+        let sent = ask(
+            Method::POST,
+            format!("{url}/api/v1/recipients"),
+            &[("x-api-key", KEY)],
+            &body,
+        )
+        .await;
+        let (way_in, campaigns) = (
+            self.visitor.get("/sign-in").await,
+            self.visitor.get("/campaigns").await,
+        );
         [
             told("docs", docs.status.as_u16(), &Value::Null),
             told("scan", scan.status.as_u16(), &page),
-            told("read of pushes", read.status.as_u16(), &read.json()["error"]["code"]),
-            told("declaration", declared.status.as_u16(), &declared.json()["error"]["code"]),
+            told(
+                "read of pushes",
+                read.status.as_u16(),
+                &read.json()["error"]["code"],
+            ),
+            told(
+                "declaration",
+                declared.status.as_u16(),
+                &declared.json()["error"]["code"],
+            ),
             told("send", sent.status.as_u16(), &sent.json()["code"]),
             // Somebody who is signed in is led on.
-            told("console's way in", if way_in.status.is_server_error() { 500 } else { 200 }, &Value::Null),
-            told("console's campaigns", campaigns.status.as_u16(), &Value::Null),
+            told(
+                "console's way in",
+                if way_in.status.is_server_error() {
+                    500
+                } else {
+                    200
+                },
+                &Value::Null,
+            ),
+            told(
+                "console's campaigns",
+                campaigns.status.as_u16(),
+                &Value::Null,
+            ),
         ]
     }
 
@@ -143,7 +192,8 @@ impl World {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn clients_get_what_works_without_the_broker_or_postgres_and_documented_errors_for_the_rest() {
+async fn clients_get_what_works_without_the_broker_or_postgres_and_documented_errors_for_the_rest()
+{
     let world = World::start().await;
     assert_eq!(world.failing().await, Vec::<String>::new());
 
@@ -157,8 +207,14 @@ async fn clients_get_what_works_without_the_broker_or_postgres_and_documented_er
         "console's way in 200",
         "console's campaigns 200",
     ];
-    world.answers_stay("what needs no broker works", without_broker).await;
-    assert_eq!(world.failing().await, Vec::<String>::new(), "clients are answered");
+    world
+        .answers_stay("what needs no broker works", without_broker)
+        .await;
+    assert_eq!(
+        world.failing().await,
+        Vec::<String>::new(),
+        "clients are answered"
+    );
 
     world.act(Some("start"), Some("stop"));
     let without_database = [
@@ -170,19 +226,31 @@ async fn clients_get_what_works_without_the_broker_or_postgres_and_documented_er
         "console's way in 500",
         "console's campaigns 500",
     ];
-    world.answers_stay("what needs the database is answered", without_database).await;
+    world
+        .answers_stay("what needs the database is answered", without_database)
+        .await;
     // The page to sign in at needs nothing of the database.
-    assert_eq!(world.failing().await, ["scans", "sends"], "the probes see it");
+    assert_eq!(
+        world.failing().await,
+        ["scans", "sends"],
+        "the probes see it"
+    );
     // Nobody was restarted, and nobody has to be.
     for member in &world.members {
         assert_eq!(member.ready().await.0, 200, "{} is ready", member.name);
     }
 
     world.act(None, Some("start"));
-    eventually("all is well again", async || world.answers().await == HEALTHY).await;
+    eventually("all is well again", async || {
+        world.answers().await == HEALTHY
+    })
+    .await;
     eventually("nobody is in trouble", async || {
         for member in &world.members {
-            if !member.ready().await.1["troubles"].as_array().is_some_and(Vec::is_empty) {
+            if !member.ready().await.1["troubles"]
+                .as_array()
+                .is_some_and(Vec::is_empty)
+            {
                 return false;
             }
         }
@@ -193,18 +261,32 @@ async fn clients_get_what_works_without_the_broker_or_postgres_and_documented_er
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn processes_that_start_without_broker_and_postgres_come_up_say_so_and_work_when_these_are_back() {
+async fn processes_that_start_without_broker_and_postgres_come_up_say_so_and_work_when_these_are_back()
+ {
     let mut world = World::start().await;
     world.act(Some("stop"), Some("stop"));
     for member in &mut world.members {
-        assert!(member.restart_without_waiting(), "{} ended well", member.name);
+        assert!(
+            member.restart_without_waiting(),
+            "{} ended well",
+            member.name
+        );
     }
     for member in &world.members {
         member.until_ready().await;
         let why = member.ready().await.1["troubles"].to_string();
-        assert!(why.contains("the database is away"), "{}: {why}", member.name);
+        assert!(
+            why.contains("the database is away"),
+            "{}: {why}",
+            member.name
+        );
         let needs_broker = member.name != "console";
-        assert_eq!(why.contains("no connection to RabbitMQ"), needs_broker, "{}: {why}", member.name);
+        assert_eq!(
+            why.contains("no connection to RabbitMQ"),
+            needs_broker,
+            "{}: {why}",
+            member.name
+        );
         assert_eq!(member.metric("pillarbox_database_usable").await, 0.0);
         assert_eq!(member.metric("pillarbox_ready").await, 1.0);
         eventually("the log says why", async || {
@@ -221,6 +303,9 @@ async fn processes_that_start_without_broker_and_postgres_come_up_say_so_and_wor
     world.act(Some("start"), Some("start"));
     eventually("all work", async || world.answers().await == HEALTHY).await;
     for member in &world.members {
-        eventually("the log says so", async || member.log().contains("\"working again\"")).await;
+        eventually("the log says so", async || {
+            member.log().contains("\"working again\"")
+        })
+        .await;
     }
 }

@@ -8,15 +8,21 @@ use super::{Drill, cards};
 async fn a_restarted_postgres_and_cut_connections_lose_and_double_nothing() {
     let drill = Drill::start().await;
     tokio::task::block_in_place(|| drill.servers.postgres().act("restart"));
-    drill.until_more_cards("the load goes on after a restart").await;
+    drill
+        .until_more_cards("the load goes on after a restart")
+        .await;
     for _ in 0..5 {
         let cut = "select count(pg_terminate_backend(pid)) from pg_stat_activity where application_name = 'pillarbox'";
         tokio::task::block_in_place(|| drill.servers.postgres().control(&["-c", cut]));
-        drill.until_more_cards("the load goes on without its connections").await;
+        drill
+            .until_more_cards("the load goes on without its connections")
+            .await;
     }
     tokio::task::block_in_place(|| drill.servers.postgres().act("kill"));
     tokio::task::block_in_place(|| drill.servers.postgres().act("start"));
-    drill.until_more_cards("the load goes on after a crash").await;
+    drill
+        .until_more_cards("the load goes on after a crash")
+        .await;
     drill.end("Postgres restarted, cut and crashed").await;
 }
 
@@ -27,8 +33,10 @@ async fn a_disk_that_refuses_writes_loses_and_doubles_nothing() {
         return;
     };
     let servers = PrivateServers::with_postgres_on(disk.folder()).await;
-    let mut settings =
-        vec![("MAILER__LEASE_MS", "1500".to_owned()), ("GATEWAY__CALL_DEADLINE_MS", "5000".to_owned())];
+    let mut settings = vec![
+        ("MAILER__LEASE_MS", "1500".to_owned()),
+        ("GATEWAY__CALL_DEADLINE_MS", "5000".to_owned()),
+    ];
     settings.extend(servers.settings());
     let drill = Drill::on(servers, settings).await;
     disk.fill();
@@ -46,6 +54,8 @@ async fn a_disk_that_refuses_writes_loses_and_doubles_nothing() {
         // It may have ended; a server that runs is left alone.
         drill.servers.postgres().act("start");
     });
-    drill.until_more_cards("the load goes on with room on the disk").await;
+    drill
+        .until_more_cards("the load goes on with room on the disk")
+        .await;
     drill.end("Postgres's disk full").await;
 }

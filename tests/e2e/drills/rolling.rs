@@ -7,16 +7,24 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use pillarbox_tests::{
-    FleetProcess, INTEGRATION_KEY, LoadBalancer, LoadGenerator, LoadRetryPolicy, LoadTally, ReceivedEvent,
-    StackOptions, TestStack, WebhookSink, cards, eventually, people, with_qr_codes,
+    FleetProcess, INTEGRATION_KEY, LoadBalancer, LoadGenerator, LoadRetryPolicy, LoadTally,
+    ReceivedEvent, StackOptions, TestStack, WebhookSink, cards, eventually, people, with_qr_codes,
 };
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 /// Two of everything that takes requests or works on them.
-const FLEET: [&str; 8] =
-    ["gateway", "gateway", "mailer", "mailer", "syncer", "syncer", "dispatcher", "dispatcher"];
+const FLEET: [&str; 8] = [
+    "gateway",
+    "gateway",
+    "mailer",
+    "mailer",
+    "syncer",
+    "syncer",
+    "dispatcher",
+    "dispatcher",
+];
 
 /// Requests of one kind beside the sends, and what became of them.
 #[derive(Default)]
@@ -71,15 +79,21 @@ impl Integration {
     fn call(&self, path: &str, key: &str, body: &Value) -> RequestBuilder {
         let url = format!("{}/api/integrations/push/v1{path}", self.url);
         let request = self.client.post(url).bearer_auth(INTEGRATION_KEY);
-        request.header("idempotency-key", key).body(body.to_string())
+        request
+            .header("idempotency-key", key)
+            .body(body.to_string())
     }
 
     /// Declares a field and begins a sync.
     async fn begin(&self) {
         let fields = json!({"fields": [{"key": "first", "semantic": "first_name"}]});
-        eventually("a syncer answers", async || expect(self.call("/schema", "", &fields), 200).await.is_ok())
-            .await;
-        expect(self.call("/sync", "begin", &json!({"mode": "delta"})), 200).await.unwrap();
+        eventually("a syncer answers", async || {
+            expect(self.call("/schema", "", &fields), 200).await.is_ok()
+        })
+        .await;
+        expect(self.call("/sync", "begin", &json!({"mode": "delta"})), 200)
+            .await
+            .unwrap();
     }
 
     /// Pushes a contact of its own each time.
@@ -87,7 +101,10 @@ impl Integration {
         Box::new(move |number| {
             let record = json!({"external_id": number.to_string(), "fields": {"first": "Ann"}});
             let body = json!({ "records": [record] });
-            Box::pin(expect(self.call("/records", &format!("k{number}"), &body), 200))
+            Box::pin(expect(
+                self.call("/records", &format!("k{number}"), &body),
+                200,
+            ))
         })
     }
 }
@@ -105,7 +122,11 @@ async fn expect(request: RequestBuilder, status: u16) -> Result<(), String> {
     if answer.status() == status {
         return Ok(());
     }
-    Err(format!("{} {}", answer.status(), answer.text().await.unwrap_or_default()))
+    Err(format!(
+        "{} {}",
+        answer.status(),
+        answer.text().await.unwrap_or_default()
+    ))
 }
 
 /// A stack whose own gateway is not used, and the fleet that is.
@@ -114,11 +135,20 @@ async fn with_fleet() -> (TestStack, WebhookSink, Vec<FleetProcess>) {
         ("SHUTDOWN__DRAIN_MS", "1000".to_owned()),
         ("GATEWAY__TRUSTED_PROXIES", "127.0.0.0/8".to_owned()),
     ];
-    let (stack, sink) = with_qr_codes(StackOptions { settings, mailers: 0, ..StackOptions::default() }).await;
+    let (stack, sink) = with_qr_codes(StackOptions {
+        settings,
+        mailers: 0,
+        ..StackOptions::default()
+    })
+    .await;
     let integration = json!({"name": "CRM", "keys": [{"name": "k", "key": INTEGRATION_KEY}]});
-    stack.apply(json!({"teams": [{"name": "Test", "integrations": [integration]}]})).await;
-    let fleet: Vec<FleetProcess> =
-        FLEET.iter().map(|name| FleetProcess::start(name, &stack.settings)).collect();
+    stack
+        .apply(json!({"teams": [{"name": "Test", "integrations": [integration]}]}))
+        .await;
+    let fleet: Vec<FleetProcess> = FLEET
+        .iter()
+        .map(|name| FleetProcess::start(name, &stack.settings))
+        .collect();
     for member in &fleet {
         member.until_ready().await;
     }
@@ -129,14 +159,27 @@ async fn with_fleet() -> (TestStack, WebhookSink, Vec<FleetProcess>) {
 async fn a_rolling_restart_of_every_process_fails_no_request() {
     let (stack, sink, mut fleet) = with_fleet().await;
     let balancer = LoadBalancer::before(&fleet[0], &fleet[1]);
-    let client = Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
-    let integration = Integration { client: client.clone(), url: balancer.url.clone() };
+    let client = Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .build()
+        .unwrap();
+    let integration = Integration {
+        client: client.clone(),
+        url: balancer.url.clone(),
+    };
     integration.begin().await;
     // Cards to scan, at houses that the load does not have.
-    eventually("cards are mailed", async || stack.send(&people(190_000..190_010)).await.status == 200).await;
+    eventually("cards are mailed", async || {
+        stack.send(&people(190_000..190_010)).await.status == 200
+    })
+    .await;
     let codes = cards(&stack).await;
 
-    let load = LoadGenerator::start(std::slice::from_ref(&balancer.url), 3, LoadRetryPolicy::Noted);
+    let load = LoadGenerator::start(
+        std::slice::from_ref(&balancer.url),
+        3,
+        LoadRetryPolicy::Noted,
+    );
     let pushes = Beside::start(integration.pushing());
     let scans = Beside::start(scanning(client, balancer.url.clone(), codes));
     for member in &mut fleet {
@@ -146,17 +189,28 @@ async fn a_rolling_restart_of_every_process_fails_no_request() {
     let sent = load.end().await;
 
     assert_eq!(sent.failures, Vec::<String>::new(), "no send failed");
-    assert_eq!(stack.count("SELECT count(*) FROM contacts").await, i64::try_from(pushed).unwrap());
+    assert_eq!(
+        stack.count("SELECT count(*) FROM contacts").await,
+        i64::try_from(pushed).unwrap()
+    );
     eventually("each scan is recorded", async || {
         stack.count("SELECT count(*) FROM scans").await == i64::try_from(scanned).unwrap()
     })
     .await;
-    let ids = || sink.received().iter().map(ReceivedEvent::id).collect::<HashSet<_>>().len();
+    let ids = || {
+        sink.received()
+            .iter()
+            .map(ReceivedEvent::id)
+            .collect::<HashSet<_>>()
+            .len()
+    };
     eventually("each scan is delivered", async || ids() == scanned).await;
     println!(
         "\ndrill rolling restart: {pushed} pushes and {scanned} scans, {} copies among deliveries",
         sink.count() - scanned
     );
-    LoadTally::of(&stack, &sent).await.print("rolling restart", &sent);
+    LoadTally::of(&stack, &sent)
+        .await
+        .print("rolling restart", &sent);
     stack.assert_consistent().await;
 }

@@ -18,8 +18,15 @@ const UNREAD: usize = 55;
 /// Resident memory of a process in MB.
 fn resident(id: u32) -> usize {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() / 1024
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .unwrap();
+    line.trim()
+        .trim_end_matches(" kB")
+        .parse::<usize>()
+        .unwrap()
+        / 1024
 }
 
 /// A request of the tests' team whose stored response is as large as responses get. Returns its id.
@@ -29,7 +36,8 @@ async fn with_large_response(stack: &TestStack) -> String {
     // As a mailer would have written it, but for the work.
     let result = json!({"reference": "r1", "address": "1 Main St", "status": "not_mailed", "reason": "invalid_address", "detail": "x".repeat(4_190_000)});
     let response =
-        json!({"summary": {"received": 1, "mailed": 0, "notMailed": 1}, "results": [result]}).to_string();
+        json!({"summary": {"received": 1, "mailed": 0, "notMailed": 1}, "results": [result]})
+            .to_string();
     let updated = stack
         .sql
         .execute(
@@ -43,7 +51,11 @@ async fn with_large_response(stack: &TestStack) -> String {
 }
 
 async fn gateway_with(settings: Vec<(&'static str, String)>) -> (TestStack, FleetProcess) {
-    let stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
+    let stack = TestStack::with(StackOptions {
+        settings,
+        ..StackOptions::default()
+    })
+    .await;
     stack.campaign(json!({})).await;
     other_tenant(&stack).await;
     let gateway = FleetProcess::start("gateway", &stack.settings);
@@ -57,16 +69,29 @@ async fn unread(gateway: &FleetProcess, id: &str) -> tokio::net::TcpStream {
 }
 
 /// The same with this key, on behalf of this source.
-async fn unread_as(gateway: &FleetProcess, id: &str, key: &str, source: &str) -> tokio::net::TcpStream {
+async fn unread_as(
+    gateway: &FleetProcess,
+    id: &str,
+    key: &str,
+    source: &str,
+) -> tokio::net::TcpStream {
     let headers = format!("host: x\r\nx-forwarded-for: {source}\r\nx-api-key: {key}\r\n");
     asked(gateway, &format!("/api/v1/requests/{id}"), &headers, 1).await
 }
 
 /// A connection that asks for this so many times and reads nothing. The system takes up to 2.6 MB for it.
-async fn asked(server: &FleetProcess, path: &str, headers: &str, times: usize) -> tokio::net::TcpStream {
+async fn asked(
+    server: &FleetProcess,
+    path: &str,
+    headers: &str,
+    times: usize,
+) -> tokio::net::TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
-    let mut stream = socket.connect(([127, 0, 0, 1], server.port).into()).await.unwrap();
+    let mut stream = socket
+        .connect(([127, 0, 0, 1], server.port).into())
+        .await
+        .unwrap();
     let head = format!("GET {path} HTTP/1.1\r\n{headers}\r\n").repeat(times);
     stream.write_all(head.as_bytes()).await.unwrap();
     stream
@@ -104,7 +129,10 @@ async fn who_does_not_read_is_hung_up_on_and_who_reads_slowly_is_not() {
     let mut text = vec![0; 256 * 1024];
     let mut read = 0;
     while read < 4_190_000 {
-        let bytes = tokio::time::timeout(PATIENCE, slow.read(&mut text)).await.expect("bytes").unwrap();
+        let bytes = tokio::time::timeout(PATIENCE, slow.read(&mut text))
+            .await
+            .expect("bytes")
+            .unwrap();
         assert!(bytes > 0, "it was cut off after {read} bytes");
         read += bytes;
         tokio::time::sleep(Duration::from_millis(1)).await;
@@ -114,12 +142,17 @@ async fn who_does_not_read_is_hung_up_on_and_who_reads_slowly_is_not() {
         let port = format!(":{:04X}", silent.local_addr().unwrap().port());
         // The gateway's end of the connection is established no more.
         !status.lines().any(|line| {
-            line.split_whitespace().nth(2).is_some_and(|peer| peer.ends_with(&port)) && line.contains(" 01 ")
+            line.split_whitespace()
+                .nth(2)
+                .is_some_and(|peer| peer.ends_with(&port))
+                && line.contains(" 01 ")
         })
     })
     .await;
     let mut rest = Vec::new();
-    let _ = tokio::time::timeout(PATIENCE, silent.read_to_end(&mut rest)).await.expect("its end");
+    let _ = tokio::time::timeout(PATIENCE, silent.read_to_end(&mut rest))
+        .await
+        .expect("its end");
     assert!(rest.len() < 4_190_000);
     assert!(is_whole(&stack, &gateway, &id).await);
 }
@@ -133,14 +166,19 @@ async fn asked_for(stack: &TestStack) -> i64 {
 /// Whether somebody who reads gets the response whole.
 async fn is_whole(stack: &TestStack, gateway: &FleetProcess, id: &str) -> bool {
     let url = format!("{}/api/v1/requests/{id}", gateway.url());
-    let answer = stack.request(reqwest::Method::GET, &url, &[("x-api-key", KEY)], "").await;
+    let answer = stack
+        .request(reqwest::Method::GET, &url, &[("x-api-key", KEY)], "")
+        .await;
     answer.status == 200
         && answer.headers["content-length"].to_str().unwrap() == answer.text.len().to_string()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_reads_gets_the_answer_beside_many_that_are_not_read() {
-    let settings = vec![("GATEWAY__ANSWER_MEMORY_BYTES", (10 * 1024 * 1024).to_string())];
+    let settings = vec![(
+        "GATEWAY__ANSWER_MEMORY_BYTES",
+        (10 * 1024 * 1024).to_string(),
+    )];
     let (stack, gateway) = gateway_with(settings).await;
     let id = with_large_response(&stack).await;
     let mut attack = Vec::new();
@@ -148,7 +186,10 @@ async fn who_reads_gets_the_answer_beside_many_that_are_not_read() {
     for _ in 0..12 {
         attack.push(unread(&gateway, &id).await);
     }
-    eventually("who reads comes last", async || asked_for(&stack).await == 12).await;
+    eventually("who reads comes last", async || {
+        asked_for(&stack).await == 12
+    })
+    .await;
     for _ in 0..5 {
         assert!(is_whole(&stack, &gateway, &id).await);
     }
@@ -160,7 +201,10 @@ async fn who_reads_gets_the_answer_beside_many_that_are_not_read() {
             json!({"campaign_id": CAMPAIGN, "recipients": people(1..2)}).to_string(),
         )
         .await;
-    assert_eq!((replayed.status.as_u16(), replayed.text.len() > 4_000_000), (200, true));
+    assert_eq!(
+        (replayed.status.as_u16(), replayed.text.len() > 4_000_000),
+        (200, true)
+    );
     drop(attack);
 }
 
@@ -168,7 +212,10 @@ async fn who_reads_gets_the_answer_beside_many_that_are_not_read() {
 async fn a_team_has_one_share_of_unread_answers_however_many_keys_and_sources_it_has() {
     // Room for five; a team's share is one.
     let settings = vec![
-        ("GATEWAY__ANSWER_MEMORY_BYTES", (24 * 1024 * 1024).to_string()),
+        (
+            "GATEWAY__ANSWER_MEMORY_BYTES",
+            (24 * 1024 * 1024).to_string(),
+        ),
         ("GATEWAY__TRUSTED_PROXIES", "127.0.0.0/8".to_owned()),
     ];
     let (stack, gateway) = gateway_with(settings).await;
@@ -177,14 +224,20 @@ async fn a_team_has_one_share_of_unread_answers_however_many_keys_and_sources_it
     for number in 0..4 {
         let key = format!("pk_live_Many{number}ManyManyManyManyMa");
         let keys = json!([{"kind": "full_access", "name": format!("Many {number}"), "key": key}]);
-        stack.apply(json!({"teams": [{"name": "Test", "keys": keys}]})).await;
+        stack
+            .apply(json!({"teams": [{"name": "Test", "keys": keys}]}))
+            .await;
         attack.push(unread_as(&gateway, &id, &key, &format!("192.0.2.{number}")).await);
     }
     for stream in &attack {
-        let answered = tokio::time::timeout(PATIENCE, stream.peek(&mut [0])).await.expect("an answer");
+        let answered = tokio::time::timeout(PATIENCE, stream.peek(&mut [0]))
+            .await
+            .expect("an answer");
         assert_eq!(answered.unwrap(), 1);
     }
-    let held = gateway.metric("pillarbox_memory_held_bytes{budget=\"answers\"}").await;
+    let held = gateway
+        .metric("pillarbox_memory_held_bytes{budget=\"answers\"}")
+        .await;
     assert!(held < 5_000_000.0, "{held} bytes");
 }
 
@@ -192,7 +245,11 @@ async fn a_team_has_one_share_of_unread_answers_however_many_keys_and_sources_it
 async fn pages_that_nobody_reads_take_no_more_memory_of_a_console_than_they_may() {
     const BUDGET: usize = 4 * 1024 * 1024;
     let settings = vec![("CONSOLE__ANSWER_MEMORY_BYTES", BUDGET.to_string())];
-    let stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
+    let stack = TestStack::with(StackOptions {
+        settings,
+        ..StackOptions::default()
+    })
+    .await;
     stack.campaign(json!({})).await;
     let console = FleetProcess::start("console", &stack.settings);
     console.until_ready().await;
@@ -203,15 +260,28 @@ async fn pages_that_nobody_reads_take_no_more_memory_of_a_console_than_they_may(
     let page = format!("/designs/{design}");
     assert!(reader.get(&page).await.html.len() > 900_000);
     let mut attack = Vec::new();
-    let headers = format!("host: 127.0.0.1:{}\r\ncookie: {}\r\n", console.port, reader.cookie());
+    let headers = format!(
+        "host: 127.0.0.1:{}\r\ncookie: {}\r\n",
+        console.port,
+        reader.cookie()
+    );
     for _ in 0..12 {
         attack.push(asked(&console, &page, &headers, 6).await);
     }
     eventually("those that are too many make place", async || {
-        console.metric("pillarbox_memory_evictions_total{budget=\"answers\"}").await >= 4.0
+        console
+            .metric("pillarbox_memory_evictions_total{budget=\"answers\"}")
+            .await
+            >= 4.0
     })
     .await;
-    let held = console.metric("pillarbox_memory_held_bytes{budget=\"answers\"}").await;
+    let held = console
+        .metric("pillarbox_memory_held_bytes{budget=\"answers\"}")
+        .await;
     assert!(held > 900_000.0 && held <= BUDGET as f64, "{held} bytes");
-    assert_eq!(reader.get(&page).await.status, 200, "who reads gets the page");
+    assert_eq!(
+        reader.get(&page).await.status,
+        200,
+        "who reads gets the page"
+    );
 }

@@ -25,7 +25,9 @@ const MEASURED: usize = 40;
 
 /// A connection to a server on which this has been said.
 async fn said(url: &str, text: &[u8]) -> TcpStream {
-    let mut stream = TcpStream::connect(url.trim_start_matches("http://")).await.unwrap();
+    let mut stream = TcpStream::connect(url.trim_start_matches("http://"))
+        .await
+        .unwrap();
     stream.write_all(text).await.unwrap();
     stream
 }
@@ -33,7 +35,9 @@ async fn said(url: &str, text: &[u8]) -> TcpStream {
 /// The other end has neither answered nor hung up.
 fn is_silent(stream: &TcpStream) -> bool {
     let mut byte = [0];
-    stream.try_read(&mut byte).is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
+    stream
+        .try_read(&mut byte)
+        .is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
 }
 
 /// The key and the campaign of a tenant beside the tests' own.
@@ -63,11 +67,13 @@ async fn other_tenant(stack: &TestStack) {
 async fn sends_of_the_other_tenant(stack: &TestStack, url: &str, first: usize) -> Vec<Duration> {
     let mut times = Vec::new();
     for number in first..first + MEASURED {
-        let body = json!({"campaign_id": OTHER_CAMPAIGN, "recipients": [person(number)]}).to_string();
+        let body =
+            json!({"campaign_id": OTHER_CAMPAIGN, "recipients": [person(number)]}).to_string();
         let headers = [("x-api-key", OTHER_KEY), ("x-forwarded-for", "203.0.113.7")];
         let begun = Instant::now();
-        let answer =
-            tokio::time::timeout(PATIENCE, stack.post_to(url, &headers, body)).await.expect("an answer");
+        let answer = tokio::time::timeout(PATIENCE, stack.post_to(url, &headers, body))
+            .await
+            .expect("an answer");
         assert_eq!(answer.reasons(), ["mailed"]);
         times.push(begun.elapsed());
     }
@@ -77,8 +83,9 @@ async fn sends_of_the_other_tenant(stack: &TestStack, url: &str, first: usize) -
 
 /// What an attack made of the other tenant's times.
 fn times(drill: &str, alone: &[Duration], beside: &[Duration]) -> String {
-    let at =
-        |times: &[Duration], percent: usize| times[(times.len() - 1) * percent / 100].as_secs_f64() * 1000.0;
+    let at = |times: &[Duration], percent: usize| {
+        times[(times.len() - 1) * percent / 100].as_secs_f64() * 1000.0
+    };
     format!(
         "\ndrill {drill}: alone p50 {:.0} ms, p99 {:.0} ms; beside the attack p50 {:.0} ms, p99 {:.0} ms",
         at(alone, 50),

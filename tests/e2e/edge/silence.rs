@@ -21,7 +21,8 @@ async fn way_to_database(settings: &mut HashMap<String, String>) -> watch::Sende
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut url = reqwest::Url::parse(&settings[URL_SETTING]).unwrap();
     let target = format!("{}:{}", url.host_str().unwrap(), url.port().unwrap());
-    url.set_port(Some(listener.local_addr().unwrap().port())).unwrap();
+    url.set_port(Some(listener.local_addr().unwrap().port()))
+        .unwrap();
     settings.insert(URL_SETTING.to_owned(), url.into());
     let (silence, is_silent) = watch::channel(false);
     tokio::spawn(async move {
@@ -44,8 +45,11 @@ async fn way_to_database(settings: &mut HashMap<String, String>) -> watch::Sende
 #[tokio::test(flavor = "multi_thread")]
 async fn a_send_is_answered_with_its_cost_when_the_gateways_database_falls_silent() {
     let gate = Arc::new(GatedVerifier::default());
-    let stack =
-        TestStack::with(StackOptions { verifier: Some(gate.clone()), ..StackOptions::default() }).await;
+    let stack = TestStack::with(StackOptions {
+        verifier: Some(gate.clone()),
+        ..StackOptions::default()
+    })
+    .await;
     stack.campaign(json!({})).await;
     let mut settings = stack.settings.clone();
     let silence = way_to_database(&mut settings).await;

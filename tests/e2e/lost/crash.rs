@@ -11,9 +11,16 @@ use tokio::sync::Mutex;
 use super::{honour_keys, is_replayed, only_request, send_with_key, status_of};
 
 async fn without_mailer() -> TestStack {
-    let settings =
-        vec![("MAILER__LEASE_MS", "1500".to_owned()), ("MAILER__JOB_INTERVAL_MS", "200".to_owned())];
-    let stack = TestStack::with(StackOptions { settings, mailers: 0, ..StackOptions::default() }).await;
+    let settings = vec![
+        ("MAILER__LEASE_MS", "1500".to_owned()),
+        ("MAILER__JOB_INTERVAL_MS", "200".to_owned()),
+    ];
+    let stack = TestStack::with(StackOptions {
+        settings,
+        mailers: 0,
+        ..StackOptions::default()
+    })
+    .await;
     stack.campaign(json!({})).await;
     honour_keys(&stack).await;
     stack
@@ -23,11 +30,18 @@ async fn without_mailer() -> TestStack {
 async fn insist(stack: &TestStack, key: &str, recipients: &[Value]) -> ApiResponse {
     let answer = Mutex::new(None);
     eventually("the send is answered", async || {
-        let sent =
-            tokio::time::timeout(Duration::from_millis(700), send_with_key(stack, key, recipients)).await;
+        let sent = tokio::time::timeout(
+            Duration::from_millis(700),
+            send_with_key(stack, key, recipients),
+        )
+        .await;
         let Ok(sent) = sent else { return false };
         let known = [200, 409, 500, 504].contains(&sent.status.as_u16());
-        assert!(known && (sent.status != 409 || sent.error().1 == "in_progress"), "{}", sent.text);
+        assert!(
+            known && (sent.status != 409 || sent.error().1 == "in_progress"),
+            "{}",
+            sent.text
+        );
         let is_answered = sent.status == 200;
         *answer.lock().await = Some(sent);
         is_answered
@@ -38,15 +52,27 @@ async fn insist(stack: &TestStack, key: &str, recipients: &[Value]) -> ApiRespon
 
 async fn dies_at(point: &'static str) {
     let stack = without_mailer().await;
-    let doomed = Mutex::new(SpawnedProcess::start("mailer", &stack.settings, Some(point)));
+    let doomed = Mutex::new(SpawnedProcess::start(
+        "mailer",
+        &stack.settings,
+        Some(point),
+    ));
     let recipients = people(1..31);
     let (answer, _second) = tokio::join!(insist(&stack, "order", &recipients), async {
-        eventually("the mailer dies at its fail point", async || doomed.lock().await.has_ended()).await;
+        eventually("the mailer dies at its fail point", async || {
+            doomed.lock().await.has_ended()
+        })
+        .await;
         SpawnedProcess::start("mailer", &stack.settings, None)
     });
     assert_eq!(answer.reasons(), vec!["mailed"; 30]);
     assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 30);
-    assert_eq!(stack.count("SELECT count(*) FROM charges WHERE state = 'settled'").await, 1);
+    assert_eq!(
+        stack
+            .count("SELECT count(*) FROM charges WHERE state = 'settled'")
+            .await,
+        1
+    );
     assert_eq!(stack.count("SELECT count(*) FROM send_keys").await, 1);
     // The gateway may not have heard of the second worker yet.
     let again = insist(&stack, "order", &recipients).await;
@@ -57,7 +83,12 @@ async fn dies_at(point: &'static str) {
     // Whoever knows the id of the attempt that was done is told the same.
     let id = only_request(&stack).await;
     let told = status_of(&stack, &stack.url, &id).await;
-    assert!(told.text.ends_with(&format!("\"response\":{}}}", answer.text)), "{}", told.text);
+    assert!(
+        told.text
+            .ends_with(&format!("\"response\":{}}}", answer.text)),
+        "{}",
+        told.text
+    );
     stack.assert_consistent().await;
 }
 
@@ -84,17 +115,27 @@ async fn killed_after_settle_before_the_reply() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_claim_whose_message_is_lost_gives_its_key_to_the_next_attempt() {
     let mut stack = without_mailer().await;
-    let doomed = Mutex::new(SpawnedProcess::start("mailer", &stack.settings, Some("send.claimed")));
+    let doomed = Mutex::new(SpawnedProcess::start(
+        "mailer",
+        &stack.settings,
+        Some("send.claimed"),
+    ));
     let recipients = people(1..6);
     eventually("the mailer dies", async || {
-        let _ =
-            tokio::time::timeout(Duration::from_millis(300), send_with_key(&stack, "k", &recipients)).await;
+        let _ = tokio::time::timeout(
+            Duration::from_millis(300),
+            send_with_key(&stack, "k", &recipients),
+        )
+        .await;
         doomed.lock().await.has_ended()
     })
     .await;
     let before = only_request(&stack).await;
     // Another namespace: what is in the queue is out of everybody's reach, as if the broker had been wiped.
-    stack.settings.insert("PILLARBOX__BROKER__NAMESPACE".to_owned(), format!("elsewhere-{before}"));
+    stack.settings.insert(
+        "PILLARBOX__BROKER__NAMESPACE".to_owned(),
+        format!("elsewhere-{before}"),
+    );
     let _mailer = SpawnedProcess::start("mailer", &stack.settings, None);
     let url = stack.second_gateway().await;
     let body = json!({"campaign_id": CAMPAIGN, "recipients": recipients}).to_string();
@@ -103,7 +144,11 @@ async fn a_claim_whose_message_is_lost_gives_its_key_to_the_next_attempt() {
         stack.post_to(&url, &headers, body.clone()).await.status == 200
     })
     .await;
-    assert_ne!(only_request(&stack).await, before, "the abandoned claim made place");
+    assert_ne!(
+        only_request(&stack).await,
+        before,
+        "the abandoned claim made place"
+    );
     assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 5);
     stack.assert_consistent().await;
 }
@@ -111,11 +156,22 @@ async fn a_claim_whose_message_is_lost_gives_its_key_to_the_next_attempt() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dry_run_whose_worker_dies_is_an_error_that_leaves_nothing() {
     let settings = vec![("GATEWAY__CALL_DEADLINE_MS", "1500".to_owned())];
-    let stack = TestStack::with(StackOptions { settings, mailers: 0, ..StackOptions::default() }).await;
+    let stack = TestStack::with(StackOptions {
+        settings,
+        mailers: 0,
+        ..StackOptions::default()
+    })
+    .await;
     stack.campaign(json!({})).await;
     let body = json!({"campaign_id": CAMPAIGN, "recipients": people(1..3)}).to_string();
     let url = format!("{}/api/v1/recipients?validate=1", stack.url);
-    let refused = stack.request(reqwest::Method::POST, &url, &[("x-api-key", KEY)], body).await;
-    assert_eq!(refused.error(), (500, "internal_error".to_owned()), "nobody is there to ask");
+    let refused = stack
+        .request(reqwest::Method::POST, &url, &[("x-api-key", KEY)], body)
+        .await;
+    assert_eq!(
+        refused.error(),
+        (500, "internal_error".to_owned()),
+        "nobody is there to ask"
+    );
     assert_eq!(stack.count("SELECT count(*) FROM sends").await, 0);
 }

@@ -9,7 +9,9 @@ async fn validate(stack: &TestStack, query: &str, recipients: &[Value]) -> ApiRe
     let body = json!({"campaign_id": CAMPAIGN, "recipients": recipients}).to_string();
     let url = format!("{}/api/v1/recipients{query}", stack.url);
     let headers = [("x-api-key", KEY), ("idempotency-key", "dry")];
-    stack.request(reqwest::Method::POST, &url, &headers, body).await
+    stack
+        .request(reqwest::Method::POST, &url, &headers, body)
+        .await
 }
 
 /// How many rows each table has, but for what is only remembered of addresses, and of who asked how often.
@@ -29,7 +31,9 @@ async fn rows(stack: &TestStack) -> BTreeMap<String, i64> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dry_run_verifies_filters_and_prices_and_leaves_nothing() {
     let stack = TestStack::start().await;
-    stack.campaign(json!({"do_not_mail": ["2 Main St, Austin, TX 78701"]})).await;
+    stack
+        .campaign(json!({"do_not_mail": ["2 Main St, Austin, TX 78701"]}))
+        .await;
     stack.send(&people(4..5)).await;
     let mut recipients = people(1..5);
     recipients[0]["pet"] = "cat".into();
@@ -37,24 +41,39 @@ async fn a_dry_run_verifies_filters_and_prices_and_leaves_nothing() {
     recipients.push(recipients[0].clone());
     // What the send before leaves to be done later is done.
     eventually("the send can be searched", async || {
-        stack.count("SELECT count(*) FROM recipients_unsearched").await == 0
+        stack
+            .count("SELECT count(*) FROM recipients_unsearched")
+            .await
+            == 0
     })
     .await;
     let before = rows(&stack).await;
     let answer = validate(&stack, "?validate=1", &recipients).await;
     let body = answer.json();
     assert_eq!(body["validated"], true);
-    assert_eq!(body["summary"], json!({"received": 6, "wouldMail": 2, "notMailed": 4, "costCents": 158}));
-    let mut expected =
-        ["would_mail", "do_not_mail", "would_mail", "duplicate_recent", "invalid_address"].to_vec();
+    assert_eq!(
+        body["summary"],
+        json!({"received": 6, "wouldMail": 2, "notMailed": 4, "costCents": 158})
+    );
+    let mut expected = [
+        "would_mail",
+        "do_not_mail",
+        "would_mail",
+        "duplicate_recent",
+        "invalid_address",
+    ]
+    .to_vec();
     expected.push("duplicate_recent");
     assert_eq!(answer.reasons(), expected);
     assert_eq!(rows(&stack).await, before, "no table has changed");
     assert!(!answer.text.contains("\"mailed\""), "{}", answer.text);
 
     let sent = stack.send(&recipients).await;
-    let actual: Vec<_> =
-        answer.reasons().into_iter().map(|reason| reason.replace("would_mail", "mailed")).collect();
+    let actual: Vec<_> = answer
+        .reasons()
+        .into_iter()
+        .map(|reason| reason.replace("would_mail", "mailed"))
+        .collect();
     assert_eq!(sent.reasons(), actual, "the send ends as it was foreseen");
     stack.assert_consistent().await;
 }
@@ -79,7 +98,10 @@ async fn a_dry_run_foresees_the_budget_and_the_payment() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dry_run_is_refused_as_a_send_is() {
     let stack = TestStack::start().await;
-    assert_eq!(validate(&stack, "?validate=1", &[]).await.error(), (422, "invalid_payload".to_owned()));
+    assert_eq!(
+        validate(&stack, "?validate=1", &[]).await.error(),
+        (422, "invalid_payload".to_owned())
+    );
     stack.campaign(json!({"status": "paused"})).await;
     let refused = validate(&stack, "?validate=1", &people(1..2)).await;
     assert_eq!(refused.error(), (409, "campaign_not_active".to_owned()));
@@ -89,11 +111,17 @@ async fn a_dry_run_is_refused_as_a_send_is() {
 async fn any_other_value_of_validate_is_ignored() {
     let stack = TestStack::with(StackOptions::default()).await;
     stack.campaign(json!({})).await;
-    for (at, query) in ["?validate=true", "?validate=", "?validate=01", "?other=1"].into_iter().enumerate() {
+    for (at, query) in ["?validate=true", "?validate=", "?validate=01", "?other=1"]
+        .into_iter()
+        .enumerate()
+    {
         let headers = [("x-api-key", KEY)];
-        let body = json!({"campaign_id": CAMPAIGN, "recipients": people(at + 1..at + 2)}).to_string();
+        let body =
+            json!({"campaign_id": CAMPAIGN, "recipients": people(at + 1..at + 2)}).to_string();
         let url = format!("{}/api/v1/recipients{query}", stack.url);
-        let answer = stack.request(reqwest::Method::POST, &url, &headers, body).await;
+        let answer = stack
+            .request(reqwest::Method::POST, &url, &headers, body)
+            .await;
         assert_eq!(answer.reasons(), ["mailed"], "{query}");
     }
 }

@@ -6,7 +6,9 @@ use chrono::TimeDelta;
 use pillarbox_tests::{CAMPAIGN, GatedVerifier, KEY, StackOptions, TestStack, eventually, people};
 use serde_json::{Value, json};
 
-use super::{OTHERS_CAMPAIGN, OTHERS_KEY, another_team, honour_keys, is_replayed, send_with_key, start};
+use super::{
+    OTHERS_CAMPAIGN, OTHERS_KEY, another_team, honour_keys, is_replayed, send_with_key, start,
+};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_key_and_body_is_answered_once_however_late_and_whatever_became_of_the_campaign() {
@@ -21,7 +23,11 @@ async fn the_same_key_and_body_is_answered_once_however_late_and_whatever_became
     assert!(is_replayed(&again));
     stack.campaign(json!({})).await;
     let unkeyed = stack.send(&people(1..4)).await;
-    assert_eq!(unkeyed.reasons(), ["duplicate_recent"; 3], "without the key it is a new request");
+    assert_eq!(
+        unkeyed.reasons(),
+        ["duplicate_recent"; 3],
+        "without the key it is a new request"
+    );
     stack.assert_consistent().await;
 }
 
@@ -31,20 +37,35 @@ async fn no_key_is_read_for_a_team_that_has_not_switched_keys_on() {
     let key = "k".repeat(201);
     for key in ["k", &key] {
         let number = key.len();
-        assert_eq!(send_with_key(&stack, key, &people(number..number + 1)).await.reasons(), ["mailed"]);
+        assert_eq!(
+            send_with_key(&stack, key, &people(number..number + 1))
+                .await
+                .reasons(),
+            ["mailed"]
+        );
         let other = send_with_key(&stack, key, &people(number + 5..number + 6)).await;
-        assert_eq!(other.reasons(), ["mailed"], "another body with the key is another request");
+        assert_eq!(
+            other.reasons(),
+            ["mailed"],
+            "another body with the key is another request"
+        );
         assert!(!is_replayed(&other));
     }
     assert_eq!(stack.count("SELECT count(*) FROM send_keys").await, 0);
     stack.clock.advance(TimeDelta::hours(1));
-    assert_eq!(send_with_key(&stack, "k", &people(1..2)).await.reasons(), ["duplicate_recent"]);
+    assert_eq!(
+        send_with_key(&stack, "k", &people(1..2)).await.reasons(),
+        ["duplicate_recent"]
+    );
     honour_keys(&stack).await;
     let first = send_with_key(&stack, "k", &people(300..301)).await;
     stack.clock.advance(TimeDelta::hours(1));
     // A file that does not speak of keys leaves the switch as it stands.
     stack.apply(json!({"teams": [{"name": "Test"}]})).await;
-    assert_eq!(send_with_key(&stack, "k", &people(300..301)).await.text, first.text);
+    assert_eq!(
+        send_with_key(&stack, "k", &people(300..301)).await.text,
+        first.text
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -60,8 +81,11 @@ async fn the_same_key_with_another_body_is_idempotency_key_reused() {
     assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 2);
     // Spaces between the parts and another API key are no other body.
     let recipients = Value::from(people(1..3)).to_string();
-    let body = format!(r#"{{ "api_key": "x", "recipients":{recipients} , "campaign_id": "{CAMPAIGN}" }}"#);
-    let again = stack.post_with(&[("x-api-key", KEY), ("idempotency-key", "k")], body).await;
+    let body =
+        format!(r#"{{ "api_key": "x", "recipients":{recipients} , "campaign_id": "{CAMPAIGN}" }}"#);
+    let again = stack
+        .post_with(&[("x-api-key", KEY), ("idempotency-key", "k")], body)
+        .await;
     assert!(again.status == 200 && is_replayed(&again), "{}", again.text);
 }
 
@@ -69,20 +93,28 @@ async fn the_same_key_with_another_body_is_idempotency_key_reused() {
 async fn in_progress_while_the_first_attempt_runs_and_another_key_waits_for_its_answer() {
     let gate = Arc::new(GatedVerifier::default());
     let verifier: Arc<dyn verification::AddressVerifier> = gate.clone();
-    let stack = TestStack::with(StackOptions { verifier: Some(verifier), ..StackOptions::default() }).await;
+    let stack = TestStack::with(StackOptions {
+        verifier: Some(verifier),
+        ..StackOptions::default()
+    })
+    .await;
     stack.campaign(json!({})).await;
     honour_keys(&stack).await;
     let recipients = people(1..4);
     let (first, other, ()) = tokio::join!(
         send_with_key(&stack, "first", &recipients),
         async {
-            eventually("the send has begun", async || stack.count("SELECT count(*) FROM sends").await == 1)
-                .await;
+            eventually("the send has begun", async || {
+                stack.count("SELECT count(*) FROM sends").await == 1
+            })
+            .await;
             send_with_key(&stack, "other", &recipients).await
         },
         async {
-            eventually("the send has begun", async || stack.count("SELECT count(*) FROM sends").await == 1)
-                .await;
+            eventually("the send has begun", async || {
+                stack.count("SELECT count(*) FROM sends").await == 1
+            })
+            .await;
             let refused = send_with_key(&stack, "first", &recipients).await;
             assert_eq!(refused.error(), (409, "in_progress".to_owned()));
             gate.open();
@@ -93,7 +125,11 @@ async fn in_progress_while_the_first_attempt_runs_and_another_key_waits_for_its_
     assert!(is_replayed(&other) && !is_replayed(&first));
     stack.clock.advance(TimeDelta::hours(1));
     for key in ["first", "other"] {
-        assert_eq!(send_with_key(&stack, key, &recipients).await.text, first.text, "{key}");
+        assert_eq!(
+            send_with_key(&stack, key, &recipients).await.text,
+            first.text,
+            "{key}"
+        );
     }
     assert_eq!(gate.asked(), 1);
 }
@@ -106,7 +142,10 @@ async fn a_new_key_within_15_minutes_stands_for_the_stored_response_from_then_on
     assert_eq!(keyed.text, first.text);
     assert!(is_replayed(&keyed));
     stack.clock.advance(TimeDelta::hours(1));
-    assert_eq!(send_with_key(&stack, "k", &people(1..4)).await.text, first.text);
+    assert_eq!(
+        send_with_key(&stack, "k", &people(1..4)).await.text,
+        first.text
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -118,7 +157,10 @@ async fn an_answer_that_mailed_nobody_is_kept_under_its_key_too() {
     stack.campaign(json!({"budget": "$10.00"})).await;
     let again = send_with_key(&stack, "k", &people(1..3)).await;
     assert_eq!(again.text, first.text);
-    assert_eq!(send_with_key(&stack, "new", &people(1..3)).await.reasons(), ["mailed"; 2]);
+    assert_eq!(
+        send_with_key(&stack, "new", &people(1..3)).await.reasons(),
+        ["mailed"; 2]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -128,7 +170,10 @@ async fn a_failed_request_does_not_consume_its_key() {
     let refused = send_with_key(&stack, "k", &people(1..3)).await;
     assert_eq!(refused.error(), (409, "campaign_not_active".to_owned()));
     stack.campaign(json!({})).await;
-    assert_eq!(send_with_key(&stack, "k", &people(5..7)).await.reasons(), ["mailed"; 2]);
+    assert_eq!(
+        send_with_key(&stack, "k", &people(5..7)).await.reasons(),
+        ["mailed"; 2]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -136,8 +181,13 @@ async fn a_key_whose_send_is_gone_is_free() {
     let stack = start().await;
     send_with_key(&stack, "k", &people(1..3)).await;
     stack.sql.execute("DELETE FROM sends", &[]).await.unwrap();
-    assert_eq!(send_with_key(&stack, "k", &people(5..7)).await.reasons(), ["mailed"; 2]);
-    assert!(is_replayed(&send_with_key(&stack, "k", &people(5..7)).await));
+    assert_eq!(
+        send_with_key(&stack, "k", &people(5..7)).await.reasons(),
+        ["mailed"; 2]
+    );
+    assert!(is_replayed(
+        &send_with_key(&stack, "k", &people(5..7)).await
+    ));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -146,7 +196,9 @@ async fn a_key_belongs_to_its_team() {
     another_team(&stack).await;
     send_with_key(&stack, "k", &people(1..3)).await;
     let body = json!({"campaign_id": OTHERS_CAMPAIGN, "recipients": people(1..3)}).to_string();
-    let others = stack.post_with(&[("x-api-key", OTHERS_KEY), ("idempotency-key", "k")], body).await;
+    let others = stack
+        .post_with(&[("x-api-key", OTHERS_KEY), ("idempotency-key", "k")], body)
+        .await;
     assert_eq!(others.reasons(), ["mailed"; 2]);
     assert!(!is_replayed(&others));
 }
@@ -154,9 +206,20 @@ async fn a_key_belongs_to_its_team() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_empty_key_is_none_and_one_over_200_characters_is_invalid() {
     let stack = start().await;
-    assert_eq!(send_with_key(&stack, "", &people(1..2)).await.reasons(), ["mailed"]);
-    assert_eq!(send_with_key(&stack, "", &people(2..3)).await.reasons(), ["mailed"]);
-    assert_eq!(send_with_key(&stack, &"k".repeat(200), &people(3..4)).await.reasons(), ["mailed"]);
+    assert_eq!(
+        send_with_key(&stack, "", &people(1..2)).await.reasons(),
+        ["mailed"]
+    );
+    assert_eq!(
+        send_with_key(&stack, "", &people(2..3)).await.reasons(),
+        ["mailed"]
+    );
+    assert_eq!(
+        send_with_key(&stack, &"k".repeat(200), &people(3..4))
+            .await
+            .reasons(),
+        ["mailed"]
+    );
     let refused = send_with_key(&stack, &"k".repeat(201), &people(4..5)).await;
     assert_eq!(refused.error(), (422, "invalid_idempotency_key".to_owned()));
     assert_eq!(stack.count("SELECT count(*) FROM send_keys").await, 1);
@@ -164,7 +227,11 @@ async fn an_empty_key_is_none_and_one_over_200_characters_is_invalid() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_requests_with_one_key_at_a_time_one_is_done() {
-    let stack = TestStack::with(StackOptions { mailers: 2, ..StackOptions::default() }).await;
+    let stack = TestStack::with(StackOptions {
+        mailers: 2,
+        ..StackOptions::default()
+    })
+    .await;
     stack.campaign(json!({})).await;
     honour_keys(&stack).await;
     for round in 0..10_usize {
@@ -184,7 +251,10 @@ async fn of_many_requests_with_one_key_at_a_time_one_is_done() {
         for answer in answers.iter().filter(|answer| answer.status != 200) {
             let (status, code) = answer.error();
             assert_eq!(status, 409);
-            assert!(["in_progress", "idempotency_key_reused"].contains(&code.as_str()), "{code}");
+            assert!(
+                ["in_progress", "idempotency_key_reused"].contains(&code.as_str()),
+                "{code}"
+            );
         }
         let mailed = i64::try_from(2 * (round + 1)).unwrap();
         assert_eq!(stack.count("SELECT count(*) FROM pieces").await, mailed);

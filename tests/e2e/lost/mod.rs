@@ -16,7 +16,8 @@ const OTHERS_CAMPAIGN: &str = "PA-OTHER1";
 
 /// Makes another team that can mail.
 async fn another_team(stack: &TestStack) {
-    let card = json!({"product": "postcard_4x6", "front": {"elements": []}, "back": {"elements": []}});
+    let card =
+        json!({"product": "postcard_4x6", "front": {"elements": []}, "back": {"elements": []}});
     let team = json!({
         "name": "Other",
         "idempotency_keys": true,
@@ -37,28 +38,45 @@ async fn start() -> TestStack {
 
 /// Switches keys on for the stack's team.
 async fn honour_keys(stack: &TestStack) {
-    stack.apply(json!({"teams": [{"name": "Test", "idempotency_keys": true}]})).await;
+    stack
+        .apply(json!({"teams": [{"name": "Test", "idempotency_keys": true}]}))
+        .await;
 }
 
 /// Posts recipients with an `Idempotency-Key`.
 async fn send_with_key(stack: &TestStack, key: &str, recipients: &[Value]) -> ApiResponse {
     let body = json!({"campaign_id": CAMPAIGN, "recipients": recipients}).to_string();
-    stack.post_with(&[("x-api-key", KEY), ("idempotency-key", key)], body).await
+    stack
+        .post_with(&[("x-api-key", KEY), ("idempotency-key", key)], body)
+        .await
 }
 
 /// Whether an answer says that it was stored by an earlier request.
 fn is_replayed(answer: &ApiResponse) -> bool {
-    answer.headers.get("idempotency-replayed").is_some_and(|value| value == "true")
+    answer
+        .headers
+        .get("idempotency-replayed")
+        .is_some_and(|value| value == "true")
 }
 
 /// Asks what became of a request.
 async fn status_of(stack: &TestStack, url: &str, id: &str) -> ApiResponse {
     stack
-        .request(reqwest::Method::GET, &format!("{url}/api/v1/requests/{id}"), &[("x-api-key", KEY)], "")
+        .request(
+            reqwest::Method::GET,
+            &format!("{url}/api/v1/requests/{id}"),
+            &[("x-api-key", KEY)],
+            "",
+        )
         .await
 }
 
 /// The id of the one request that the database knows.
 async fn only_request(stack: &TestStack) -> String {
-    stack.sql.query_one("SELECT send_id::text FROM sends", &[]).await.unwrap().get(0)
+    stack
+        .sql
+        .query_one("SELECT send_id::text FROM sends", &[])
+        .await
+        .unwrap()
+        .get(0)
 }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use pillarbox_tests::{GatedVerifier, INTEGRATION_KEY, KEY, StackOptions, TestStack, eventually, people};
+use pillarbox_tests::{
+    GatedVerifier, INTEGRATION_KEY, KEY, StackOptions, TestStack, eventually, people,
+};
 use reqwest::Method;
 use serde_json::json;
 
@@ -16,7 +18,13 @@ async fn done_is_told_with_the_stored_response_byte_for_byte_by_any_gateway() {
     let id = answer.headers["x-request-id"].to_str().unwrap();
     let told = status_of(&stack, &stack.url, id).await;
     assert_eq!(told.status, 200);
-    assert_eq!(told.text, format!(r#"{{"request_id":"{id}","status":"done","response":{}}}"#, answer.text));
+    assert_eq!(
+        told.text,
+        format!(
+            r#"{{"request_id":"{id}","status":"done","response":{}}}"#,
+            answer.text
+        )
+    );
     let second = stack.second_gateway().await;
     assert_eq!(status_of(&stack, &second, id).await.text, told.text);
 }
@@ -25,11 +33,18 @@ async fn done_is_told_with_the_stored_response_byte_for_byte_by_any_gateway() {
 async fn running_is_told_while_a_worker_has_it() {
     let gate = Arc::new(GatedVerifier::default());
     let verifier: Arc<dyn verification::AddressVerifier> = gate.clone();
-    let stack = TestStack::with(StackOptions { verifier: Some(verifier), ..StackOptions::default() }).await;
+    let stack = TestStack::with(StackOptions {
+        verifier: Some(verifier),
+        ..StackOptions::default()
+    })
+    .await;
     stack.campaign(json!({})).await;
     let recipients = people(1..3);
     let (answer, id) = tokio::join!(stack.send(&recipients), async {
-        eventually("the send has begun", async || stack.count("SELECT count(*) FROM sends").await == 1).await;
+        eventually("the send has begun", async || {
+            stack.count("SELECT count(*) FROM sends").await == 1
+        })
+        .await;
         let id = only_request(&stack).await;
         let told = status_of(&stack, &stack.url, &id).await;
         assert_eq!(told.json(), json!({"request_id": id, "status": "running"}));
@@ -37,7 +52,10 @@ async fn running_is_told_while_a_worker_has_it() {
         id
     });
     assert_eq!(answer.headers["x-request-id"], *id);
-    assert_eq!(status_of(&stack, &stack.url, &id).await.json()["status"], "done");
+    assert_eq!(
+        status_of(&stack, &stack.url, &id).await.json()["status"],
+        "done"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -47,15 +65,26 @@ async fn unknown_is_another_teams_request_one_that_failed_and_one_that_is_gone()
     let answer = stack.send(&people(1..3)).await;
     let id = answer.headers["x-request-id"].to_str().unwrap();
     let url = format!("{}/api/v1/requests/{id}", stack.url);
-    let others = stack.request(Method::GET, &url, &[("x-api-key", OTHERS_KEY)], "").await;
-    assert_eq!(others.json(), json!({"request_id": id, "status": "unknown"}));
+    let others = stack
+        .request(Method::GET, &url, &[("x-api-key", OTHERS_KEY)], "")
+        .await;
+    assert_eq!(
+        others.json(),
+        json!({"request_id": id, "status": "unknown"})
+    );
 
     let failed = stack.send_to("PA-NOBODY", &people(1..3)).await;
     let failed = failed.headers["x-request-id"].to_str().unwrap();
-    assert_eq!(status_of(&stack, &stack.url, failed).await.json()["status"], "unknown");
+    assert_eq!(
+        status_of(&stack, &stack.url, failed).await.json()["status"],
+        "unknown"
+    );
 
     stack.sql.execute("DELETE FROM sends", &[]).await.unwrap();
-    assert_eq!(status_of(&stack, &stack.url, id).await.json()["status"], "unknown");
+    assert_eq!(
+        status_of(&stack, &stack.url, id).await.json()["status"],
+        "unknown"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -65,9 +94,15 @@ async fn a_request_that_was_begun_and_left_is_unknown_once_nobody_begins_it_any_
     let id = only_request(&stack).await;
     let left = "UPDATE sends SET state = 'claimed', response = NULL, finished_at = NULL";
     stack.sql.execute(left, &[]).await.unwrap();
-    assert_eq!(status_of(&stack, &stack.url, &id).await.json()["status"], "running");
+    assert_eq!(
+        status_of(&stack, &stack.url, &id).await.json()["status"],
+        "running"
+    );
     stack.clock.advance(TimeDelta::minutes(3));
-    assert_eq!(status_of(&stack, &stack.url, &id).await.json()["status"], "unknown");
+    assert_eq!(
+        status_of(&stack, &stack.url, &id).await.json()["status"],
+        "unknown"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -75,12 +110,21 @@ async fn keys_of_other_kinds_and_ids_that_are_none_are_refused() {
     let stack = TestStack::start().await;
     let id = uuid::Uuid::now_v7();
     let url = format!("{}/api/v1/requests/{id}", stack.url);
-    for headers in [&[("x-api-key", INTEGRATION_KEY)][..], &[("x-api-key", "pk_fx_none")], &[]] {
+    for headers in [
+        &[("x-api-key", INTEGRATION_KEY)][..],
+        &[("x-api-key", "pk_fx_none")],
+        &[],
+    ] {
         let refused = stack.request(Method::GET, &url, headers, "").await;
         assert_eq!(refused.error(), (401, "invalid_api_key".to_owned()));
     }
-    assert_eq!(status_of(&stack, &stack.url, "7").await.error(), (422, "invalid_payload".to_owned()));
-    let posted = stack.request(Method::POST, &url, &[("x-api-key", KEY)], "").await;
+    assert_eq!(
+        status_of(&stack, &stack.url, "7").await.error(),
+        (422, "invalid_payload".to_owned())
+    );
+    let posted = stack
+        .request(Method::POST, &url, &[("x-api-key", KEY)], "")
+        .await;
     assert_eq!(posted.error(), (405, "method_not_allowed".to_owned()));
     assert_eq!(posted.headers["allow"], "GET");
 }
@@ -88,7 +132,11 @@ async fn keys_of_other_kinds_and_ids_that_are_none_are_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn asking_is_limited_in_windows_of_its_own() {
     let settings = vec![("GATEWAY__REQUESTS_PER_MINUTE_PER_KEY", "60".to_owned())];
-    let stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
+    let stack = TestStack::with(StackOptions {
+        settings,
+        ..StackOptions::default()
+    })
+    .await;
     stack.campaign(json!({})).await;
     stack.clock.advance(TimeDelta::hours(24));
     let id = uuid::Uuid::now_v7().to_string();
@@ -97,6 +145,13 @@ async fn asking_is_limited_in_windows_of_its_own() {
         statuses.push(status_of(&stack, &stack.url, &id).await.status.as_u16());
     }
     // A minute may have turned meanwhile.
-    assert!(statuses[60] == 429 || statuses.iter().all(|status| *status == 200), "{statuses:?}");
-    assert_eq!(stack.send(&people(1..2)).await.status, 200, "a send has a window of its own");
+    assert!(
+        statuses[60] == 429 || statuses.iter().all(|status| *status == 200),
+        "{statuses:?}"
+    );
+    assert_eq!(
+        stack.send(&people(1..2)).await.status,
+        200,
+        "a send has a window of its own"
+    );
 }

@@ -39,7 +39,11 @@ fn installed() -> PathBuf {
 
 /// The Node.js that the clients' packages bring.
 fn node() -> PathBuf {
-    let architecture = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
+    let architecture = if cfg!(target_arch = "aarch64") {
+        "arm64"
+    } else {
+        "x64"
+    };
     installed().join(format!("node_modules/node-linux-{architecture}/bin/node"))
 }
 
@@ -69,17 +73,31 @@ impl Client {
     async fn run(self, url: &str, key: &str, plan: &[Value]) -> Vec<Value> {
         let mut command = self.command();
         command.env("MCP_URL", url).env("MCP_KEY", key);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-        let mut child = command.spawn().unwrap_or_else(|error| panic!("{self:?} cannot be started: {error}"));
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        let mut child = command
+            .spawn()
+            .unwrap_or_else(|error| panic!("{self:?} cannot be started: {error}"));
         let mut input = child.stdin.take().unwrap();
-        input.write_all(&serde_json::to_vec(plan).unwrap()).await.unwrap();
+        input
+            .write_all(&serde_json::to_vec(plan).unwrap())
+            .await
+            .unwrap();
         drop(input);
-        let output =
-            tokio::time::timeout(PATIENCE, child.wait_with_output()).await.expect("it ends").unwrap();
+        let output = tokio::time::timeout(PATIENCE, child.wait_with_output())
+            .await
+            .expect("it ends")
+            .unwrap();
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{self:?} failed: {told}");
         let lines = String::from_utf8(output.stdout).unwrap();
-        lines.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"))).collect()
+        lines
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}")))
+            .collect()
     }
 
     /// Runs a plan and holds every step's result against what the step expects.
@@ -101,9 +119,13 @@ impl Client {
 /// Whether all that is expected is there; more may be.
 fn includes(actual: &Value, expected: &Value) -> bool {
     match (actual, expected) {
-        (Value::Object(actual), Value::Object(expected)) => expected
-            .iter()
-            .all(|(key, expected)| actual.get(key).is_some_and(|actual| includes(actual, expected))),
+        (Value::Object(actual), Value::Object(expected)) => {
+            expected.iter().all(|(key, expected)| {
+                actual
+                    .get(key)
+                    .is_some_and(|actual| includes(actual, expected))
+            })
+        }
         (actual, expected) => actual == expected,
     }
 }
@@ -111,8 +133,14 @@ fn includes(actual: &Value, expected: &Value) -> bool {
 async fn speaks_to_the_integrations_server(client: Client) {
     let crm = CrmClient::start().await;
     let url = format!("{}{INTEGRATIONS}", crm.stack.url);
-    client.follow(&url, INTEGRATION_KEY, &integration_plan()).await;
-    assert_eq!(crm.ids().await, ["a"], "what the client did stands in the database");
+    client
+        .follow(&url, INTEGRATION_KEY, &integration_plan())
+        .await;
+    assert_eq!(
+        crm.ids().await,
+        ["a"],
+        "what the client did stands in the database"
+    );
 }
 
 async fn speaks_to_the_formula_server(client: Client) {
@@ -128,16 +156,32 @@ async fn is_told_when_it_is_refused(client: Client) {
     let url = format!("{}{INTEGRATIONS}", crm.stack.url);
     let ping = [json!({"do": "ping"})];
     let refused = |results: &[Value]| results[0]["refused"].is_string();
-    assert!(refused(&client.run(&url, "pk_int_WrongWrongWrongWrong", &ping).await), "401");
+    assert!(
+        refused(&client.run(&url, "pk_int_WrongWrongWrongWrong", &ping).await),
+        "401"
+    );
     crm.integration(json!({"availability": "paused"})).await;
-    assert!(refused(&client.run(&url, INTEGRATION_KEY, &ping).await), "403");
+    assert!(
+        refused(&client.run(&url, INTEGRATION_KEY, &ping).await),
+        "403"
+    );
     crm.integration(json!({})).await;
-    assert_eq!(client.run(&url, INTEGRATION_KEY, &ping).await, [json!({"pong": true})]);
+    assert_eq!(
+        client.run(&url, INTEGRATION_KEY, &ping).await,
+        [json!({"pong": true})]
+    );
     // Nobody is there to do the call.
-    let call = [json!({"do": "call", "name": "begin_sync", "arguments": {}}), json!({"do": "ping"})];
+    let call = [
+        json!({"do": "call", "name": "begin_sync", "arguments": {}}),
+        json!({"do": "ping"}),
+    ];
     let results = client.run(&url, INTEGRATION_KEY, &call).await;
     assert_eq!(results[0]["error"]["code"], -32603, "{results:?}");
-    assert_eq!(results[1], json!({"pong": true}), "the session goes on after an error");
+    assert_eq!(
+        results[1],
+        json!({"pong": true}),
+        "the session goes on after an error"
+    );
 }
 
 macro_rules! client_tests {

@@ -14,12 +14,28 @@ async fn a_whole_sync_through_the_tools_does_what_the_push_api_does() {
     let crm = CrmClient::with(Vec::new()).await;
     let server = Mcp::integrations(&crm);
     let status = server.call("get_status", json!({})).await.unwrap();
-    assert_eq!((&status["fields"], &status["openSync"]), (&json!([]), &Value::Null));
-    assert!(status["nextStep"].as_str().unwrap().contains("declare_schema"), "{status}");
+    assert_eq!(
+        (&status["fields"], &status["openSync"]),
+        (&json!([]), &Value::Null)
+    );
+    assert!(
+        status["nextStep"]
+            .as_str()
+            .unwrap()
+            .contains("declare_schema"),
+        "{status}"
+    );
 
-    let fields = json!([{"key": "first", "semantic": "first_name"}, {"key": "score", "type": "number"}]);
-    let declared = server.call("declare_schema", json!({ "fields": fields })).await.unwrap();
-    assert_eq!(declared, json!({"ok": true, "added": 2, "noLongerSent": []}));
+    let fields =
+        json!([{"key": "first", "semantic": "first_name"}, {"key": "score", "type": "number"}]);
+    let declared = server
+        .call("declare_schema", json!({ "fields": fields }))
+        .await
+        .unwrap();
+    assert_eq!(
+        declared,
+        json!({"ok": true, "added": 2, "noLongerSent": []})
+    );
 
     let begun = server.call("begin_sync", json!({})).await.unwrap();
     assert_eq!(begun["mode"], "full");
@@ -29,27 +45,63 @@ async fn a_whole_sync_through_the_tools_does_what_the_push_api_does() {
         status["fields"][0],
         json!({"key": "first", "label": "first", "type": "text", "semantic": "first_name"})
     );
-    assert!(status["nextStep"].as_str().unwrap().contains("push_records"));
+    assert!(
+        status["nextStep"]
+            .as_str()
+            .unwrap()
+            .contains("push_records")
+    );
 
     let bad = json!({"external_id": "c", "fields": {"fax": 1}});
     let dropped = json!({"external_id": "b", "fields": {"first": "Bob", "score": "many"}});
     let records = json!([record("a"), dropped, bad, {"external_id": "old", "op": "delete"}]);
-    let validated = server.call("validate_records", json!({ "records": records })).await.unwrap();
-    assert_eq!((&validated["validated"], &validated["accepted"]), (&json!(true), &json!(3)));
-    let pushed = server.call("push_records", json!({ "records": records })).await.unwrap();
-    assert_eq!([&pushed["accepted"], &pushed["deleted"], &pushed["rejected"]], [2, 1, 1]);
+    let validated = server
+        .call("validate_records", json!({ "records": records }))
+        .await
+        .unwrap();
+    assert_eq!(
+        (&validated["validated"], &validated["accepted"]),
+        (&json!(true), &json!(3))
+    );
+    let pushed = server
+        .call("push_records", json!({ "records": records }))
+        .await
+        .unwrap();
+    assert_eq!(
+        [&pushed["accepted"], &pushed["deleted"], &pushed["rejected"]],
+        [2, 1, 1]
+    );
     assert_eq!(pushed["rejections"][0]["code"], "unknown_field");
     assert_eq!(pushed["warnings"][0]["externalIds"], json!(["b"]));
 
-    let page = server.call("get_rejections", json!({"limit": 1})).await.unwrap();
-    assert_eq!((&page["syncId"], &page["items"][0]["externalId"]), (&begun["syncId"], &json!("c")));
+    let page = server
+        .call("get_rejections", json!({"limit": 1}))
+        .await
+        .unwrap();
+    assert_eq!(
+        (&page["syncId"], &page["items"][0]["externalId"]),
+        (&begun["syncId"], &json!("c"))
+    );
     let warnings = json!({"syncId": begun["syncId"], "type": "warning", "limit": 5, "after": "0"});
-    assert_eq!(server.call("get_rejections", warnings).await.unwrap()["items"][0]["externalId"], "b");
+    assert_eq!(
+        server.call("get_rejections", warnings).await.unwrap()["items"][0]["externalId"],
+        "b"
+    );
 
-    let completed = server.call("complete_sync", json!({"syncId": begun["syncId"]})).await.unwrap();
-    assert_eq!((&completed["ok"], &completed["recordsUpserted"]), (&json!(true), &json!(2)));
+    let completed = server
+        .call("complete_sync", json!({"syncId": begun["syncId"]}))
+        .await
+        .unwrap();
+    assert_eq!(
+        (&completed["ok"], &completed["recordsUpserted"]),
+        (&json!(true), &json!(2))
+    );
     assert_eq!(crm.ids().await, ["a", "b"]);
-    assert_eq!(crm.get("/sync").await.json()["sync"]["status"], "completed", "the two faces show one sync");
+    assert_eq!(
+        crm.get("/sync").await.json()["sync"]["status"],
+        "completed",
+        "the two faces show one sync"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -57,47 +109,99 @@ async fn failures_carry_the_push_apis_codes_and_details() {
     let crm = CrmClient::start().await;
     let server = Mcp::integrations(&crm);
     let unknown = "0197f3a0-0000-7000-8000-000000000000";
-    assert_eq!(server.failure("push_records", json!({"records": []})).await, "no_open_sync");
-    assert_eq!(server.failure("complete_sync", json!({})).await, "no_open_sync");
-    assert_eq!(server.failure("get_rejections", json!({})).await, "sync_not_found");
-    let begun = server.call("begin_sync", json!({"mode": "delta"})).await.unwrap();
+    assert_eq!(
+        server.failure("push_records", json!({"records": []})).await,
+        "no_open_sync"
+    );
+    assert_eq!(
+        server.failure("complete_sync", json!({})).await,
+        "no_open_sync"
+    );
+    assert_eq!(
+        server.failure("get_rejections", json!({})).await,
+        "sync_not_found"
+    );
+    let begun = server
+        .call("begin_sync", json!({"mode": "delta"}))
+        .await
+        .unwrap();
     let failure = server.call("begin_sync", json!({})).await.unwrap_err();
     assert_eq!(failure["error"], "sync_in_progress");
     assert_eq!(failure["details"], begun);
     assert!(failure["message"].is_string());
 
-    let many: Vec<_> = (0..1001).map(|number| record(&number.to_string())).collect();
-    let failure = server.call("push_records", json!({ "records": many })).await.unwrap_err();
+    let many: Vec<_> = (0..1001)
+        .map(|number| record(&number.to_string()))
+        .collect();
+    let failure = server
+        .call("push_records", json!({ "records": many }))
+        .await
+        .unwrap_err();
     assert_eq!(failure["error"], "too_many_records");
     assert_eq!(failure["details"], json!({"limit": 1000, "received": 1001}));
     for (tool, arguments, code) in [
-        ("get_rejections", json!({"syncId": unknown}), "sync_not_found"),
+        (
+            "get_rejections",
+            json!({"syncId": unknown}),
+            "sync_not_found",
+        ),
         ("get_rejections", json!({"syncId": "x"}), "invalid_sync_id"),
         ("get_rejections", json!({"syncId": 7}), "invalid_sync_id"),
-        ("get_rejections", json!({"type": "warnings"}), "invalid_type"),
+        (
+            "get_rejections",
+            json!({"type": "warnings"}),
+            "invalid_type",
+        ),
         ("get_rejections", json!({"after": "x"}), "invalid_cursor"),
         ("get_rejections", json!({"limit": 0}), "invalid_limit"),
         ("get_rejections", json!({"limit": 1.5}), "invalid_limit"),
         ("get_rejections", json!({"limit": "many"}), "invalid_limit"),
-        ("complete_sync", json!({"syncId": unknown}), "sync_not_found"),
+        (
+            "complete_sync",
+            json!({"syncId": unknown}),
+            "sync_not_found",
+        ),
         ("complete_sync", json!({"syncId": "x"}), "invalid_sync_id"),
         ("begin_sync", json!({"mode": "half"}), "invalid_request"),
         ("push_records", json!({}), "invalid_request"),
         ("push_records", json!({"records": 7}), "invalid_request"),
-        ("push_records", json!({"records": [], "idempotencyKey": ""}), "invalid_idempotency_key"),
+        (
+            "push_records",
+            json!({"records": [], "idempotencyKey": ""}),
+            "invalid_idempotency_key",
+        ),
         (
             "push_records",
             json!({"records": [], "idempotencyKey": "k".repeat(201)}),
             "invalid_idempotency_key",
         ),
-        ("validate_records", json!({"records": many}), "too_many_records"),
+        (
+            "validate_records",
+            json!({"records": many}),
+            "too_many_records",
+        ),
         ("declare_schema", json!({}), "invalid_request"),
-        ("declare_schema", json!({"fields": [{"key": ""}]}), "invalid_request"),
+        (
+            "declare_schema",
+            json!({"fields": [{"key": ""}]}),
+            "invalid_request",
+        ),
     ] {
-        assert_eq!(server.failure(tool, arguments.clone()).await, code, "{tool} {arguments}");
+        assert_eq!(
+            server.failure(tool, arguments.clone()).await,
+            code,
+            "{tool} {arguments}"
+        );
     }
-    let fields: Vec<_> = (0..1001).map(|number| json!({"key": format!("f{number}")})).collect();
-    assert_eq!(server.failure("declare_schema", json!({ "fields": fields })).await, "too_many_fields");
+    let fields: Vec<_> = (0..1001)
+        .map(|number| json!({"key": format!("f{number}")}))
+        .collect();
+    assert_eq!(
+        server
+            .failure("declare_schema", json!({ "fields": fields }))
+            .await,
+        "too_many_fields"
+    );
     assert_eq!(
         crm.get("/sync").await.json()["sync"]["batchesReceived"],
         0,
@@ -110,8 +214,13 @@ async fn a_locked_column_and_the_removal_guard_fail_with_their_details() {
     let crm = CrmClient::start().await;
     let server = Mcp::integrations(&crm);
     let columns = json!([{"name": "tier", "type": "number"}]);
-    crm.stack.apply(json!({"teams": [{"name": "Test", "columns": columns}]})).await;
-    let failure = server.call("declare_schema", json!({"fields": [{"key": "tier"}]})).await.unwrap_err();
+    crm.stack
+        .apply(json!({"teams": [{"name": "Test", "columns": columns}]}))
+        .await;
+    let failure = server
+        .call("declare_schema", json!({"fields": [{"key": "tier"}]}))
+        .await
+        .unwrap_err();
     assert_eq!(
         (&failure["error"], &failure["details"]),
         (&json!("field_locked"), &json!({"fields": ["tier"]}))
@@ -119,10 +228,19 @@ async fn a_locked_column_and_the_removal_guard_fail_with_their_details() {
 
     crm.sync("full", &[record("a"), record("b")]).await;
     crm.integration(json!({"removal_guard_percent": 10})).await;
-    server.call("begin_sync", json!({"mode": "full"})).await.unwrap();
+    server
+        .call("begin_sync", json!({"mode": "full"}))
+        .await
+        .unwrap();
     let failure = server.call("complete_sync", json!({})).await.unwrap_err();
-    assert_eq!((&failure["error"], &failure["details"]["count"]), (&json!("removal_guard"), &json!(2)));
-    let completed = server.call("complete_sync", json!({"confirmRemoval": true})).await.unwrap();
+    assert_eq!(
+        (&failure["error"], &failure["details"]["count"]),
+        (&json!("removal_guard"), &json!(2))
+    );
+    let completed = server
+        .call("complete_sync", json!({"confirmRemoval": true}))
+        .await
+        .unwrap();
     assert_eq!(completed["markedRemoved"], 2);
 }
 
@@ -136,14 +254,29 @@ async fn a_call_with_a_key_is_done_once_and_the_key_is_the_push_apis() {
     let push = json!({"idempotencyKey": "push", "records": [record("a")]});
     let pushed = server.call("push_records", push.clone()).await.unwrap();
     assert_eq!(server.call("push_records", push).await.unwrap(), pushed);
-    let replay =
-        crm.call(reqwest::Method::POST, "/records", "push", &json!({"records": [record("a")]})).await;
-    assert_eq!((replay.json(), &replay.headers["idempotency-replayed"]), (pushed, &"true".parse().unwrap()));
+    let replay = crm
+        .call(
+            reqwest::Method::POST,
+            "/records",
+            "push",
+            &json!({"records": [record("a")]}),
+        )
+        .await;
+    assert_eq!(
+        (replay.json(), &replay.headers["idempotency-replayed"]),
+        (pushed, &"true".parse().unwrap())
+    );
     let other = json!({"idempotencyKey": "push", "records": [record("b")]});
-    assert_eq!(server.failure("push_records", other).await, "idempotency_key_reused");
+    assert_eq!(
+        server.failure("push_records", other).await,
+        "idempotency_key_reused"
+    );
     assert_eq!(crm.get("/sync").await.json()["sync"]["batchesReceived"], 1);
     for _ in 0..2 {
-        server.call("push_records", json!({"records": [record("a")]})).await.unwrap();
+        server
+            .call("push_records", json!({"records": [record("a")]}))
+            .await
+            .unwrap();
     }
     assert_eq!(
         crm.get("/sync").await.json()["sync"]["batchesReceived"],
@@ -157,18 +290,35 @@ async fn a_call_that_is_not_answered_in_time_fails_with_the_key_that_its_retry_n
     let crm = CrmClient::with(vec![("GATEWAY__MCP_CALL_DEADLINE_MS", "700".to_owned())]).await;
     crm.declare_usual().await;
     let server = Mcp::integrations(&crm);
-    server.call("begin_sync", json!({"mode": "delta"})).await.unwrap();
+    server
+        .call("begin_sync", json!({"mode": "delta"}))
+        .await
+        .unwrap();
     // Whoever holds the integration keeps the push waiting.
-    crm.stack.sql.batch_execute("BEGIN; LOCK TABLE contacts IN EXCLUSIVE MODE").await.unwrap();
-    let failure = server.call("push_records", json!({"records": [record("a")]})).await.unwrap_err();
+    crm.stack
+        .sql
+        .batch_execute("BEGIN; LOCK TABLE contacts IN EXCLUSIVE MODE")
+        .await
+        .unwrap();
+    let failure = server
+        .call("push_records", json!({"records": [record("a")]}))
+        .await
+        .unwrap_err();
     assert_eq!(failure["error"], "timeout");
     let key = failure["details"]["idempotencyKey"].clone();
     let retry = json!({"records": [record("a")], "idempotencyKey": key});
-    assert_eq!(server.failure("push_records", retry.clone()).await, "in_progress");
+    assert_eq!(
+        server.failure("push_records", retry.clone()).await,
+        "in_progress"
+    );
     crm.stack.sql.batch_execute("COMMIT").await.unwrap();
     eventually("the retry gets the answer", async || {
         server.call("push_records", retry.clone()).await.is_ok()
     })
     .await;
-    assert_eq!(crm.get("/sync").await.json()["sync"]["batchesReceived"], 1, "it was done once");
+    assert_eq!(
+        crm.get("/sync").await.json()["sync"]["batchesReceived"],
+        1,
+        "it was done once"
+    );
 }

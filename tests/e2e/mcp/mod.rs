@@ -31,18 +31,28 @@ struct Mcp<'a> {
 
 impl<'a> Mcp<'a> {
     fn integrations(crm: &'a CrmClient) -> Self {
-        Self { stack: &crm.stack, path: INTEGRATIONS, key: INTEGRATION_KEY }
+        Self {
+            stack: &crm.stack,
+            path: INTEGRATIONS,
+            key: INTEGRATION_KEY,
+        }
     }
 
     fn formulas(stack: &'a TestStack) -> Self {
-        Self { stack, path: FORMULAS, key: KEY }
+        Self {
+            stack,
+            path: FORMULAS,
+            key: KEY,
+        }
     }
 
     /// The Formula server's, once a mailer takes its calls.
     async fn formulas_ready(stack: &'a TestStack) -> Self {
         let server = Self::formulas(stack);
-        eventually("a mailer takes calls of formula tools", async || server.is_ready("list_functions").await)
-            .await;
+        eventually("a mailer takes calls of formula tools", async || {
+            server.is_ready("list_functions").await
+        })
+        .await;
         server
     }
 
@@ -53,7 +63,14 @@ impl<'a> Mcp<'a> {
         headers: &[(&str, &str)],
         body: impl Into<reqwest::Body>,
     ) -> ApiResponse {
-        self.stack.request(method, &format!("{}{}", self.stack.url, self.path), headers, body).await
+        self.stack
+            .request(
+                method,
+                &format!("{}{}", self.stack.url, self.path),
+                headers,
+                body,
+            )
+            .await
     }
 
     /// A POST with the key and what every client sends.
@@ -71,7 +88,8 @@ impl<'a> Mcp<'a> {
     /// A request of JSON-RPC; its answer as it came.
     async fn request(&self, method: &str, params: Value) -> ApiResponse {
         let body = json!({"method": method, "params": params, "jsonrpc": "2.0", "id": 7});
-        self.post(&[("mcp-protocol-version", "2025-11-25")], body.to_string()).await
+        self.post(&[("mcp-protocol-version", "2025-11-25")], body.to_string())
+            .await
     }
 
     /// The result of a request.
@@ -89,23 +107,40 @@ impl<'a> Mcp<'a> {
     }
 
     async fn tools(&self) -> Vec<Value> {
-        self.result("tools/list", json!({})).await["tools"].as_array().unwrap().clone()
+        self.result("tools/list", json!({})).await["tools"]
+            .as_array()
+            .unwrap()
+            .clone()
     }
 
     /// A tool's result: what it answers, or how it failed.
     async fn call(&self, tool: &str, arguments: Value) -> Result<Value, Value> {
-        let answer = self.request("tools/call", json!({"name": tool, "arguments": arguments})).await;
+        let answer = self
+            .request("tools/call", json!({"name": tool, "arguments": arguments}))
+            .await;
         let result = answer.json()["result"].clone();
         assert!(result.is_object(), "{tool} {arguments}: {}", answer.text);
-        let listed = self.tools().await.into_iter().find(|listed| listed["name"] == tool).expect(tool);
+        let listed = self
+            .tools()
+            .await
+            .into_iter()
+            .find(|listed| listed["name"] == tool)
+            .expect(tool);
         schemas::hold(tool, &listed["outputSchema"], &result);
         let content = result["structuredContent"].clone();
-        if result["isError"] == true { Err(content) } else { Ok(content) }
+        if result["isError"] == true {
+            Err(content)
+        } else {
+            Ok(content)
+        }
     }
 
     /// Whether a worker answers.
     async fn is_ready(&self, tool: &str) -> bool {
-        self.request("tools/call", json!({"name": tool})).await.json()["result"].is_object()
+        self.request("tools/call", json!({"name": tool}))
+            .await
+            .json()["result"]
+            .is_object()
     }
 
     /// The code of a tool's failure.

@@ -12,19 +12,37 @@ pub(super) fn hold(tool: &str, schema: &Value, result: &Value) {
     let text = result["content"][0]["text"].as_str().expect("a text");
     assert_eq!(result["content"][0]["type"], "text");
     assert_eq!(serde_json::from_str::<Value>(text).unwrap(), *content);
-    let validator = jsonschema::options().should_validate_formats(true).build(schema).expect(tool);
-    let faults: Vec<_> = validator.iter_errors(content).map(|error| error.to_string()).collect();
+    let validator = jsonschema::options()
+        .should_validate_formats(true)
+        .build(schema)
+        .expect(tool);
+    let faults: Vec<_> = validator
+        .iter_errors(content)
+        .map(|error| error.to_string())
+        .collect();
     assert_eq!(faults, [""; 0], "{tool}: {content}");
-    let keys: Vec<_> = content.as_object().unwrap().keys().map(String::as_str).collect();
-    let is_failure = keys.starts_with(&["error", "message"]) || keys.starts_with(&["details", "error"]);
-    assert_eq!(result.get("isError"), is_failure.then_some(&json!(true)), "{tool}: {keys:?}");
+    let keys: Vec<_> = content
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    let is_failure =
+        keys.starts_with(&["error", "message"]) || keys.starts_with(&["details", "error"]);
+    assert_eq!(
+        result.get("isError"),
+        is_failure.then_some(&json!(true)),
+        "{tool}: {keys:?}"
+    );
 }
 
 fn nulls(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Array(items) => items.iter().any(nulls),
-        Value::Object(object) => object.iter().any(|(key, value)| key != "enum" && nulls(value)),
+        Value::Object(object) => object
+            .iter()
+            .any(|(key, value)| key != "enum" && nulls(value)),
         _ => false,
     }
 }
@@ -55,7 +73,9 @@ const KNOWN_WORDS: [&str; 19] = [
 /// What hosts stumble over that translate schemas for their models: each schema and each part of it has one type, in words that
 /// all know. Arguments are described one by one, and have no alternatives.
 fn unportable(schema: &Value, place: &str, is_argument: bool) -> Vec<String> {
-    let Some(object) = schema.as_object() else { return vec![format!("{place} is no object")] };
+    let Some(object) = schema.as_object() else {
+        return vec![format!("{place} is no object")];
+    };
     let mut faults: Vec<String> = object
         .keys()
         .filter(|key| !KNOWN_WORDS.contains(&key.as_str()))
@@ -67,23 +87,59 @@ fn unportable(schema: &Value, place: &str, is_argument: bool) -> Vec<String> {
         }
     };
     let branches = schema["anyOf"].as_array();
-    fault(!schema["type"].is_string() && branches.is_none(), "no single type");
-    fault(schema.get("type").is_some_and(Value::is_array), "several types");
-    fault(is_argument && branches.is_some(), "an argument with alternatives");
-    fault(schema["type"] == "array" && schema["items"].is_null(), "a list without items");
+    fault(
+        !schema["type"].is_string() && branches.is_none(),
+        "no single type",
+    );
+    fault(
+        schema.get("type").is_some_and(Value::is_array),
+        "several types",
+    );
+    fault(
+        is_argument && branches.is_some(),
+        "an argument with alternatives",
+    );
+    fault(
+        schema["type"] == "array" && schema["items"].is_null(),
+        "a list without items",
+    );
     let words = schema["enum"].as_array();
-    fault(words.is_some() && schema["type"] != "string", "words that are no texts");
-    fault(words.is_some_and(|words| !words.iter().all(Value::is_string)), "words that are no texts");
+    fault(
+        words.is_some() && schema["type"] != "string",
+        "words that are no texts",
+    );
+    fault(
+        words.is_some_and(|words| !words.iter().all(Value::is_string)),
+        "words that are no texts",
+    );
     let mut parts: Vec<(String, &Value)> = Vec::new();
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
-        fault(is_argument && property["description"].is_null(), &format!("{name} is not described"));
+        fault(
+            is_argument && property["description"].is_null(),
+            &format!("{name} is not described"),
+        );
         parts.push((format!("{place}.{name}"), property));
     }
-    parts.extend(schema.get("items").map(|items| (format!("{place}[]"), items)));
-    parts.extend(branches.into_iter().flatten().map(|branch| (format!("{place}|"), branch)));
-    let values = schema.get("additionalProperties").filter(|values| !values.is_boolean());
+    parts.extend(
+        schema
+            .get("items")
+            .map(|items| (format!("{place}[]"), items)),
+    );
+    parts.extend(
+        branches
+            .into_iter()
+            .flatten()
+            .map(|branch| (format!("{place}|"), branch)),
+    );
+    let values = schema
+        .get("additionalProperties")
+        .filter(|values| !values.is_boolean());
     parts.extend(values.map(|values| (format!("{place}.*"), values)));
-    faults.extend(parts.into_iter().flat_map(|(place, part)| unportable(part, &place, is_argument)));
+    faults.extend(
+        parts
+            .into_iter()
+            .flat_map(|(place, part)| unportable(part, &place, is_argument)),
+    );
     faults
 }
 
@@ -94,12 +150,24 @@ fn what_is_not_portable_is_noticed() {
         (json!({"enum": ["a"]}), "no single type"),
         (json!({"type": "string", "enum": ["a", null]}), "no texts"),
         (json!({"type": "array"}), "without items"),
-        (json!({"type": "object", "properties": {"a": {"type": "object", "oneOf": []}}}), "oneOf"),
-        (json!({"type": "object", "properties": {"a": {"type": "string"}}}), "not described"),
-        (json!({"type": "object", "additionalProperties": {"anyOf": [{"type": "string"}]}}), "alternatives"),
+        (
+            json!({"type": "object", "properties": {"a": {"type": "object", "oneOf": []}}}),
+            "oneOf",
+        ),
+        (
+            json!({"type": "object", "properties": {"a": {"type": "string"}}}),
+            "not described",
+        ),
+        (
+            json!({"type": "object", "additionalProperties": {"anyOf": [{"type": "string"}]}}),
+            "alternatives",
+        ),
     ] {
         let faults = unportable(&schema, "", true);
-        assert!(faults.iter().any(|fault| fault.contains(what)), "{what}: {faults:?}");
+        assert!(
+            faults.iter().any(|fault| fault.contains(what)),
+            "{what}: {faults:?}"
+        );
     }
 }
 
@@ -108,20 +176,38 @@ fn assert_listed_well(tool: &Value) {
     let name = tool["name"].as_str().unwrap();
     assert!((1..=128).contains(&name.len()));
     assert!(
-        name.chars().all(|character| character.is_ascii_alphanumeric() || "_.-".contains(character)),
+        name.chars()
+            .all(|character| character.is_ascii_alphanumeric() || "_.-".contains(character)),
         "{name}"
     );
     for text in ["title", "description"] {
         assert!(!tool[text].as_str().unwrap().is_empty(), "{name} {text}");
     }
-    assert!(!tool["description"].as_str().unwrap().contains("  "), "{name}: a line break was lost");
+    assert!(
+        !tool["description"].as_str().unwrap().contains("  "),
+        "{name}: a line break was lost"
+    );
     for schema in ["inputSchema", "outputSchema"] {
         assert_eq!(tool[schema]["type"], "object", "{name} {schema}");
-        jsonschema::meta::validate(&tool[schema]).unwrap_or_else(|error| panic!("{name} {schema}: {error}"));
+        jsonschema::meta::validate(&tool[schema])
+            .unwrap_or_else(|error| panic!("{name} {schema}: {error}"));
     }
-    assert_eq!(unportable(&tool["inputSchema"], "", true), [""; 0], "{name}");
-    assert_eq!(unportable(&tool["outputSchema"], "", false), [""; 0], "{name}");
-    for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
+    assert_eq!(
+        unportable(&tool["inputSchema"], "", true),
+        [""; 0],
+        "{name}"
+    );
+    assert_eq!(
+        unportable(&tool["outputSchema"], "", false),
+        [""; 0],
+        "{name}"
+    );
+    for hint in [
+        "readOnlyHint",
+        "destructiveHint",
+        "idempotentHint",
+        "openWorldHint",
+    ] {
         assert!(tool["annotations"][hint].is_boolean(), "{name} {hint}");
     }
     assert!(!nulls(tool), "{name}: an absent property is left out");
@@ -130,10 +216,26 @@ fn assert_listed_well(tool: &Value) {
 #[tokio::test(flavor = "multi_thread")]
 async fn tools_are_listed_in_the_same_order_with_schemas_of_objects_and_without_null() {
     let crm = CrmClient::with(Vec::new()).await;
-    let listed = Mcp::integrations(&crm).result("tools/list", json!({})).await;
-    assert_eq!(listed, Mcp::integrations(&crm).result("tools/list", json!({"cursor": "x"})).await);
-    assert_eq!(listed.as_object().unwrap().len(), 1, "one page: no nextCursor");
-    let names: Vec<_> = listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
+    let listed = Mcp::integrations(&crm)
+        .result("tools/list", json!({}))
+        .await;
+    assert_eq!(
+        listed,
+        Mcp::integrations(&crm)
+            .result("tools/list", json!({"cursor": "x"}))
+            .await
+    );
+    assert_eq!(
+        listed.as_object().unwrap().len(),
+        1,
+        "one page: no nextCursor"
+    );
+    let names: Vec<_> = listed["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].clone())
+        .collect();
     let wanted = [
         "get_status",
         "declare_schema",
@@ -144,7 +246,11 @@ async fn tools_are_listed_in_the_same_order_with_schemas_of_objects_and_without_
         "get_rejections",
     ];
     assert_eq!(names, wanted);
-    listed["tools"].as_array().unwrap().iter().for_each(assert_listed_well);
+    listed["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .for_each(assert_listed_well);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -166,7 +272,8 @@ async fn the_formula_tools_are_listed_the_same_way() {
 
 #[test]
 fn a_result_that_breaks_its_schema_is_noticed() {
-    let schema = json!({"type": "object", "properties": {"ok": {"const": true}}, "required": ["ok"]});
+    let schema =
+        json!({"type": "object", "properties": {"ok": {"const": true}}, "required": ["ok"]});
     let result = |ok: bool| json!({"content": [{"type": "text", "text": json!({ "ok": ok }).to_string()}], "structuredContent": {"ok": ok}});
     hold("tool", &schema, &result(true));
     assert!(std::panic::catch_unwind(|| hold("tool", &schema, &result(false))).is_err());

@@ -45,7 +45,9 @@ fn the_pages_name_files_that_are_there() {
     let mut missing = Vec::new();
     for page in pages() {
         let text = std::fs::read_to_string(&page).unwrap();
-        let links = link.captures_iter(&text).map(|found| (page.parent().unwrap().to_owned(), found));
+        let links = link
+            .captures_iter(&text)
+            .map(|found| (page.parent().unwrap().to_owned(), found));
         let paths = path.captures_iter(&text).map(|found| (top(), found));
         for (base, found) in links.chain(paths) {
             let named = &found[1];
@@ -61,5 +63,8 @@ fn the_pages_name_files_that_are_there() {
 fn the_map_is_short_enough_to_be_read() {
     const BYTES: u64 = 15 * 1024;
     let bytes = top().join("ARCHITECTURE.md").metadata().unwrap().len();
-    assert!(bytes <= BYTES, "{bytes} bytes: what is not the map goes to docs/internals");
+    assert!(
+        bytes <= BYTES,
+        "{bytes} bytes: what is not the map goes to docs/internals"
+    );
 }

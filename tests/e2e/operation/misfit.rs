@@ -7,7 +7,10 @@ const OLDER: &str = "UPDATE refinery_schema_history SET version = version - 100"
 const AS_BEFORE: &str = "UPDATE refinery_schema_history SET version = version + 100";
 
 async fn gateways(stack: &TestStack) -> [FleetProcess; 2] {
-    [FleetProcess::start("gateway", &stack.settings), FleetProcess::start("gateway", &stack.settings)]
+    [
+        FleetProcess::start("gateway", &stack.settings),
+        FleetProcess::start("gateway", &stack.settings),
+    ]
 }
 
 /// Until it says that it is not ready, and why.
@@ -18,7 +21,10 @@ async fn until_unfit(member: &FleetProcess, why: &str) {
     })
     .await;
     eventually("the log says why", async || {
-        member.log().lines().any(|line| line.contains("\"not working\"") && line.contains(why))
+        member
+            .log()
+            .lines()
+            .any(|line| line.contains("\"not working\"") && line.contains(why))
     })
     .await;
     assert_eq!(member.metric("pillarbox_ready").await, 0.0);
@@ -26,7 +32,8 @@ async fn until_unfit(member: &FleetProcess, why: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tables_that_are_too_old_keep_a_new_process_from_being_ready_and_no_client_without_an_answer() {
+async fn tables_that_are_too_old_keep_a_new_process_from_being_ready_and_no_client_without_an_answer()
+ {
     let stack = TestStack::with(StackOptions::default()).await;
     stack.sql.batch_execute(OLDER).await.unwrap();
     let gateways = gateways(&stack).await;
@@ -36,18 +43,25 @@ async fn tables_that_are_too_old_keep_a_new_process_from_being_ready_and_no_clie
     // When there is nobody better, clients are answered by those.
     let balancer = LoadBalancer::before(&gateways[0], &gateways[1]);
     eventually("the balancer asks them all the same", async || {
-        reqwest::get(format!("{}/docs", balancer.url)).await.is_ok_and(|answer| answer.status() == 200)
+        reqwest::get(format!("{}/docs", balancer.url))
+            .await
+            .is_ok_and(|answer| answer.status() == 200)
     })
     .await;
     stack.sql.batch_execute(AS_BEFORE).await.unwrap();
     for gateway in &gateways {
         gateway.until_ready().await;
-        eventually("the log says so", async || gateway.log().contains("\"working again\"")).await;
+        eventually("the log says so", async || {
+            gateway.log().contains("\"working again\"")
+        })
+        .await;
     }
     // Who has worked goes on, whatever becomes of the tables: an outage of all is worse than errors of some.
     stack.sql.batch_execute(OLDER).await.unwrap();
     eventually("it is seen", async || {
-        gateways[0].ready().await.1["troubles"].to_string().contains("run `pillarbox migrate`")
+        gateways[0].ready().await.1["troubles"]
+            .to_string()
+            .contains("run `pillarbox migrate`")
     })
     .await;
     assert_eq!(gateways[0].ready().await.0, 200);
@@ -59,7 +73,9 @@ async fn a_database_that_refuses_a_process_is_named_in_its_log() {
     let url = stack.settings["PILLARBOX__DATABASE__URL"].clone();
     let (base, options) = url.split_once('?').unwrap();
     let nowhere = format!("{base}_that_is_not_there?{options}");
-    stack.settings.insert("PILLARBOX__DATABASE__URL".to_owned(), nowhere);
+    stack
+        .settings
+        .insert("PILLARBOX__DATABASE__URL".to_owned(), nowhere);
     let gateway = FleetProcess::start("gateway", &stack.settings);
     until_unfit(&gateway, "does not exist").await;
 }

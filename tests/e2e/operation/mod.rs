@@ -12,8 +12,8 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 
 use pillarbox_tests::{
-    ApiResponse, INTEGRATION_KEY, KEY, KeptLog, SpawnedProcess, StackOptions, TestStack, WebhookSink, cards,
-    eventually, free_port, person, with_qr_codes,
+    ApiResponse, INTEGRATION_KEY, KEY, KeptLog, SpawnedProcess, StackOptions, TestStack,
+    WebhookSink, cards, eventually, free_port, person, with_qr_codes,
 };
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -39,18 +39,24 @@ struct Fleet {
 impl Fleet {
     async fn start(settings: Vec<(&'static str, String)>) -> Self {
         let model = MockServer::start().await;
-        let choice =
-            json!({"message": {"role": "assistant", "content": "Dear reader"}, "finish_reason": "stop"});
+        let choice = json!({"message": {"role": "assistant", "content": "Dear reader"}, "finish_reason": "stop"});
         let answer = ResponseTemplate::new(200).set_body_json(json!({"choices": [choice]}));
-        Mock::given(method("POST")).respond_with(answer).mount(&model).await;
+        Mock::given(method("POST"))
+            .respond_with(answer)
+            .mount(&model)
+            .await;
         let usual = [
             ("LANGUAGE_MODEL__URL", model.uri()),
             ("LANGUAGE_MODEL__MODEL", "test".to_owned()),
             ("CONSOLE__SECURE_COOKIES", "false".to_owned()),
         ];
         let settings = usual.into_iter().chain(settings).collect();
-        let (stack, sink) =
-            with_qr_codes(StackOptions { mailers: 0, settings, ..StackOptions::default() }).await;
+        let (stack, sink) = with_qr_codes(StackOptions {
+            mailers: 0,
+            settings,
+            ..StackOptions::default()
+        })
+        .await;
         provide(&stack).await;
         // Real processes have real clocks.
         stack.clock.advance(chrono::Utc::now() - stack.now());
@@ -61,7 +67,10 @@ impl Fleet {
             let mut settings = stack.settings.clone();
             let listens = [("ADMIN", port), ("GATEWAY", gateway), ("CONSOLE", console)];
             for (part, port) in listens {
-                settings.insert(format!("PILLARBOX__{part}__LISTEN"), format!("127.0.0.1:{port}"));
+                settings.insert(
+                    format!("PILLARBOX__{part}__LISTEN"),
+                    format!("127.0.0.1:{port}"),
+                );
             }
             let (process, log) = SpawnedProcess::start_logged(name, &settings);
             processes.push(process);
@@ -99,7 +108,13 @@ impl Fleet {
         reqwest::get(url).await.unwrap().text().await.unwrap()
     }
 
-    async fn ask(&self, method: Method, path: &str, headers: &[(&str, &str)], body: &Value) -> (u16, String) {
+    async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &Value,
+    ) -> (u16, String) {
         let answer = self.answer(method, path, headers, body).await;
         (answer.status.as_u16(), answer.text)
     }
@@ -112,7 +127,9 @@ impl Fleet {
         body: &Value,
     ) -> ApiResponse {
         let url = format!("{}{path}", self.gateway);
-        self.stack.request(method, &url, headers, body.to_string()).await
+        self.stack
+            .request(method, &url, headers, body.to_string())
+            .await
     }
 
     /// Sends this until a mailer answers with this status; returns the request's id.
@@ -120,7 +137,9 @@ impl Fleet {
         let body = json!({"campaign_id": pillarbox_tests::CAMPAIGN, "recipients": recipients});
         let (headers, id) = ([("x-api-key", KEY)], Mutex::new(String::new()));
         eventually("the send is answered", async || {
-            let answer = self.answer(Method::POST, "/api/v1/recipients", &headers, &body).await;
+            let answer = self
+                .answer(Method::POST, "/api/v1/recipients", &headers, &body)
+                .await;
             *id.lock().unwrap() = answer.headers["x-request-id"].to_str().unwrap().to_owned();
             answer.status == status
         })
@@ -132,43 +151,77 @@ impl Fleet {
     async fn use_everything(&self) {
         let key = ("authorization", format!("Bearer {KEY}"));
         let key = [(key.0, key.1.as_str())];
-        let recipients =
-            json!({"campaign_id": pillarbox_tests::CAMPAIGN, "recipients": [person(1), person(1), {}]});
+        let recipients = json!({"campaign_id": pillarbox_tests::CAMPAIGN, "recipients": [person(1), person(1), {}]});
         eventually("the send is answered", async || {
-            self.ask(Method::POST, "/api/v1/recipients", &key, &recipients).await.0 == 200
+            self.ask(Method::POST, "/api/v1/recipients", &key, &recipients)
+                .await
+                .0
+                == 200
         })
         .await;
-        let (status, _) = self.ask(Method::POST, "/api/v1/recipients", &[], &recipients).await;
+        let (status, _) = self
+            .ask(Method::POST, "/api/v1/recipients", &[], &recipients)
+            .await;
         assert_eq!(status, 401);
-        assert_eq!(self.ask(Method::GET, "/nowhere", &[], &json!({})).await.0, 404);
+        assert_eq!(
+            self.ask(Method::GET, "/nowhere", &[], &json!({})).await.0,
+            404
+        );
         self.push_contacts().await;
         let tools = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
             "params": {"name": "list_columns", "arguments": {}}});
         let headers = [key[0], ("content-type", "application/json")];
         eventually("the tool answers", async || {
-            let (status, text) = self.ask(Method::POST, "/api/formulas/v1/mcp", &headers, &tools).await;
+            let (status, text) = self
+                .ask(Method::POST, "/api/formulas/v1/mcp", &headers, &tools)
+                .await;
             status == 200 && text.contains("\"result\"")
         })
         .await;
         let code = cards(&self.stack).await.remove(0);
         let phone = [("user-agent", "Mozilla/5.0 (iPhone) Safari/604.1")];
-        assert_eq!(self.ask(Method::GET, &format!("/q/{code}"), &phone, &json!({})).await.0, 302);
-        assert!(reqwest::get(format!("{}/sign-in", self.console)).await.unwrap().status().is_success());
+        assert_eq!(
+            self.ask(Method::GET, &format!("/q/{code}"), &phone, &json!({}))
+                .await
+                .0,
+            302
+        );
+        assert!(
+            reqwest::get(format!("{}/sign-in", self.console))
+                .await
+                .unwrap()
+                .status()
+                .is_success()
+        );
         eventually("the scan is delivered", async || self.sink.count() == 1).await;
         let written = "SELECT count(*) FROM ai_cells WHERE state = 'written'";
-        eventually("the AI value is written", async || self.stack.count(written).await > 0).await;
+        eventually("the AI value is written", async || {
+            self.stack.count(written).await > 0
+        })
+        .await;
     }
 
     async fn push_contacts(&self) {
         let call = async |method, path: &str, body: &Value| {
             let key = format!("Bearer {INTEGRATION_KEY}");
             let id = uuid::Uuid::new_v4().to_string();
-            let headers = [("authorization", key.as_str()), ("idempotency-key", id.as_str())];
-            self.ask(method, &format!("/api/integrations/push/v1{path}"), &headers, body).await
+            let headers = [
+                ("authorization", key.as_str()),
+                ("idempotency-key", id.as_str()),
+            ];
+            self.ask(
+                method,
+                &format!("/api/integrations/push/v1{path}"),
+                &headers,
+                body,
+            )
+            .await
         };
         let fields = json!({"fields": [{"key": "first", "semantic": "first_name"}]});
-        eventually("a syncer takes calls", async || call(Method::POST, "/schema", &fields).await.0 == 200)
-            .await;
+        eventually("a syncer takes calls", async || {
+            call(Method::POST, "/schema", &fields).await.0 == 200
+        })
+        .await;
         let (status, text) = call(Method::POST, "/sync", &json!({"mode": "full"})).await;
         assert_eq!(status, 200, "{text}");
         let records = json!({"records": [{"external_id": "1", "fields": {"first": "Pat"}}]});

@@ -54,7 +54,9 @@ impl ExprVisitor for Selectors<'_> {
 }
 
 fn file(path: &str) -> String {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("..")
+        .join(path);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
@@ -64,8 +66,14 @@ fn yaml(path: &str) -> Value {
 
 /// Name and query of each alert.
 fn alerts() -> Vec<Value> {
-    let groups = yaml("deploy/prometheus/alerts.yaml")["groups"].as_array().unwrap().clone();
-    groups.iter().flat_map(|group| group["rules"].as_array().unwrap().clone()).collect()
+    let groups = yaml("deploy/prometheus/alerts.yaml")["groups"]
+        .as_array()
+        .unwrap()
+        .clone();
+    groups
+        .iter()
+        .flat_map(|group| group["rules"].as_array().unwrap().clone())
+        .collect()
 }
 
 /// Title and query of each panel's target.
@@ -74,23 +82,37 @@ fn panels() -> Vec<(String, String)> {
     let targets = |panel: &Value| {
         let title = panel["title"].as_str().unwrap().to_owned();
         let targets = panel["targets"].as_array().cloned().unwrap_or_default();
-        targets.into_iter().map(move |target| (title.clone(), target["expr"].as_str().unwrap().to_owned()))
+        targets
+            .into_iter()
+            .map(move |target| (title.clone(), target["expr"].as_str().unwrap().to_owned()))
     };
-    dashboard["panels"].as_array().unwrap().iter().flat_map(targets).collect()
+    dashboard["panels"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(targets)
+        .collect()
 }
 
 /// Name and query of each trigger by which workers are scaled.
 pub(super) fn triggers() -> Vec<(String, String)> {
     let text = file("deploy/kubernetes/base/autoscaling.yaml");
     let documents = serde_norway::Deserializer::from_str(&text);
-    let scaled: Vec<Value> =
-        documents.map(|document| serde::Deserialize::deserialize(document).unwrap()).collect();
+    let scaled: Vec<Value> = documents
+        .map(|document| serde::Deserialize::deserialize(document).unwrap())
+        .collect();
     let triggers = |scaled: &Value| {
         let name = scaled["metadata"]["name"].as_str().unwrap().to_owned();
-        let triggers = scaled["spec"]["triggers"].as_array().cloned().unwrap_or_default();
-        triggers
-            .into_iter()
-            .map(move |trigger| (name.clone(), trigger["metadata"]["query"].as_str().unwrap().to_owned()))
+        let triggers = scaled["spec"]["triggers"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        triggers.into_iter().map(move |trigger| {
+            (
+                name.clone(),
+                trigger["metadata"]["query"].as_str().unwrap().to_owned(),
+            )
+        })
     };
     scaled.iter().flat_map(triggers).collect()
 }
@@ -98,13 +120,19 @@ pub(super) fn triggers() -> Vec<(String, String)> {
 /// Every use of a metric in dashboard, alerts and triggers.
 pub(super) fn queries() -> Vec<Query> {
     let of_alerts = alerts().into_iter().map(|alert| {
-        (alert["alert"].as_str().unwrap().to_owned(), alert["expr"].as_str().unwrap().to_owned())
+        (
+            alert["alert"].as_str().unwrap().to_owned(),
+            alert["expr"].as_str().unwrap().to_owned(),
+        )
     });
     let mut all = Vec::new();
     for (place, text) in of_alerts.chain(panels()).chain(triggers()) {
         let text = text.replace("$__rate_interval", "5m");
         let expression = parse(&text).unwrap_or_else(|error| panic!("{place}: {error}"));
-        let mut selectors = Selectors { place: &place, found: Vec::new() };
+        let mut selectors = Selectors {
+            place: &place,
+            found: Vec::new(),
+        };
         walk_expr(&mut selectors, &expression).unwrap();
         assert!(!selectors.found.is_empty(), "{place} asks for nothing");
         all.extend(selectors.found);
@@ -125,17 +153,32 @@ fn each_alert_has_its_section_in_the_runbook_and_each_section_its_alert() {
         let name = alert["alert"].as_str().unwrap();
         let link = format!("docs/runbook.md#{}", name.to_lowercase());
         assert_eq!(alert["annotations"]["runbook_url"], link.as_str());
-        assert!(["page", "ticket"].contains(&alert["labels"]["severity"].as_str().unwrap()), "{name}");
-        assert!(alert["annotations"]["summary"].as_str().is_some_and(|text| !text.is_empty()), "{name}");
+        assert!(
+            ["page", "ticket"].contains(&alert["labels"]["severity"].as_str().unwrap()),
+            "{name}"
+        );
+        assert!(
+            alert["annotations"]["summary"]
+                .as_str()
+                .is_some_and(|text| !text.is_empty()),
+            "{name}"
+        );
     }
-    let names: BTreeSet<&str> = alerts.iter().map(|alert| alert["alert"].as_str().unwrap()).collect();
+    let names: BTreeSet<&str> = alerts
+        .iter()
+        .map(|alert| alert["alert"].as_str().unwrap())
+        .collect();
     assert_eq!(names, sections);
 }
 
 #[test]
 fn each_section_of_the_runbook_says_what_it_means_what_to_look_at_and_what_to_do() {
     let runbook = file("docs/runbook.md");
-    for section in runbook.split("\n### ").skip(1).filter(|section| section.starts_with("Pillarbox")) {
+    for section in runbook
+        .split("\n### ")
+        .skip(1)
+        .filter(|section| section.starts_with("Pillarbox"))
+    {
         let (name, text) = section.split_once('\n').unwrap();
         for part in ["**Means.**", "**Look.**", "**Do.**"] {
             assert!(text.contains(part), "{name} lacks {part}");
@@ -159,10 +202,24 @@ fn the_documentation_has_every_metric_with_its_labels() {
                 MetricKind::Gauge => "gauge",
                 MetricKind::Histogram => "histogram",
             };
-            let labels: Vec<String> = metric.labels.iter().map(|label| format!("`{}`", label.name)).collect();
-            let by = if metric.by.is_empty() { "all".to_owned() } else { metric.by.join(", ") };
-            [format!("`{}`", metric.name), kind.to_owned(), labels.join(", "), by, metric.help.to_owned()]
-                .to_vec()
+            let labels: Vec<String> = metric
+                .labels
+                .iter()
+                .map(|label| format!("`{}`", label.name))
+                .collect();
+            let by = if metric.by.is_empty() {
+                "all".to_owned()
+            } else {
+                metric.by.join(", ")
+            };
+            [
+                format!("`{}`", metric.name),
+                kind.to_owned(),
+                labels.join(", "),
+                by,
+                metric.help.to_owned(),
+            ]
+            .to_vec()
         })
         .collect();
     assert_eq!(listed, expected);
@@ -174,13 +231,18 @@ fn log_macros() -> Vec<(PathBuf, String)> {
     let mut folders = vec![root.join("services"), root.join("shared")];
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        for entry in std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+        {
             if entry.is_dir() {
                 folders.push(entry);
             } else if entry.extension().is_some_and(|end| end == "rs") {
                 let text = std::fs::read_to_string(&entry).unwrap();
                 let uses = text.split("tracing::").skip(1).filter(|part| {
-                    ["error!(", "warn!(", "info!(", "debug!("].iter().any(|name| part.starts_with(name))
+                    ["error!(", "warn!(", "info!(", "debug!("]
+                        .iter()
+                        .any(|name| part.starts_with(name))
                 });
                 found.extend(uses.map(|part| (entry.clone(), statement(part).to_owned())));
             }
@@ -206,15 +268,24 @@ fn statement(text: &str) -> &str {
 #[test]
 fn errors_are_logged_whole() {
     // An error's own text may quote a value, and has none of its causes: what writes the lines knows both.
-    let bare =
-        regex::Regex::new(r#"[%?]&?(error|err|why|failure)\b|\{(error|err)[:}]|\b(error|err)\.to_string"#)
-            .unwrap();
+    let bare = regex::Regex::new(
+        r#"[%?]&?(error|err|why|failure)\b|\{(error|err)[:}]|\b(error|err)\.to_string"#,
+    )
+    .unwrap();
     let macros = log_macros();
     assert!(macros.len() > 50, "only {} uses were found", macros.len());
     for (file, text) in macros {
-        assert!(!bare.is_match(&text), "{}: {text}\nuse `error = &error as &dyn Error`", file.display());
+        assert!(
+            !bare.is_match(&text),
+            "{}: {text}\nuse `error = &error as &dyn Error`",
+            file.display()
+        );
     }
-    for text in ["error!(%error, \"it failed\")", "warn!(error = ?err)", "info!(\"it failed: {error}\")"] {
+    for text in [
+        "error!(%error, \"it failed\")",
+        "warn!(error = ?err)",
+        "info!(\"it failed: {error}\")",
+    ] {
         assert!(bare.is_match(text), "{text}");
     }
 }

@@ -31,16 +31,42 @@ async fn a_key_that_does_not_open_it_is_401_invalid_key_with_a_challenge() {
             vec![("authorization", basic.as_str())],
             vec![("x-api-key", INTEGRATION_KEY)],
         ] {
-            let answer = crm.raw(method.clone(), path, &headers, "{}".to_owned()).await;
-            assert_eq!(answer.push_error(), (401, "invalid_key".to_owned()), "{method} {path} {headers:?}");
-            assert_eq!(answer.headers["www-authenticate"], "Bearer realm=\"Pillarbox\"");
+            let answer = crm
+                .raw(method.clone(), path, &headers, "{}".to_owned())
+                .await;
+            assert_eq!(
+                answer.push_error(),
+                (401, "invalid_key".to_owned()),
+                "{method} {path} {headers:?}"
+            );
+            assert_eq!(
+                answer.headers["www-authenticate"],
+                "Bearer realm=\"Pillarbox\""
+            );
             assert!(answer.headers.contains_key("x-request-id"));
         }
-        let answer = crm.raw(method, &format!("{path}?api_key={INTEGRATION_KEY}"), &[], String::new()).await;
-        assert_eq!(answer.status, 401, "a key in the query string is never read");
+        let answer = crm
+            .raw(
+                method,
+                &format!("{path}?api_key={INTEGRATION_KEY}"),
+                &[],
+                String::new(),
+            )
+            .await;
+        assert_eq!(
+            answer.status, 401,
+            "a key in the query string is never read"
+        );
     }
-    let sent = crm.stack.post_with(&[("authorization", &bearer)], "{}".to_owned()).await;
-    assert_eq!(sent.error(), (401, "invalid_api_key".to_owned()), "each kind opens only its own endpoints");
+    let sent = crm
+        .stack
+        .post_with(&[("authorization", &bearer)], "{}".to_owned())
+        .await;
+    assert_eq!(
+        sent.error(),
+        (401, "invalid_api_key".to_owned()),
+        "each kind opens only its own endpoints"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -50,7 +76,11 @@ async fn a_paused_or_disconnected_integration_is_403_integration_unavailable_unt
         crm.integration(json!({"availability": availability})).await;
         for (method, path) in CALLS {
             let answer = crm.call(method, path, "k", &json!({})).await;
-            assert_eq!(answer.push_error(), (403, "integration_unavailable".to_owned()), "{path}");
+            assert_eq!(
+                answer.push_error(),
+                (403, "integration_unavailable".to_owned()),
+                "{path}"
+            );
         }
     }
     crm.integration(json!({})).await;
@@ -62,16 +92,29 @@ async fn a_revoked_key_opens_nothing_at_once() {
     let crm = CrmClient::start().await;
     let sql = "UPDATE api_keys SET revoked_at = now() WHERE kind = 'integration'";
     crm.stack.sql.execute(sql, &[]).await.unwrap();
-    assert_eq!(crm.get("").await.push_error(), (401, "invalid_key".to_owned()));
+    assert_eq!(
+        crm.get("").await.push_error(),
+        (401, "invalid_key".to_owned())
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn over_120_requests_a_minute_of_one_source_is_429_with_retry_after() {
-    let setting = ("GATEWAY__PUSH_REQUESTS_PER_MINUTE_PER_SOURCE", "120".to_owned());
-    let crm = CrmClient::with(vec![setting, ("GATEWAY__TRUSTED_PROXIES", "127.0.0.0/8".to_owned())]).await;
+    let setting = (
+        "GATEWAY__PUSH_REQUESTS_PER_MINUTE_PER_SOURCE",
+        "120".to_owned(),
+    );
+    let crm = CrmClient::with(vec![
+        setting,
+        ("GATEWAY__TRUSTED_PROXIES", "127.0.0.0/8".to_owned()),
+    ])
+    .await;
     let bearer = format!("Bearer {INTEGRATION_KEY}");
     let get = async |source: &str| {
-        let headers = [("authorization", bearer.as_str()), ("x-forwarded-for", source)];
+        let headers = [
+            ("authorization", bearer.as_str()),
+            ("x-forwarded-for", source),
+        ];
         crm.raw(Method::GET, "/sync", &headers, String::new()).await
     };
     // The window begins with the minute, so two of them see 241 requests at the least once too many.
@@ -86,16 +129,26 @@ async fn over_120_requests_a_minute_of_one_source_is_429_with_retry_after() {
     let limited = limited.expect("the limit holds");
     assert_eq!(limited.push_error(), (429, "rate_limited".to_owned()));
     assert_eq!(limited.headers["retry-after"], "60");
-    assert_eq!(get("192.0.2.8").await.status, 200, "another source is counted by itself");
-    let send = crm.stack.post_with(&[("x-forwarded-for", "192.0.2.7")], "{}".to_owned()).await;
+    assert_eq!(
+        get("192.0.2.8").await.status,
+        200,
+        "another source is counted by itself"
+    );
+    let send = crm
+        .stack
+        .post_with(&[("x-forwarded-for", "192.0.2.7")], "{}".to_owned())
+        .await;
     assert_eq!(send.status, 401, "sends have windows of their own");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_integration_holds_at_most_2_active_keys() {
     let crm = CrmClient::start().await;
-    let keys =
-        |count: usize| (0..count).map(|number| json!({"name": format!("k{number}")})).collect::<Vec<_>>();
+    let keys = |count: usize| {
+        (0..count)
+            .map(|number| json!({"name": format!("k{number}")}))
+            .collect::<Vec<_>>()
+    };
     let file = |count| json!({"teams": [{"name": "Test", "integrations": [{"name": "Other", "keys": keys(count)}]}]});
     crm.stack.apply(file(2)).await;
     let (folder, policy) = (std::path::Path::new("."), crm.stack.policy());
@@ -107,9 +160,17 @@ async fn an_integration_holds_at_most_2_active_keys() {
 #[tokio::test(flavor = "multi_thread")]
 async fn other_paths_and_methods_get_the_envelope_of_this_api() {
     let crm = CrmClient::start().await;
-    assert_eq!(crm.get("/nothing").await.push_error(), (404, "not_found".to_owned()));
+    assert_eq!(
+        crm.get("/nothing").await.push_error(),
+        (404, "not_found".to_owned())
+    );
     let other = crm.call(Method::DELETE, "/sync", "k", &json!({})).await;
     assert_eq!(other.push_error(), (405, "method_not_allowed".to_owned()));
     let allowed = other.headers["allow"].to_str().unwrap();
-    assert!(["GET", "POST", "PATCH"].iter().all(|method| allowed.contains(method)), "{allowed}");
+    assert!(
+        ["GET", "POST", "PATCH"]
+            .iter()
+            .all(|method| allowed.contains(method)),
+        "{allowed}"
+    );
 }

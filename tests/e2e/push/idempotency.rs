@@ -17,19 +17,38 @@ async fn a_retry_gets_the_same_answer_byte_for_byte_marked_as_replayed() {
     ];
     let mut answers = Vec::new();
     for (number, (method, path, body)) in calls.iter().enumerate() {
-        let first = crm.call(method.clone(), path, &format!("k{number}"), body).await;
-        assert_eq!((first.status.as_u16(), first.headers.get("idempotency-replayed")), (200, None));
+        let first = crm
+            .call(method.clone(), path, &format!("k{number}"), body)
+            .await;
+        assert_eq!(
+            (
+                first.status.as_u16(),
+                first.headers.get("idempotency-replayed")
+            ),
+            (200, None)
+        );
         answers.push(first.text);
     }
     // Also after the sync is completed.
     for (number, (method, path, body)) in calls.iter().enumerate() {
-        let again = crm.call(method.clone(), path, &format!("k{number}"), body).await;
+        let again = crm
+            .call(method.clone(), path, &format!("k{number}"), body)
+            .await;
         assert_eq!(again.headers["idempotency-replayed"], "true");
         assert_eq!(again.text, answers[number]);
     }
     let sync = crm.get("/sync").await.json()["sync"].clone();
-    assert_eq!((&sync["batchesReceived"], &sync["recordsUpserted"]), (&json!(1), &json!(1)));
-    assert_eq!(crm.get("/syncs").await.json()["syncs"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        (&sync["batchesReceived"], &sync["recordsUpserted"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(
+        crm.get("/syncs").await.json()["syncs"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -42,12 +61,26 @@ async fn the_same_key_for_another_request_is_409_idempotency_key_reused() {
         (Method::PATCH, "/sync", json!({})),
     ] {
         let reused = crm.call(method, path, "k", &body).await;
-        assert_eq!(reused.push_error(), (409, "idempotency_key_reused".to_owned()), "{path}");
+        assert_eq!(
+            reused.push_error(),
+            (409, "idempotency_key_reused".to_owned()),
+            "{path}"
+        );
     }
-    let push =
-        async |ids: &[&str]| crm.call(Method::POST, "/records", "p", &json!({"records": records(ids)})).await;
+    let push = async |ids: &[&str]| {
+        crm.call(
+            Method::POST,
+            "/records",
+            "p",
+            &json!({"records": records(ids)}),
+        )
+        .await
+    };
     assert_eq!(push(&["a"]).await.status, 200);
-    assert_eq!(push(&["b"]).await.push_error(), (409, "idempotency_key_reused".to_owned()));
+    assert_eq!(
+        push(&["b"]).await.push_error(),
+        (409, "idempotency_key_reused".to_owned())
+    );
     assert_eq!(crm.ids().await, ["a"]);
 }
 
@@ -55,21 +88,52 @@ async fn the_same_key_for_another_request_is_409_idempotency_key_reused() {
 async fn a_request_without_a_key_is_400_missing_idempotency_key() {
     let crm = CrmClient::start().await;
     let authorization = [("authorization", "Bearer pk_int_TestTestTestTestTestTe")];
-    for (method, path) in [(Method::POST, "/sync"), (Method::POST, "/records"), (Method::PATCH, "/sync")] {
-        let absent = crm.raw(method.clone(), path, &authorization, "{}".to_owned()).await;
-        assert_eq!(absent.push_error(), (400, "missing_idempotency_key".to_owned()), "{path}");
+    for (method, path) in [
+        (Method::POST, "/sync"),
+        (Method::POST, "/records"),
+        (Method::PATCH, "/sync"),
+    ] {
+        let absent = crm
+            .raw(method.clone(), path, &authorization, "{}".to_owned())
+            .await;
+        assert_eq!(
+            absent.push_error(),
+            (400, "missing_idempotency_key".to_owned()),
+            "{path}"
+        );
         let empty = crm.call(method.clone(), path, "", &json!({})).await;
-        assert_eq!(empty.push_error(), (400, "missing_idempotency_key".to_owned()), "{path}");
+        assert_eq!(
+            empty.push_error(),
+            (400, "missing_idempotency_key".to_owned()),
+            "{path}"
+        );
         let long = crm.call(method, path, &"k".repeat(201), &json!({})).await;
-        assert_eq!(long.push_error(), (400, "invalid_idempotency_key".to_owned()), "{path}");
+        assert_eq!(
+            long.push_error(),
+            (400, "invalid_idempotency_key".to_owned()),
+            "{path}"
+        );
     }
-    assert_eq!(crm.call(Method::POST, "/sync", &"k".repeat(200), &json!({})).await.status, 200);
+    assert_eq!(
+        crm.call(Method::POST, "/sync", &"k".repeat(200), &json!({}))
+            .await
+            .status,
+        200
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_request_does_not_consume_its_key() {
     let crm = CrmClient::start().await;
-    let push = async || crm.call(Method::POST, "/records", "k", &json!({"records": records(&["a"])})).await;
+    let push = async || {
+        crm.call(
+            Method::POST,
+            "/records",
+            "k",
+            &json!({"records": records(&["a"])}),
+        )
+        .await
+    };
     assert_eq!(push().await.push_error(), (409, "no_open_sync".to_owned()));
     crm.begin("full").await;
     assert_eq!(push().await.status, 200);
@@ -81,7 +145,11 @@ async fn a_key_whose_first_attempt_is_running_is_409_in_progress() {
     crm.begin("full").await;
     // Somebody holds the contact's row, so that the first attempt has to wait.
     crm.push(&records(&["a"])).await;
-    crm.stack.sql.batch_execute("BEGIN; SELECT 1 FROM contacts FOR UPDATE").await.unwrap();
+    crm.stack
+        .sql
+        .batch_execute("BEGIN; SELECT 1 FROM contacts FOR UPDATE")
+        .await
+        .unwrap();
     let body = json!({"records": [{"external_id": "a", "fields": {"first": "Bea"}}]});
     let push = async || crm.call(Method::POST, "/records", "k", &body).await;
     // Whichever of the two comes second is told so, and lets the other go on.
@@ -93,7 +161,11 @@ async fn a_key_whose_first_attempt_is_running_is_409_in_progress() {
         answer
     };
     let (one, other) = tokio::join!(attempt(), attempt());
-    let (first, second) = if one.status == 200 { (one, other) } else { (other, one) };
+    let (first, second) = if one.status == 200 {
+        (one, other)
+    } else {
+        (other, one)
+    };
     assert_eq!(first.status, 200);
     assert_eq!(second.push_error(), (409, "in_progress".to_owned()));
     assert_eq!(push().await.headers["idempotency-replayed"], "true");

@@ -51,9 +51,9 @@ impl Model {
                     contact.is_removed = false;
                     let fits = |(_, value): &(&String, &Value)| *value != "many";
                     let values = fields.as_object().into_iter().flatten().filter(fits);
-                    contact.fields.extend(
-                        values.map(|(key, value)| (key.clone(), value.as_str().unwrap_or("").to_owned())),
-                    );
+                    contact.fields.extend(values.map(|(key, value)| {
+                        (key.clone(), value.as_str().unwrap_or("").to_owned())
+                    }));
                 }
                 _ => counts.2 += 1,
             }
@@ -75,8 +75,13 @@ impl Model {
     }
 
     fn standing(&self) -> Vec<(String, Value)> {
-        let standing = self.contacts.iter().filter(|(_, contact)| !contact.is_removed);
-        standing.map(|(id, contact)| (id.clone(), json!(contact.fields))).collect()
+        let standing = self
+            .contacts
+            .iter()
+            .filter(|(_, contact)| !contact.is_removed);
+        standing
+            .map(|(id, contact)| (id.clone(), json!(contact.fields)))
+            .collect()
     }
 }
 
@@ -88,16 +93,25 @@ fn record(random: &mut StdRng) -> Value {
         2 => json!({"external_id": id, "fields": {"score": "many", "first": "Kim"}}),
         3 => json!({"fields": {}}),
         4 => json!({"external_id": id, "fields": {"first": null}}),
-        _ => json!({"external_id": id, "fields": {"first": format!("n{}", random.random_range(0..3))}}),
+        _ => {
+            json!({"external_id": id, "fields": {"first": format!("n{}", random.random_range(0..3))}})
+        }
     }
 }
 
 /// One request, repeated with its key until it has an answer that stays.
-async fn settle(crm: &CrmClient, method: Method, path: &str, key: &str, body: &Value) -> ApiResponse {
+async fn settle(
+    crm: &CrmClient,
+    method: Method,
+    path: &str,
+    key: &str,
+    body: &Value,
+) -> ApiResponse {
     let settled = std::sync::Mutex::new(None);
     eventually("the request is answered", async || {
         let answer = crm.call(method.clone(), path, key, body).await;
-        let is_open = matches!(answer.push_error(), (500 | 504, _)) || answer.push_error().1 == "in_progress";
+        let is_open =
+            matches!(answer.push_error(), (500 | 504, _)) || answer.push_error().1 == "in_progress";
         if !is_open {
             *settled.lock().unwrap() = Some(answer);
         }
@@ -111,12 +125,16 @@ async fn settle(crm: &CrmClient, method: Method, path: &str, key: &str, body: &V
 async fn step(crm: &CrmClient, model: &mut Model, random: &mut StdRng) {
     let key = crm.key();
     let (method, path, body) = match random.random_range(0..10) {
-        0..2 => {
-            (Method::POST, "/sync", json!({"mode": if random.random_bool(0.7) { "full" } else { "delta" }}))
-        }
+        0..2 => (
+            Method::POST,
+            "/sync",
+            json!({"mode": if random.random_bool(0.7) { "full" } else { "delta" }}),
+        ),
         2..4 => (Method::PATCH, "/sync", json!({})),
         _ => {
-            let records: Vec<_> = (0..random.random_range(0..12)).map(|_| record(random)).collect();
+            let records: Vec<_> = (0..random.random_range(0..12))
+                .map(|_| record(random))
+                .collect();
             (Method::POST, "/records", json!({ "records": records }))
         }
     };
@@ -124,10 +142,15 @@ async fn step(crm: &CrmClient, model: &mut Model, random: &mut StdRng) {
     let json = answer.json();
     let number = |name: &str| json[name].as_u64().unwrap_or(u64::MAX);
     match (method.as_str(), path) {
-        ("POST", "/sync") if model.open.is_some() => assert_eq!(answer.push_error().1, "sync_in_progress"),
+        ("POST", "/sync") if model.open.is_some() => {
+            assert_eq!(answer.push_error().1, "sync_in_progress")
+        }
         ("POST", "/sync") => {
             assert_eq!(answer.status, 200, "{}", answer.text);
-            model.open = Some(Open { is_full: body["mode"] == "full", received: BTreeSet::new() });
+            model.open = Some(Open {
+                is_full: body["mode"] == "full",
+                received: BTreeSet::new(),
+            });
         }
         ("PATCH", _) => match model.complete() {
             None => assert_eq!(answer.push_error().1, "no_open_sync"),
@@ -136,7 +159,11 @@ async fn step(crm: &CrmClient, model: &mut Model, random: &mut StdRng) {
         _ => match model.push(body["records"].as_array().unwrap()) {
             None => assert_eq!(answer.push_error().1, "no_open_sync"),
             Some(counts) => {
-                assert_eq!((number("accepted"), number("deleted"), number("rejected")), counts, "{body}");
+                assert_eq!(
+                    (number("accepted"), number("deleted"), number("rejected")),
+                    counts,
+                    "{body}"
+                );
             }
         },
     }
@@ -192,11 +219,20 @@ async fn contacts_are_those_of_the_model_whenever_the_worker_is_killed() {
             if model.open.is_none() {
                 let begun = settle(&crm, Method::POST, "/sync", &crm.key(), &json!({})).await;
                 assert_eq!(begun.status, 200, "{}", begun.text);
-                model.open = Some(Open { is_full: true, received: BTreeSet::new() });
+                model.open = Some(Open {
+                    is_full: true,
+                    received: BTreeSet::new(),
+                });
             }
             let batch = [record(&mut random)];
-            let pushed =
-                settle(&crm, Method::POST, "/records", &crm.key(), &json!({ "records": batch })).await;
+            let pushed = settle(
+                &crm,
+                Method::POST,
+                "/records",
+                &crm.key(),
+                &json!({ "records": batch }),
+            )
+            .await;
             assert_eq!(pushed.status, 200, "{}", pushed.text);
             model.push(&batch);
         };

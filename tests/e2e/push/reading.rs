@@ -20,7 +20,8 @@ async fn the_integration_is_shown_with_its_open_sync_limits_and_next_step() {
         })
     );
     assert!(shown["nextStep"].is_string());
-    let address = ["address_1", "city", "state", "zip"].map(|name| json!({"key": name, "semantic": name}));
+    let address =
+        ["address_1", "city", "state", "zip"].map(|name| json!({"key": name, "semantic": name}));
     crm.declare(json!(address)).await;
     let begun = crm.begin("full").await.json();
     crm.push(&[]).await;
@@ -33,7 +34,10 @@ async fn the_integration_is_shown_with_its_open_sync_limits_and_next_step() {
     crm.complete(json!({})).await;
     let shown = crm.get("").await.json();
     assert_eq!(
-        (&shown["integration"]["status"], &shown["integration"]["setupComplete"]),
+        (
+            &shown["integration"]["status"],
+            &shown["integration"]["setupComplete"]
+        ),
         (&json!("ready"), &json!(true))
     );
 }
@@ -43,7 +47,12 @@ async fn get_sync_shows_the_latest_with_its_counters() {
     let crm = CrmClient::start().await;
     assert_eq!(crm.get("/sync").await.json(), json!({"sync": null}));
     let begun = crm.begin("delta").await.json();
-    crm.push(&[record("a", "Ann"), json!({"external_id": "b", "op": "delete"}), json!(7)]).await;
+    crm.push(&[
+        record("a", "Ann"),
+        json!({"external_id": "b", "op": "delete"}),
+        json!(7),
+    ])
+    .await;
     let sync = crm.get("/sync").await.json()["sync"].clone();
     assert_eq!(
         sync,
@@ -58,19 +67,31 @@ async fn get_sync_shows_the_latest_with_its_counters() {
 #[tokio::test(flavor = "multi_thread")]
 async fn rejections_are_listed_by_pages_until_next_after_is_null() {
     let crm = CrmClient::start().await;
-    assert_eq!(crm.get("/sync/rejections").await.push_error(), (404, "sync_not_found".to_owned()));
+    assert_eq!(
+        crm.get("/sync/rejections").await.push_error(),
+        (404, "sync_not_found".to_owned())
+    );
     let sync_id = crm.begin("delta").await.json()["syncId"].clone();
     for _ in 0..2 {
-        let bad: Vec<_> =
-            (0..3).map(|n| json!({"external_id": format!("c{n}"), "fields": {"fax": 1}})).collect();
+        let bad: Vec<_> = (0..3)
+            .map(|n| json!({"external_id": format!("c{n}"), "fields": {"fax": 1}}))
+            .collect();
         crm.push(&bad).await;
     }
     let (mut after, mut items) = (String::new(), Vec::new());
     loop {
-        let page = crm.get(&format!("/sync/rejections?limit=4&unknown=1{after}")).await.json();
-        assert_eq!((&page["syncId"], &page["type"]), (&sync_id, &json!("rejection")));
+        let page = crm
+            .get(&format!("/sync/rejections?limit=4&unknown=1{after}"))
+            .await
+            .json();
+        assert_eq!(
+            (&page["syncId"], &page["type"]),
+            (&sync_id, &json!("rejection"))
+        );
         items.extend(page["items"].as_array().unwrap().clone());
-        let Value::String(next) = &page["nextAfter"] else { break };
+        let Value::String(next) = &page["nextAfter"] else {
+            break;
+        };
         after = format!("&after={next}");
     }
     assert_eq!(
@@ -78,11 +99,22 @@ async fn rejections_are_listed_by_pages_until_next_after_is_null() {
         json!({"id": 5, "batch": 2, "index": 1, "externalId": "c1", "code": "unknown_field", "field": "fax",
                "message": "The field fax was not declared."})
     );
-    let places: Vec<_> =
-        items.iter().map(|item| (item["batch"].as_i64().unwrap(), item["index"].as_i64().unwrap())).collect();
+    let places: Vec<_> = items
+        .iter()
+        .map(|item| {
+            (
+                item["batch"].as_i64().unwrap(),
+                item["index"].as_i64().unwrap(),
+            )
+        })
+        .collect();
     assert_eq!(places, [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2)]);
     let exact = crm.get("/sync/rejections?limit=6").await.json();
-    assert_eq!(exact["nextAfter"], Value::Null, "a page that is full and the last has no next one");
+    assert_eq!(
+        exact["nextAfter"],
+        Value::Null,
+        "a page that is full and the last has no next one"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -99,7 +131,10 @@ async fn every_dropped_value_is_listed_with_type_warning() {
         .iter()
         .map(|group| (&group["field"], &group["count"]))
         .collect();
-    assert_eq!(groups, [(&json!("score"), &json!(7)), (&json!("since"), &json!(7))]);
+    assert_eq!(
+        groups,
+        [(&json!("score"), &json!(7)), (&json!("since"), &json!(7))]
+    );
     let page = crm.get("/sync/rejections?type=warning").await.json();
     assert_eq!(page["items"].as_array().unwrap().len(), 14);
     assert_eq!(page["items"][0]["code"], "invalid_type");
@@ -112,14 +147,34 @@ async fn what_a_later_batch_of_the_sync_accepts_is_marked_as_resolved() {
     crm.begin("delta").await;
     let bad = |id: &str| json!({"external_id": id, "fields": {"mail": "nobody"}});
     let dropping = |id: &str| json!({"external_id": id, "fields": {"score": "x", "first": "Ann"}});
-    crm.push(&[bad("a"), bad("b"), bad("c"), dropping("d"), dropping("e"), json!(7)]).await;
+    crm.push(&[
+        bad("a"),
+        bad("b"),
+        bad("c"),
+        dropping("d"),
+        dropping("e"),
+        json!(7),
+    ])
+    .await;
     let listed = async |query: &str| {
         let page = crm.get(&format!("/sync/rejections{query}")).await.json();
         let told = |item: &Value| {
             let id = item["externalId"].as_str().unwrap_or("-");
-            format!("{id}{}", if item["resolved"] == true { " resolved" } else { "" })
+            format!(
+                "{id}{}",
+                if item["resolved"] == true {
+                    " resolved"
+                } else {
+                    ""
+                }
+            )
         };
-        page["items"].as_array().unwrap().iter().map(told).collect::<Vec<_>>()
+        page["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(told)
+            .collect::<Vec<_>>()
     };
     assert_eq!(listed("").await, ["a", "b", "c", "-"]);
     // One is mended, one is deleted, one is refused again. Of the dropped values one comes again, of the other nothing.
@@ -131,7 +186,10 @@ async fn what_a_later_batch_of_the_sync_accepts_is_marked_as_resolved() {
         json!({"external_id": "e", "fields": {"first": "Eve"}}),
     ])
     .await;
-    assert_eq!(listed("").await, ["a resolved", "b resolved", "c", "-", "c"]);
+    assert_eq!(
+        listed("").await,
+        ["a resolved", "b resolved", "c", "-", "c"]
+    );
     assert_eq!(listed("?resolved=false").await, ["c", "-", "c"]);
     assert_eq!(listed("?resolved=false&limit=1").await, ["c"]);
     assert_eq!(listed("?type=warning").await, ["d resolved", "e"]);
@@ -140,9 +198,19 @@ async fn what_a_later_batch_of_the_sync_accepts_is_marked_as_resolved() {
     assert_eq!(contact["issues"][0]["resolved"], true);
     crm.complete(json!({})).await;
     // Another sync has issues of its own.
-    crm.sync("delta", &[json!({"external_id": "c", "fields": {"mail": "cy@example.com"}})]).await;
-    let first = crm.get("/syncs").await.json()["syncs"][1]["id"].as_str().unwrap().to_owned();
-    assert_eq!(listed(&format!("?resolved=false&syncId={first}")).await, ["c", "-", "c"]);
+    crm.sync(
+        "delta",
+        &[json!({"external_id": "c", "fields": {"mail": "cy@example.com"}})],
+    )
+    .await;
+    let first = crm.get("/syncs").await.json()["syncs"][1]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert_eq!(
+        listed(&format!("?resolved=false&syncId={first}")).await,
+        ["c", "-", "c"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -170,16 +238,38 @@ async fn wrong_parameters_of_the_list_each_have_their_code() {
 async fn a_contact_is_read_back_by_its_external_id_with_its_last_sync_and_issues() {
     let crm = CrmClient::start().await;
     let id = "Ünï/ço+de 🙂";
-    let path = format!("/contacts?externalId={}", "%C3%9Cn%C3%AF%2F%C3%A7o%2Bde%20%F0%9F%99%82");
-    assert_eq!(crm.get(&path).await.push_error(), (404, "contact_not_found".to_owned()));
-    assert_eq!(crm.get("/contacts").await.push_error(), (400, "invalid_request".to_owned()));
-    crm.sync("full", &[json!({"external_id": id, "fields": {"first": "Ann", "score": "x"}})]).await;
+    let path = format!(
+        "/contacts?externalId={}",
+        "%C3%9Cn%C3%AF%2F%C3%A7o%2Bde%20%F0%9F%99%82"
+    );
+    assert_eq!(
+        crm.get(&path).await.push_error(),
+        (404, "contact_not_found".to_owned())
+    );
+    assert_eq!(
+        crm.get("/contacts").await.push_error(),
+        (400, "invalid_request".to_owned())
+    );
+    crm.sync(
+        "full",
+        &[json!({"external_id": id, "fields": {"first": "Ann", "score": "x"}})],
+    )
+    .await;
     let second = crm.sync("full", &[record(id, "Ann")]).await;
     let contact = crm.get(&path).await.json();
-    assert_eq!((&contact["externalId"], &contact["fields"]), (&json!(id), &json!({"first": "Ann"})));
-    assert_eq!((&contact["removed"], &contact["lastSyncId"]), (&json!(false), &second["syncId"]));
     assert_eq!(
-        (&contact["issues"][0]["type"], &contact["issues"][0]["field"]),
+        (&contact["externalId"], &contact["fields"]),
+        (&json!(id), &json!({"first": "Ann"}))
+    );
+    assert_eq!(
+        (&contact["removed"], &contact["lastSyncId"]),
+        (&json!(false), &second["syncId"])
+    );
+    assert_eq!(
+        (
+            &contact["issues"][0]["type"],
+            &contact["issues"][0]["field"]
+        ),
         (&json!("warning"), &json!("score"))
     );
     crm.sync("full", &[]).await;
@@ -195,7 +285,10 @@ async fn syncs_are_listed_the_newest_first() {
     }
     let page = crm.get("/syncs?limit=2").await.json();
     let next = page["nextAfter"].as_str().unwrap();
-    let last = crm.get(&format!("/syncs?limit=2&after={next}")).await.json();
+    let last = crm
+        .get(&format!("/syncs?limit=2&after={next}"))
+        .await
+        .json();
     let shown: Vec<_> = [&page, &last]
         .iter()
         .flat_map(|page| page["syncs"].as_array().unwrap())
@@ -215,14 +308,24 @@ async fn the_latest_sync_is_the_one_begun_last_though_another_workers_clock_was_
         (chrono::Utc::now().timestamp() + 3_600).cast_unsigned(),
         0,
     ));
-    crm.stack.sql.execute("UPDATE syncs SET sync_id = $1", &[&ahead]).await.unwrap();
+    crm.stack
+        .sql
+        .execute("UPDATE syncs SET sync_id = $1", &[&ahead])
+        .await
+        .unwrap();
     let begun = crm.begin("full").await.json()["syncId"].clone();
     assert_eq!(crm.get("/sync").await.json()["sync"]["id"], begun);
     let listed = crm.get("/syncs").await.json();
-    assert_eq!((&listed["syncs"][0]["id"], &listed["syncs"][1]["id"]), (&begun, &json!(ahead)));
+    assert_eq!(
+        (&listed["syncs"][0]["id"], &listed["syncs"][1]["id"]),
+        (&begun, &json!(ahead))
+    );
     crm.push(&[record("a", "Ann")]).await;
     crm.complete(json!({})).await;
-    assert_eq!(crm.get("/contacts?externalId=a").await.json()["lastSyncId"], begun);
+    assert_eq!(
+        crm.get("/contacts?externalId=a").await.json()["lastSyncId"],
+        begun
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -230,20 +333,32 @@ async fn contacts_appear_in_the_teams_address_book_under_the_columns_that_their_
     let crm = CrmClient::start().await;
     let score = format!("0.{}", "7".repeat(700));
     let contact = |id: &str| json!({"external_id": id, "fields": {"first": "Ann", "score": score}});
-    crm.sync("full", &[contact("a"), contact("b"), record("gone", "Bob")]).await;
+    crm.sync("full", &[contact("a"), contact("b"), record("gone", "Bob")])
+        .await;
     crm.sync("full", &[contact("a"), contact("b")]).await;
     let team_id = crm.stack.store.team_by_name("Test").await.unwrap().team_id;
     let (mut lines, mut next) = (Vec::new(), Some(BookCursor::START));
     while let Some(cursor) = next {
-        let page = crm.stack.store.address_book_page(team_id, cursor, 1).await.unwrap();
+        let page = crm
+            .stack
+            .store
+            .address_book_page(team_id, cursor, 1)
+            .await
+            .unwrap();
         lines.extend(page.lines);
         next = page.next;
     }
-    let shown: Vec<_> = lines.iter().map(|line| line.external_id.as_deref().unwrap()).collect();
+    let shown: Vec<_> = lines
+        .iter()
+        .map(|line| line.external_id.as_deref().unwrap())
+        .collect();
     assert_eq!(shown, ["a", "b"]);
     assert_eq!(json!(lines[0].built_in), json!({"first_name": "Ann"}));
     assert_eq!(json!(lines[0].custom), json!({"score": score[..600]}));
     let written = operate(&["address-book", "Test"], &crm.stack.settings);
-    let written: Vec<Value> = written.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let written: Vec<Value> = written
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     assert_eq!(json!(written), json!(lines), "the operator sees the same");
 }

@@ -18,19 +18,34 @@ async fn a_push_answers_counts_rejections_and_warnings_and_a_dry_run_the_same_wi
         json!("not an object"),
     ];
     let dry = crm.validate(&batch).await.json();
-    assert_eq!(crm.ids().await, ["gone"], "a dry run writes nothing and needs no open sync");
+    assert_eq!(
+        crm.ids().await,
+        ["gone"],
+        "a dry run writes nothing and needs no open sync"
+    );
     assert_eq!(crm.get("/sync").await.json()["sync"]["batchesReceived"], 1);
     crm.begin("delta").await;
     let pushed = crm.push(&batch).await.json();
-    let counts =
-        |answer: &Value| (answer["accepted"].clone(), answer["deleted"].clone(), answer["rejected"].clone());
+    let counts = |answer: &Value| {
+        (
+            answer["accepted"].clone(),
+            answer["deleted"].clone(),
+            answer["rejected"].clone(),
+        )
+    };
     assert_eq!(counts(&pushed), (json!(2), json!(1), json!(2)));
     assert_eq!(counts(&dry), (json!(3), Value::Null, json!(2)));
     assert_eq!(dry["validated"], true);
-    assert_eq!((&dry["rejections"], &dry["warnings"]), (&pushed["rejections"], &pushed["warnings"]));
+    assert_eq!(
+        (&dry["rejections"], &dry["warnings"]),
+        (&pushed["rejections"], &pushed["warnings"])
+    );
     assert_eq!(
         crm.contacts().await,
-        [("a".to_owned(), json!({"first": "Ann"})), ("b".to_owned(), json!({"since": "1/2/2026"}))]
+        [
+            ("a".to_owned(), json!({"first": "Ann"})),
+            ("b".to_owned(), json!({"since": "1/2/2026"}))
+        ]
     );
 }
 
@@ -38,12 +53,16 @@ async fn a_push_answers_counts_rejections_and_warnings_and_a_dry_run_the_same_wi
 async fn absent_fields_keep_their_values_and_null_is_stored_as_blank() {
     let crm = CrmClient::start().await;
     crm.begin("delta").await;
-    crm.push(&[json!({"external_id": "a", "fields": {"first": "Ann", "score": 7}})]).await;
-    crm.push(&[json!({"external_id": "a", "fields": {"score": null, "since": "2026-01-31"}})]).await;
+    crm.push(&[json!({"external_id": "a", "fields": {"first": "Ann", "score": 7}})])
+        .await;
+    crm.push(&[json!({"external_id": "a", "fields": {"score": null, "since": "2026-01-31"}})])
+        .await;
     let wanted = json!({"first": "Ann", "score": "", "since": "2026-01-31"});
     assert_eq!(crm.contacts().await, [("a".to_owned(), wanted)]);
-    crm.push(&[json!({"external_id": "a", "op": "delete"})]).await;
-    crm.push(&[json!({"external_id": "a", "fields": {"score": 8}})]).await;
+    crm.push(&[json!({"external_id": "a", "op": "delete"})])
+        .await;
+    crm.push(&[json!({"external_id": "a", "fields": {"score": 8}})])
+        .await;
     assert_eq!(
         crm.contacts().await,
         [("a".to_owned(), json!({"score": "8"}))],
@@ -61,13 +80,20 @@ async fn a_delete_erases_the_values_and_keeps_the_key() {
     let before = crm.stack.count(number).await;
     // A full sync misses the other one, which its owner can take back; that it is deleted after all cannot be.
     crm.sync("full", std::slice::from_ref(&ann)).await;
-    assert_eq!(crm.get("/contacts?externalId=b").await.json()["fields"], json!({"first": "Bea"}));
+    assert_eq!(
+        crm.get("/contacts?externalId=b").await.json()["fields"],
+        json!({"first": "Bea"})
+    );
     let gone = ["a", "b"].map(|id| json!({"external_id": id, "op": "delete"}));
     let deleted = crm.sync("delta", &gone).await;
     assert_eq!(deleted["recordsDeleted"], 2);
     for id in ["a", "b"] {
         let contact = crm.get(&format!("/contacts?externalId={id}")).await.json();
-        assert_eq!((&contact["fields"], &contact["removed"]), (&json!({}), &json!(true)), "{contact}");
+        assert_eq!(
+            (&contact["fields"], &contact["removed"]),
+            (&json!({}), &json!(true)),
+            "{contact}"
+        );
     }
     let held = "SELECT count(*) FROM contacts WHERE fields <> '{}' OR fingerprint IS NOT NULL";
     assert_eq!(crm.stack.count(held).await, 0);
@@ -81,35 +107,69 @@ async fn a_delete_erases_the_values_and_keeps_the_key() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_contact_that_did_not_change_is_not_rewritten_and_still_counts_as_received() {
     let crm = CrmClient::start().await;
-    let batch: Vec<_> = (0..50).map(|number| record(&format!("c{number}"), "Ann")).collect();
+    let batch: Vec<_> = (0..50)
+        .map(|number| record(&format!("c{number}"), "Ann"))
+        .collect();
     crm.sync("full", &batch).await;
     let versions = "SELECT count(DISTINCT xmin::text) FROM contacts WHERE changed_in = (SELECT min(sync_id::text)::uuid FROM syncs)";
     assert_eq!(crm.stack.count(versions).await, 1);
     let again = crm.sync("full", &batch).await;
-    assert_eq!((&again["recordsUpserted"], &again["markedRemoved"]), (&json!(50), &json!(0)));
-    assert_eq!(crm.stack.count(versions).await, 1, "each row is the one that the first sync wrote");
+    assert_eq!(
+        (&again["recordsUpserted"], &again["markedRemoved"]),
+        (&json!(50), &json!(0))
+    );
+    assert_eq!(
+        crm.stack.count(versions).await,
+        1,
+        "each row is the one that the first sync wrote"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn bodies_that_are_no_batch_are_refused() {
     let crm = CrmClient::start().await;
     crm.begin("delta").await;
-    let headers =
-        [("authorization", "Bearer pk_int_TestTestTestTestTestTe"), ("idempotency-key", "the-same")];
+    let headers = [
+        ("authorization", "Bearer pk_int_TestTestTestTestTestTe"),
+        ("idempotency-key", "the-same"),
+    ];
     let push = async |body: String| crm.raw(Method::POST, "/records", &headers, body).await;
-    assert_eq!(push("{".to_owned()).await.push_error(), (400, "invalid_json".to_owned()));
-    assert_eq!(push("[]".to_owned()).await.push_error(), (400, "invalid_request".to_owned()));
-    assert_eq!(push("{}".to_owned()).await.push_error(), (400, "invalid_request".to_owned()));
+    assert_eq!(
+        push("{".to_owned()).await.push_error(),
+        (400, "invalid_json".to_owned())
+    );
+    assert_eq!(
+        push("[]".to_owned()).await.push_error(),
+        (400, "invalid_request".to_owned())
+    );
+    assert_eq!(
+        push("{}".to_owned()).await.push_error(),
+        (400, "invalid_request".to_owned())
+    );
     let many = push(json!({"records": vec![0; 1001]}).to_string()).await;
     assert_eq!(many.push_error(), (413, "too_many_records".to_owned()));
-    assert_eq!(many.json()["error"]["details"], json!({"limit": 1000, "received": 1001}));
+    assert_eq!(
+        many.json()["error"]["details"],
+        json!({"limit": 1000, "received": 1001})
+    );
     let large = push(" ".repeat(4_456_449)).await;
     assert_eq!(large.push_error(), (413, "payload_too_large".to_owned()));
-    assert_eq!(large.json()["error"]["details"], json!({"limit": 4_456_448}));
+    assert_eq!(
+        large.json()["error"]["details"],
+        json!({"limit": 4_456_448})
+    );
     let empty = push(json!({"records": []}).to_string()).await;
-    assert_eq!(empty.status, 200, "an empty batch is fine, and a refused one does not consume its key");
+    assert_eq!(
+        empty.status, 200,
+        "an empty batch is fine, and a refused one does not consume its key"
+    );
     let largest = format!("{{\"records\":[]{}}}", " ".repeat(4_456_448 - 14));
-    assert_eq!(crm.raw(Method::POST, "/records?validate=1", &headers, largest).await.status, 200);
+    assert_eq!(
+        crm.raw(Method::POST, "/records?validate=1", &headers, largest)
+            .await
+            .status,
+        200
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -122,12 +182,23 @@ async fn one_bad_record_never_stops_the_rest() {
         "[".repeat(10_000),
         "]".repeat(10_000)
     );
-    let headers = [("authorization", "Bearer pk_int_TestTestTestTestTestTe"), ("idempotency-key", "k")];
+    let headers = [
+        ("authorization", "Bearer pk_int_TestTestTestTestTestTe"),
+        ("idempotency-key", "k"),
+    ];
     let answer = crm.raw(Method::POST, "/records", &headers, body).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     let json = answer.json();
-    let codes: Vec<_> = json["rejections"].as_array().unwrap().iter().map(|item| &item["code"]).collect();
-    assert_eq!(codes, ["invalid_external_id", "invalid_type", "missing_external_id"]);
+    let codes: Vec<_> = json["rejections"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| &item["code"])
+        .collect();
+    assert_eq!(
+        codes,
+        ["invalid_external_id", "invalid_type", "missing_external_id"]
+    );
     assert_eq!(crm.ids().await, ["a", "d"]);
 }
 
@@ -136,12 +207,17 @@ async fn a_batch_of_tens_of_thousands_of_warnings_has_a_row_for_each() {
     const FIELDS: usize = 25;
     let crm = CrmClient::start().await;
     let keys: Vec<String> = (0..FIELDS).map(|number| format!("n{number}")).collect();
-    let fields: Vec<Value> = keys.iter().map(|key| json!({"key": key, "type": "number"})).collect();
+    let fields: Vec<Value> = keys
+        .iter()
+        .map(|key| json!({"key": key, "type": "number"}))
+        .collect();
     assert_eq!(crm.declare(json!(fields)).await.status, 200);
     crm.begin("delta").await;
-    let values: serde_json::Map<String, Value> = keys.iter().map(|key| (key.clone(), json!([]))).collect();
-    let batch: Vec<Value> =
-        (0..1000).map(|number| json!({"external_id": number.to_string(), "fields": values})).collect();
+    let values: serde_json::Map<String, Value> =
+        keys.iter().map(|key| (key.clone(), json!([]))).collect();
+    let batch: Vec<Value> = (0..1000)
+        .map(|number| json!({"external_id": number.to_string(), "fields": values}))
+        .collect();
     let answer = crm.push(&batch).await.json();
     assert_eq!(answer["accepted"], 1000, "{answer}");
     assert_eq!(answer["warnings"].as_array().unwrap().len(), FIELDS);

@@ -16,7 +16,10 @@ async fn a_removal_over_the_owners_share_is_409_removal_guard_until_it_is_confir
     crm.push(&records(&["a"])).await;
     let guarded = crm.complete(json!({})).await;
     assert_eq!(guarded.push_error(), (409, "removal_guard".to_owned()));
-    assert_eq!(guarded.json()["error"]["details"], json!({"count": 3, "share": 0.75, "limit": 0.5}));
+    assert_eq!(
+        guarded.json()["error"]["details"],
+        json!({"count": 3, "share": 0.75, "limit": 0.5})
+    );
     assert_eq!(crm.ids().await.len(), 4);
     let confirmed = crm.complete(json!({"confirmRemoval": true})).await.json();
     assert_eq!(confirmed["markedRemoved"], 3);
@@ -35,9 +38,18 @@ async fn a_new_integration_is_guarded_against_losing_more_than_a_fifth_and_at_le
     crm.begin("full").await;
     let again = crm.begin("full").await.json()["error"].clone();
     assert_eq!(again["code"], "sync_in_progress");
-    assert!(again["message"].as_str().unwrap().contains("removes every contact"), "{again}");
+    assert!(
+        again["message"]
+            .as_str()
+            .unwrap()
+            .contains("removes every contact"),
+        "{again}"
+    );
     let guarded = crm.complete(json!({})).await;
-    assert_eq!(guarded.json()["error"]["details"], json!({"count": 250, "share": 1.0, "limit": 0.2}));
+    assert_eq!(
+        guarded.json()["error"]["details"],
+        json!({"count": 250, "share": 1.0, "limit": 0.2})
+    );
     assert_eq!(crm.ids().await.len(), 250);
     // A fifth is allowed, and so are fewer than 25, whatever their share.
     crm.push(&records(&all[..200])).await;
@@ -49,18 +61,28 @@ async fn a_new_integration_is_guarded_against_losing_more_than_a_fifth_and_at_le
 #[tokio::test(flavor = "multi_thread")]
 async fn an_integration_that_stands_keeps_its_guard_when_a_file_says_nothing_of_it() {
     let crm = CrmClient::start().await;
-    let guard =
-        "SELECT coalesce(removal_guard_percent, -1)::bigint * 1000 + removal_guard_minimum FROM integrations";
+    let guard = "SELECT coalesce(removal_guard_percent, -1)::bigint * 1000 + removal_guard_minimum FROM integrations";
     assert_eq!(crm.stack.count(guard).await, 20_025);
     crm.stack
         .sql
-        .execute("UPDATE integrations SET removal_guard_percent = NULL, removal_guard_minimum = 0", &[])
+        .execute(
+            "UPDATE integrations SET removal_guard_percent = NULL, removal_guard_minimum = 0",
+            &[],
+        )
         .await
         .unwrap();
     crm.integration(json!({})).await;
-    assert_eq!(crm.stack.count(guard).await, -1000, "made before there was a default");
+    assert_eq!(
+        crm.stack.count(guard).await,
+        -1000,
+        "made before there was a default"
+    );
     crm.integration(json!({"removal_guard_percent": 50})).await;
-    assert_eq!(crm.stack.count(guard).await, 50_000, "the owner's share has no minimum");
+    assert_eq!(
+        crm.stack.count(guard).await,
+        50_000,
+        "the owner's share has no minimum"
+    );
     crm.integration(json!({})).await;
     assert_eq!(crm.stack.count(guard).await, 50_000);
 }
@@ -69,8 +91,14 @@ async fn an_integration_that_stands_keeps_its_guard_when_a_file_says_nothing_of_
 async fn complete_with_validate_1_only_counts() {
     let crm = CrmClient::start().await;
     crm.sync("full", &records(&["a", "b", "c", "d"])).await;
-    let validate = async || crm.call(Method::PATCH, "/sync?validate=1", "", &json!({})).await;
-    assert_eq!(validate().await.push_error(), (409, "no_open_sync".to_owned()));
+    let validate = async || {
+        crm.call(Method::PATCH, "/sync?validate=1", "", &json!({}))
+            .await
+    };
+    assert_eq!(
+        validate().await.push_error(),
+        (409, "no_open_sync".to_owned())
+    );
     let open = crm.begin("full").await.json();
     crm.push(&records(&["a"])).await;
     assert_eq!(
@@ -88,10 +116,20 @@ async fn the_last_removal_can_be_taken_back_once() {
     crm.sync("full", &records(&["a", "b", "c", "d"])).await;
     crm.sync("full", &records(&["a"])).await;
     // One comes back, another is deleted by the client after all.
-    crm.sync("delta", &[records(&["b"])[0].clone(), json!({"external_id": "c", "op": "delete"})]).await;
+    crm.sync(
+        "delta",
+        &[
+            records(&["b"])[0].clone(),
+            json!({"external_id": "c", "op": "delete"}),
+        ],
+    )
+    .await;
     assert_eq!(undo(&crm).await.unwrap(), 1);
     assert_eq!(crm.ids().await, ["a", "b", "d"]);
-    assert!(undo(&crm).await.is_err(), "there is nothing more to take back");
+    assert!(
+        undo(&crm).await.is_err(),
+        "there is nothing more to take back"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -103,20 +141,42 @@ async fn what_a_full_sync_missed_is_erased_when_it_can_no_longer_be_taken_back()
     // As a syncer deletes that knows of no erasing.
     let delete = "UPDATE contacts SET removed_at = now() WHERE external_id = 'c'";
     crm.stack.sql.execute(delete, &[]).await.unwrap();
-    let with_values = "SELECT count(*) FROM contacts WHERE fields <> '{}' OR fingerprint IS NOT NULL";
-    eventually("a syncer erases what was deleted", async || crm.stack.count(with_values).await == 2).await;
+    let with_values =
+        "SELECT count(*) FROM contacts WHERE fields <> '{}' OR fingerprint IS NOT NULL";
+    eventually("a syncer erases what was deleted", async || {
+        crm.stack.count(with_values).await == 2
+    })
+    .await;
     let shown = async |id: &str| crm.get(&format!("/contacts?externalId={id}")).await.json();
-    assert_eq!(shown("b").await["fields"], json!({"first": "Ann", "score": "7"}), "it can still be undone");
+    assert_eq!(
+        shown("b").await["fields"],
+        json!({"first": "Ann", "score": "7"}),
+        "it can still be undone"
+    );
 
     crm.stack.clock.advance(TimeDelta::days(31));
-    assert!(undo(&crm).await.is_err(), "its time is over, whether it is erased yet or not");
-    eventually("a syncer erases what was missed", async || crm.stack.count(with_values).await == 1).await;
+    assert!(
+        undo(&crm).await.is_err(),
+        "its time is over, whether it is erased yet or not"
+    );
+    eventually("a syncer erases what was missed", async || {
+        crm.stack.count(with_values).await == 1
+    })
+    .await;
     for id in ["b", "c"] {
         let contact = shown(id).await;
-        assert_eq!((&contact["fields"], &contact["removed"]), (&json!({}), &json!(true)), "{contact}");
+        assert_eq!(
+            (&contact["fields"], &contact["removed"]),
+            (&json!({}), &json!(true)),
+            "{contact}"
+        );
     }
     // Who comes back has what is sent, and can be removed again.
-    crm.sync("delta", &[json!({"external_id": "b", "fields": {"score": 8}})]).await;
+    crm.sync(
+        "delta",
+        &[json!({"external_id": "b", "fields": {"score": 8}})],
+    )
+    .await;
     assert_eq!(shown("b").await["fields"], json!({"score": "8"}));
     crm.sync("full", &["a"].map(named)).await;
     assert_eq!(undo(&crm).await.unwrap(), 1);
@@ -125,7 +185,14 @@ async fn what_a_full_sync_missed_is_erased_when_it_can_no_longer_be_taken_back()
 
 async fn undo(crm: &CrmClient) -> Result<i64, store::StoreError> {
     let team = crm.stack.store.team_by_name("Test").await?;
-    let integration = crm.stack.store.integration_by_name(team.team_id, "CRM").await?;
+    let integration = crm
+        .stack
+        .store
+        .integration_by_name(team.team_id, "CRM")
+        .await?;
     let now = crm.stack.now();
-    crm.stack.store.sync_undo_removal(integration.integration_id, now - TimeDelta::days(30), now).await
+    crm.stack
+        .store
+        .sync_undo_removal(integration.integration_id, now - TimeDelta::days(30), now)
+        .await
 }

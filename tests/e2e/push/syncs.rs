@@ -10,7 +10,10 @@ use super::{record, records};
 async fn a_full_sync_marks_every_contact_it_did_not_receive_as_removed() {
     let crm = CrmClient::start().await;
     let first = crm.sync("full", &records(&["a", "b", "c"])).await;
-    assert_eq!((&first["recordsUpserted"], &first["markedRemoved"]), (&json!(3), &json!(0)));
+    assert_eq!(
+        (&first["recordsUpserted"], &first["markedRemoved"]),
+        (&json!(3), &json!(0))
+    );
     let second = crm.sync("full", &records(&["b"])).await;
     assert_eq!(
         second,
@@ -20,7 +23,11 @@ async fn a_full_sync_marks_every_contact_it_did_not_receive_as_removed() {
     assert_eq!(crm.ids().await, ["b"]);
     let third = crm.sync("full", &records(&["a", "b"])).await;
     assert_eq!(third["markedRemoved"], 0, "a contact is removed once");
-    assert_eq!(crm.ids().await, ["a", "b"], "a contact that comes back is restored");
+    assert_eq!(
+        crm.ids().await,
+        ["a", "b"],
+        "a contact that comes back is restored"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -30,10 +37,16 @@ async fn a_delta_sync_removes_only_what_is_deleted_explicitly() {
     let delta = crm
         .sync(
             "delta",
-            &[json!({"external_id": "a", "op": "delete"}), json!({"external_id": "x", "op": "delete"})],
+            &[
+                json!({"external_id": "a", "op": "delete"}),
+                json!({"external_id": "x", "op": "delete"}),
+            ],
         )
         .await;
-    assert_eq!((&delta["recordsDeleted"], &delta["markedRemoved"]), (&json!(2), &json!(0)));
+    assert_eq!(
+        (&delta["recordsDeleted"], &delta["markedRemoved"]),
+        (&json!(2), &json!(0))
+    );
     assert_eq!(crm.ids().await, ["b", "c"]);
 }
 
@@ -41,8 +54,19 @@ async fn a_delta_sync_removes_only_what_is_deleted_explicitly() {
 async fn a_contact_deleted_within_a_full_sync_is_not_marked_removed() {
     let crm = CrmClient::start().await;
     crm.sync("full", &records(&["a", "b"])).await;
-    let full = crm.sync("full", &[json!({"external_id": "a", "op": "delete"}), record("b", "Ann")]).await;
-    assert_eq!((&full["recordsDeleted"], &full["markedRemoved"]), (&json!(1), &json!(0)));
+    let full = crm
+        .sync(
+            "full",
+            &[
+                json!({"external_id": "a", "op": "delete"}),
+                record("b", "Ann"),
+            ],
+        )
+        .await;
+    assert_eq!(
+        (&full["recordsDeleted"], &full["markedRemoved"]),
+        (&json!(1), &json!(0))
+    );
     assert_eq!(crm.ids().await, ["b"]);
 }
 
@@ -52,7 +76,10 @@ async fn a_rejected_record_whose_external_id_can_be_read_counts_as_received() {
     crm.sync("full", &records(&["a", "b"])).await;
     let bad = json!({"external_id": "a", "fields": {"mail": "nobody"}});
     let full = crm.sync("full", &[bad, record("b", "Ann")]).await;
-    assert_eq!((&full["recordsRejected"], &full["markedRemoved"]), (&json!(1), &json!(0)));
+    assert_eq!(
+        (&full["recordsRejected"], &full["markedRemoved"]),
+        (&json!(1), &json!(0))
+    );
     assert_eq!(crm.ids().await, ["a", "b"]);
 }
 
@@ -61,7 +88,8 @@ async fn begin_answers_the_sync_and_a_second_one_409_sync_in_progress() {
     let crm = CrmClient::start().await;
     let begun = crm.begin("delta").await.json();
     assert_eq!(begun["mode"], "delta");
-    let expires: chrono::DateTime<chrono::Utc> = begun["expiresAt"].as_str().unwrap().parse().unwrap();
+    let expires: chrono::DateTime<chrono::Utc> =
+        begun["expiresAt"].as_str().unwrap().parse().unwrap();
     assert!((expires - crm.stack.now() - TimeDelta::hours(24)).abs() < TimeDelta::minutes(1));
     let second = crm.begin("full").await;
     assert_eq!(second.push_error(), (409, "sync_in_progress".to_owned()));
@@ -72,8 +100,14 @@ async fn begin_answers_the_sync_and_a_second_one_409_sync_in_progress() {
 async fn push_and_complete_without_an_open_sync_are_409_no_open_sync() {
     let crm = CrmClient::start().await;
     for _ in 0..2 {
-        assert_eq!(crm.push(&records(&["a"])).await.push_error(), (409, "no_open_sync".to_owned()));
-        assert_eq!(crm.complete(json!({})).await.push_error(), (409, "no_open_sync".to_owned()));
+        assert_eq!(
+            crm.push(&records(&["a"])).await.push_error(),
+            (409, "no_open_sync".to_owned())
+        );
+        assert_eq!(
+            crm.complete(json!({})).await.push_error(),
+            (409, "no_open_sync".to_owned())
+        );
         crm.sync("full", &[]).await;
     }
 }
@@ -83,14 +117,23 @@ async fn complete_takes_only_the_id_of_the_open_sync() {
     let crm = CrmClient::start().await;
     let old = crm.sync("full", &[]).await["syncId"].clone();
     let open = crm.begin("full").await.json()["syncId"].clone();
-    assert_eq!(crm.complete(json!({"syncId": old})).await.push_error(), (409, "no_open_sync".to_owned()));
+    assert_eq!(
+        crm.complete(json!({"syncId": old})).await.push_error(),
+        (409, "no_open_sync".to_owned())
+    );
     let nobodys = uuid::Uuid::now_v7().to_string();
     assert_eq!(
         crm.complete(json!({"syncId": nobodys})).await.push_error(),
         (404, "sync_not_found".to_owned())
     );
-    assert_eq!(crm.complete(json!({"syncId": "x"})).await.push_error(), (400, "invalid_sync_id".to_owned()));
-    assert_eq!(crm.complete(json!({"syncId": open})).await.json()["syncId"], open);
+    assert_eq!(
+        crm.complete(json!({"syncId": "x"})).await.push_error(),
+        (400, "invalid_sync_id".to_owned())
+    );
+    assert_eq!(
+        crm.complete(json!({"syncId": open})).await.json()["syncId"],
+        open
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -101,10 +144,20 @@ async fn an_unfinished_sync_expires_after_24_hours_and_removes_nothing() {
     crm.push(&records(&["a"])).await;
     crm.stack.clock.advance(TimeDelta::hours(24));
     assert_eq!(crm.get("/sync").await.json()["sync"]["status"], "expired");
-    assert_eq!(crm.push(&records(&["b"])).await.push_error(), (409, "no_open_sync".to_owned()));
-    assert_eq!(crm.complete(json!({})).await.push_error(), (409, "no_open_sync".to_owned()));
+    assert_eq!(
+        crm.push(&records(&["b"])).await.push_error(),
+        (409, "no_open_sync".to_owned())
+    );
+    assert_eq!(
+        crm.complete(json!({})).await.push_error(),
+        (409, "no_open_sync".to_owned())
+    );
     assert_eq!(crm.ids().await, ["a", "b"]);
-    assert_eq!(crm.begin("delta").await.status, 200, "the next request finds it expired");
+    assert_eq!(
+        crm.begin("delta").await.status,
+        200,
+        "the next request finds it expired"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -114,22 +167,35 @@ async fn the_periodic_job_writes_expiry_down_and_forgets_what_ended_syncs_receiv
     crm.push(&[json!({"external_id": "a"})]).await;
     crm.stack.clock.advance(TimeDelta::hours(25));
     eventually("the sync is expired and its marks are gone", async || {
-        crm.stack.count("SELECT count(*) FROM syncs WHERE status = 'expired' AND is_purged").await == 1
+        crm.stack
+            .count("SELECT count(*) FROM syncs WHERE status = 'expired' AND is_purged")
+            .await
+            == 1
             && crm.stack.count("SELECT count(*) FROM sync_received").await == 0
     })
     .await;
     crm.stack.clock.advance(TimeDelta::days(7));
     eventually("the keys are gone after 7 days", async || {
-        crm.stack.count("SELECT count(*) FROM idempotency_keys").await == 0
+        crm.stack
+            .count("SELECT count(*) FROM idempotency_keys")
+            .await
+            == 0
     })
     .await;
-    crm.sync("full", &[json!({"external_id": "a"}), json!(7)]).await;
+    crm.sync("full", &[json!({"external_id": "a"}), json!(7)])
+        .await;
     crm.stack.clock.advance(TimeDelta::days(91));
     eventually("old syncs are gone, the latest stays", async || {
         crm.stack.count("SELECT count(*) FROM syncs").await == 1
     })
     .await;
-    assert_eq!(crm.get("/sync/rejections").await.json()["items"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        crm.get("/sync/rejections").await.json()["items"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -137,12 +203,21 @@ async fn many_old_syncs_are_forgotten_together_and_one_whose_integration_is_held
     // The periodic job looks once, before there is anything.
     let crm = CrmClient::with(vec![("SYNCER__JOB_INTERVAL_MS", "3600000".to_owned())]).await;
     for number in 0..5 {
-        crm.sync("full", &[json!({"external_id": "a"}), json!(number)]).await;
+        crm.sync("full", &[json!({"external_id": "a"}), json!(number)])
+            .await;
     }
     let store = &crm.stack.store;
-    assert_eq!(store.sync_received_purge(100).await.unwrap(), 5 + 5, "what they received, and their marks");
+    assert_eq!(
+        store.sync_received_purge(100).await.unwrap(),
+        5 + 5,
+        "what they received, and their marks"
+    );
     let later = crm.stack.clock.now() + TimeDelta::days(91);
-    assert_eq!(store.sync_purge(later, 2).await.unwrap(), 2, "two issues, and more to come");
+    assert_eq!(
+        store.sync_purge(later, 2).await.unwrap(),
+        2,
+        "two issues, and more to come"
+    );
     assert_eq!(
         store.sync_purge(later, 100).await.unwrap(),
         2 + 4,
@@ -151,15 +226,28 @@ async fn many_old_syncs_are_forgotten_together_and_one_whose_integration_is_held
     assert_eq!(store.sync_purge(later, 100).await.unwrap(), 0);
     crm.begin("full").await;
     let team = store.team_by_name("Test").await.unwrap();
-    let integration_id = store.integration_by_name(team.team_id, "CRM").await.unwrap().integration_id;
+    let integration_id = store
+        .integration_by_name(team.team_id, "CRM")
+        .await
+        .unwrap()
+        .integration_id;
     let mut connection = store.connection().await.unwrap();
     let complete = connection.begin().await.unwrap();
     complete.integration_hold(integration_id).await.unwrap();
-    assert_eq!(crm.push(&records(&["a"])).await.push_error(), (409, "in_progress".to_owned()));
-    assert_eq!(store.sync_expire(later, 100).await.unwrap(), 0, "what is under way ends well");
+    assert_eq!(
+        crm.push(&records(&["a"])).await.push_error(),
+        (409, "in_progress".to_owned())
+    );
+    assert_eq!(
+        store.sync_expire(later, 100).await.unwrap(),
+        0,
+        "what is under way ends well"
+    );
     drop(complete);
-    eventually("the integration is free again", async || store.sync_expire(later, 100).await.unwrap() == 1)
-        .await;
+    eventually("the integration is free again", async || {
+        store.sync_expire(later, 100).await.unwrap() == 1
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -170,7 +258,10 @@ async fn pushes_to_one_sync_run_in_parallel_and_complete_waits_for_them() {
     let ids: Vec<String> = (0..300).map(|number| format!("c{number}")).collect();
     let pushes = (0..8).map(|worker: usize| {
         // Each batch holds all contacts, in an order of its own, deletes among them.
-        let mut batch: Vec<_> = ids.iter().map(|id| record(id, &format!("w{worker}"))).collect();
+        let mut batch: Vec<_> = ids
+            .iter()
+            .map(|id| record(id, &format!("w{worker}")))
+            .collect();
         batch.rotate_left(worker * 37);
         if worker % 2 == 1 {
             batch.reverse();

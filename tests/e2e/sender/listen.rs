@@ -10,7 +10,11 @@ use super::Desk;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn scans_are_shown_and_forwarded_as_webhooks_bring_them() {
-    let (stack, endpoint) = with_qr_codes(StackOptions { dispatchers: 1, ..StackOptions::default() }).await;
+    let (stack, endpoint) = with_qr_codes(StackOptions {
+        dispatchers: 1,
+        ..StackOptions::default()
+    })
+    .await;
     stack.send(&people(1..3)).await;
     let codes = cards(&stack).await;
     // Before anybody listens: not shown.
@@ -19,7 +23,11 @@ async fn scans_are_shown_and_forwarded_as_webhooks_bring_them() {
     let desk = Desk::with("");
     let arguments = ["listen", "--forward", &local.url, "--count", "2", "--json"];
     let mut command = desk.command(&stack.url, KEY, &arguments);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut ready = std::io::BufReader::new(child.stderr.take().unwrap());
     let line = tokio::task::spawn_blocking(move || {
         let mut line = String::new();
@@ -29,20 +37,39 @@ async fn scans_are_shown_and_forwarded_as_webhooks_bring_them() {
     for code in &codes {
         stack.scan(code).await;
     }
-    let output = tokio::task::spawn_blocking(|| child.wait_with_output()).await.unwrap().unwrap();
+    let output = tokio::task::spawn_blocking(|| child.wait_with_output())
+        .await
+        .unwrap()
+        .unwrap();
     assert!(output.status.success());
     let shown: Vec<Value> = output
         .stdout
         .split(|byte| *byte == b'\n')
         .filter_map(|line| serde_json::from_slice(line).ok())
         .collect();
-    eventually("the webhook endpoint has them too", async || endpoint.count() == 3).await;
-    let mut delivered: Vec<Value> =
-        endpoint.received().iter().map(pillarbox_tests::ReceivedEvent::json).collect();
+    eventually("the webhook endpoint has them too", async || {
+        endpoint.count() == 3
+    })
+    .await;
+    let mut delivered: Vec<Value> = endpoint
+        .received()
+        .iter()
+        .map(pillarbox_tests::ReceivedEvent::json)
+        .collect();
     delivered.sort_by_key(|event| event["id"].to_string());
-    assert_eq!(shown, delivered[1..], "what is shown is what a webhook says");
+    assert_eq!(
+        shown,
+        delivered[1..],
+        "what is shown is what a webhook says"
+    );
     let forwarded = local.received();
-    assert_eq!(forwarded.iter().map(pillarbox_tests::ReceivedEvent::json).collect::<Vec<_>>(), shown);
+    assert_eq!(
+        forwarded
+            .iter()
+            .map(pillarbox_tests::ReceivedEvent::json)
+            .collect::<Vec<_>>(),
+        shown
+    );
     assert_eq!(forwarded[0].id(), shown[0]["id"].as_str().unwrap());
     assert_eq!(forwarded[0].headers["content-type"], "application/json");
 }
@@ -54,7 +81,14 @@ async fn the_feed_begins_now_and_goes_on_from_any_place_for_its_team_alone() {
     let code = cards(&stack).await.remove(0);
     let url = format!("{}/api/v1/scans", stack.url);
     let ask = async |query: &str, key: &str| {
-        stack.request(Method::GET, &format!("{url}{query}"), &[("x-api-key", key)], "").await
+        stack
+            .request(
+                Method::GET,
+                &format!("{url}{query}"),
+                &[("x-api-key", key)],
+                "",
+            )
+            .await
     };
     let begin = ask("", KEY).await.json();
     assert_eq!(begin["events"], json!([]));
@@ -68,13 +102,22 @@ async fn the_feed_begins_now_and_goes_on_from_any_place_for_its_team_alone() {
     let page = answer.json();
     assert_eq!(page["events"][0]["recipient"]["first_name"], "Pat");
     let after = page["nextAfter"].as_str().unwrap();
-    assert_eq!(ask(&format!("?after={after}"), KEY).await.json()["events"], json!([]));
-    assert_eq!(ask(&format!("?after={place}"), KEY).await.json()["events"], page["events"]);
+    assert_eq!(
+        ask(&format!("?after={after}"), KEY).await.json()["events"],
+        json!([])
+    );
+    assert_eq!(
+        ask(&format!("?after={place}"), KEY).await.json()["events"],
+        page["events"]
+    );
     assert_eq!(
         ask("", "pk_live_WrongWrongWrongWrongWrong").await.error(),
         (401, "invalid_api_key".to_owned())
     );
-    assert_eq!(ask("?wait=60", KEY).await.error(), (422, "invalid_payload".to_owned()));
+    assert_eq!(
+        ask("?wait=60", KEY).await.error(),
+        (422, "invalid_payload".to_owned())
+    );
     // Another team's key opens another team's feed.
     let key = "pk_live_OtherOtherOtherOtherOther";
     stack
@@ -82,5 +125,8 @@ async fn the_feed_begins_now_and_goes_on_from_any_place_for_its_team_alone() {
             json!({"teams": [{"name": "Other", "keys": [{"kind": "full_access", "name": "k", "key": key}]}]}),
         )
         .await;
-    assert_eq!(ask(&format!("?after={place}"), key).await.json()["events"], json!([]));
+    assert_eq!(
+        ask(&format!("?after={place}"), key).await.json()["events"],
+        json!([])
+    );
 }

@@ -32,7 +32,9 @@ impl Said {
 impl Desk {
     /// With this file as `people.csv`.
     fn with(content: &str) -> Self {
-        let desk = Self { folder: tempfile::tempdir().unwrap() };
+        let desk = Self {
+            folder: tempfile::tempdir().unwrap(),
+        };
         std::fs::write(desk.path("people.csv"), content).unwrap();
         desk
     }
@@ -50,12 +52,19 @@ impl Desk {
         let Ok(mut reader) = csv::Reader::from_path(self.path("people.results.csv")) else {
             return Vec::new();
         };
-        reader.records().map_while(Result::ok).map(|row| row.iter().map(str::to_owned).collect()).collect()
+        reader
+            .records()
+            .map_while(Result::ok)
+            .map(|row| row.iter().map(str::to_owned).collect())
+            .collect()
     }
 
     /// One column of the results.
     fn column(&self, index: usize) -> Vec<String> {
-        self.results().into_iter().map(|row| row[index].clone()).collect()
+        self.results()
+            .into_iter()
+            .map(|row| row[index].clone())
+            .collect()
     }
 
     /// The program in this folder, with a key and without any setting of ours.
@@ -66,10 +75,21 @@ impl Desk {
     /// Runs a command to its end.
     async fn run(&self, url: &str, key: &str, arguments: &[&str]) -> Said {
         let mut command = self.command(url, key, arguments);
-        let output = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
-        let Output { status, stdout, stderr } = output;
+        let output = tokio::task::spawn_blocking(move || command.output())
+            .await
+            .unwrap()
+            .unwrap();
+        let Output {
+            status,
+            stdout,
+            stderr,
+        } = output;
         let text = |bytes| String::from_utf8(bytes).unwrap();
-        Said { code: status.code(), stdout: text(stdout), stderr: text(stderr) }
+        Said {
+            code: status.code(),
+            stdout: text(stdout),
+            stderr: text(stderr),
+        }
     }
 }
 
@@ -87,13 +107,17 @@ fn command(folder: &Path, url: &str, key: &str, arguments: &[&str]) -> Command {
 
 /// Presses Ctrl-C.
 fn interrupt(child: &std::process::Child) {
-    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let status = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
     assert!(status.success());
 }
 
 /// People of these numbers as CSV, each at a house of its own.
 fn people_file(numbers: std::ops::Range<usize>) -> String {
-    let row = |number: usize| format!("c{number},Pat,Reader{number},{number} Main St,Austin,TX,78701\n");
+    let row =
+        |number: usize| format!("c{number},Pat,Reader{number},{number} Main St,Austin,TX,78701\n");
     let rows: String = numbers.map(row).collect();
     format!("Customer ID,First Name,Last Name,Street Address,City,State,Zip Code\n{rows}")
 }

@@ -25,21 +25,40 @@ async fn pieces(stack: &TestStack) -> i64 {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_row_of_a_file_gets_its_outcome() {
     let stack = TestStack::start().await;
-    let file = people_file(1..4) + "=evil,Ann,Hill,,Austin,TX,78701\n,Bob,Hill,9 Main St,Austin,TX,78701\n";
+    let file = people_file(1..4)
+        + "=evil,Ann,Hill,,Austin,TX,78701\n,Bob,Hill,9 Main St,Austin,TX,78701\n";
     let desk = Desk::with(&file);
     let said = desk.run(&stack.url, KEY, &send(&["--batch", "2"])).await;
     assert_eq!(said.code, Some(3), "a row was not mailed: {said:?}");
-    assert_eq!(said.json()["outcomes"], serde_json::json!({"mailed": 4, "invalid_address": 1}));
-    assert_eq!(desk.column(0), ["2", "3", "4", "5", "6"], "one line for each row");
+    assert_eq!(
+        said.json()["outcomes"],
+        serde_json::json!({"mailed": 4, "invalid_address": 1})
+    );
+    assert_eq!(
+        desk.column(0),
+        ["2", "3", "4", "5", "6"],
+        "one line for each row"
+    );
     assert_eq!(
         desk.column(1),
         ["c1", "c2", "c3", "'=evil", "line 6"],
         "a cell that begins like a formula is made harmless"
     );
-    assert_eq!(desk.column(STATUS), ["mailed", "mailed", "mailed", "not_mailed", "mailed"]);
+    assert_eq!(
+        desk.column(STATUS),
+        ["mailed", "mailed", "mailed", "not_mailed", "mailed"]
+    );
     assert_eq!(desk.column(REASON)[3], "invalid_address");
-    assert_eq!(stack.count("SELECT count(*) FROM recipients WHERE reference = 'c2'").await, 1);
-    assert!(!desk.has("people.results.csv.journal"), "an upload that ended leaves no journal");
+    assert_eq!(
+        stack
+            .count("SELECT count(*) FROM recipients WHERE reference = 'c2'")
+            .await,
+        1
+    );
+    assert!(
+        !desk.has("people.results.csv.journal"),
+        "an upload that ended leaves no journal"
+    );
     let again = desk.run(&stack.url, KEY, &SEND).await;
     assert!(again.stderr.contains("is there already"), "{again:?}");
     assert_eq!(pieces(&stack).await, 4);
@@ -52,10 +71,19 @@ async fn a_validation_tells_what_would_come_of_each_row_and_mails_nobody() {
     let arguments = send(&["--validate", "--results", "people.results.csv"]);
     let said = desk.run(&stack.url, KEY, &arguments).await;
     assert_eq!(said.code, Some(0), "{said:?}");
-    assert_eq!(said.json()["outcomes"], serde_json::json!({"would_mail": 3, "invalid_address": 1}));
-    assert_eq!(desk.column(STATUS), ["would_mail", "would_mail", "would_mail", "not_mailed"]);
+    assert_eq!(
+        said.json()["outcomes"],
+        serde_json::json!({"would_mail": 3, "invalid_address": 1})
+    );
+    assert_eq!(
+        desk.column(STATUS),
+        ["would_mail", "would_mail", "would_mail", "not_mailed"]
+    );
     let said = desk.run(&stack.url, KEY, &send(&["--validate"])).await;
-    assert!(said.code == Some(0) && desk.has("people.validated.csv"), "{said:?}");
+    assert!(
+        said.code == Some(0) && desk.has("people.validated.csv"),
+        "{said:?}"
+    );
     assert_eq!(pieces(&stack).await, 0);
 }
 
@@ -64,20 +92,39 @@ async fn a_validation_and_a_send_tell_what_the_cards_cost() {
     let stack = TestStack::start().await;
     let between = FaultyProxy::start(&stack.url).await;
     let desk = Desk::with(&(people_file(1..6) + "c9,Ann,Hill,,Austin,TX,78701\n"));
-    let validated = desk.run(&between.url, KEY, &send(&["--validate", "--batch", "2"])).await.json();
+    let validated = desk
+        .run(&between.url, KEY, &send(&["--validate", "--batch", "2"]))
+        .await
+        .json();
     // The answer of the second batch is lost, and told again from where it is stored.
     between.next([ProxyBehavior::Pass, ProxyBehavior::LoseAnswer]);
     let said = desk.run(&between.url, KEY, &send(&["--batch", "2"])).await;
-    let price = stack.count("SELECT min(price_cents)::bigint FROM pieces").await;
-    assert_eq!(stack.count("SELECT sum(amount_cents)::bigint FROM charges").await, 5 * price);
+    let price = stack
+        .count("SELECT min(price_cents)::bigint FROM pieces")
+        .await;
+    assert_eq!(
+        stack
+            .count("SELECT sum(amount_cents)::bigint FROM charges")
+            .await,
+        5 * price
+    );
     assert_eq!(validated["cost_cents"], 5 * price);
     assert_eq!(
-        (&said.json()["cost_cents"], &said.json()["rows_of_unknown_cost"]),
+        (
+            &said.json()["cost_cents"],
+            &said.json()["rows_of_unknown_cost"]
+        ),
         (&(3 * price).into(), &2.into())
     );
     let desk = Desk::with(&people_file(11..13));
-    let said = desk.run(&stack.url, KEY, &["send", CAMPAIGN, "people.csv"]).await;
-    let dollars = format!("2 of 2 rows were mailed. They cost ${}.{:02}.", 2 * price / 100, 2 * price % 100);
+    let said = desk
+        .run(&stack.url, KEY, &["send", CAMPAIGN, "people.csv"])
+        .await;
+    let dollars = format!(
+        "2 of 2 rows were mailed. They cost ${}.{:02}.",
+        2 * price / 100,
+        2 * price % 100
+    );
     assert!(said.stdout.starts_with(&dollars), "{}", said.stdout);
 }
 
@@ -88,13 +135,31 @@ async fn ctrl_c_tells_what_is_mailed_and_what_is_unknown_and_ends_with_130() {
     let desk = Desk::with(&people_file(1..6));
     // The second batch is carried out, and its answer lost: the command waits long before it asks again.
     between.next([ProxyBehavior::Pass, ProxyBehavior::LoseAnswer]);
-    let arguments = ["send", CAMPAIGN, "people.csv", "--batch", "2", "--pause-ms", "60000"];
+    let arguments = [
+        "send",
+        CAMPAIGN,
+        "people.csv",
+        "--batch",
+        "2",
+        "--pause-ms",
+        "60000",
+    ];
     let mut command = desk.command(&between.url, KEY, &arguments);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     eventually("two batches are mailed", async || pieces(&stack).await == 4).await;
-    eventually("the first one's results are kept", async || desk.results().len() == 2).await;
+    eventually("the first one's results are kept", async || {
+        desk.results().len() == 2
+    })
+    .await;
     interrupt(&child);
-    let output = tokio::task::spawn_blocking(|| child.wait_with_output()).await.unwrap().unwrap();
+    let output = tokio::task::spawn_blocking(|| child.wait_with_output())
+        .await
+        .unwrap()
+        .unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(130), "{said}");
     for part in [
@@ -107,7 +172,11 @@ async fn ctrl_c_tells_what_is_mailed_and_what_is_unknown_and_ends_with_130() {
         assert!(said.contains(part), "{part}: {said}");
     }
     let said = desk.run(&between.url, KEY, &send(&["--batch", "2"])).await;
-    assert_eq!(said.json()["outcomes"], serde_json::json!({"mailed": 5}), "{said:?}");
+    assert_eq!(
+        said.json()["outcomes"],
+        serde_json::json!({"mailed": 5}),
+        "{said:?}"
+    );
     assert_eq!(pieces(&stack).await, 5);
 }
 
@@ -118,25 +187,58 @@ async fn a_column_that_would_be_new_is_asked_about_and_a_known_one_is_not() {
     let desk = Desk::with(&format!("full name,Address,City,State,Zip,Plan\n{row}"));
     let dry = desk.run(&stack.url, KEY, &send(&["--dry-run"])).await;
     assert_eq!(
-        (&dry.json()["columns"][0]["new"], &dry.json()["columns"][1]["new"]),
+        (
+            &dry.json()["columns"][0]["new"],
+            &dry.json()["columns"][1]["new"]
+        ),
         (&true.into(), &false.into())
     );
-    assert!(dry.json()["notes"].to_string().contains("CURRENT RESIDENT"), "{dry:?}");
+    assert!(
+        dry.json()["notes"].to_string().contains("CURRENT RESIDENT"),
+        "{dry:?}"
+    );
     let said = desk.run(&stack.url, KEY, &SEND).await;
     assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(said.stderr.contains("column 1 \"full name\" is no field of the API"), "{}", said.stderr);
-    assert!(!desk.has("people.results.csv") && pieces(&stack).await == 0, "nothing was sent");
+    assert!(
+        said.stderr
+            .contains("column 1 \"full name\" is no field of the API"),
+        "{}",
+        said.stderr
+    );
+    assert!(
+        !desk.has("people.results.csv") && pieces(&stack).await == 0,
+        "nothing was sent"
+    );
     // Said column by column, or of all at once.
-    let said = desk.run(&stack.url, KEY, &send(&["--map", "full name=", "--map", "Plan=Plan"])).await;
+    let said = desk
+        .run(
+            &stack.url,
+            KEY,
+            &send(&["--map", "full name=", "--map", "Plan=Plan"]),
+        )
+        .await;
     assert_eq!(said.code, Some(0), "{said:?}");
-    let desk = Desk::with(&format!("Note,Address,City,State,Zip,PLAN\n{}", row.replace("1 Main", "2 Main")));
-    assert_eq!(desk.run(&stack.url, KEY, &send(&["--new-columns"])).await.code, Some(0));
+    let desk = Desk::with(&format!(
+        "Note,Address,City,State,Zip,PLAN\n{}",
+        row.replace("1 Main", "2 Main")
+    ));
+    assert_eq!(
+        desk.run(&stack.url, KEY, &send(&["--new-columns"]))
+            .await
+            .code,
+        Some(0)
+    );
     // Now the team has them all.
-    let desk = Desk::with(&format!("note,Address,City,State,Zip,plan\n{}", row.replace("1 Main", "3 Main")));
+    let desk = Desk::with(&format!(
+        "note,Address,City,State,Zip,plan\n{}",
+        row.replace("1 Main", "3 Main")
+    ));
     let said = desk.run(&stack.url, KEY, &SEND).await;
     assert_eq!(said.code, Some(0), "{said:?}");
     let names = stack
-        .count("SELECT count(*) FROM address_columns WHERE name_key IN ('note', 'plan', 'full name')")
+        .count(
+            "SELECT count(*) FROM address_columns WHERE name_key IN ('note', 'plan', 'full name')",
+        )
         .await;
     assert_eq!(names, 2);
 }
@@ -155,26 +257,48 @@ async fn an_answer_that_is_lost_is_asked_for_again_with_the_same_key_and_body() 
     let desk = Desk::with(&people_file(1..9));
     let said = desk.run(&between.url, KEY, &send(&["--batch", "4"])).await;
     assert_eq!(said.code, Some(0), "{said:?}");
-    assert_eq!(desk.column(STATUS), vec!["mailed"; 8], "the stored answer, not a duplicate");
+    assert_eq!(
+        desk.column(STATUS),
+        vec!["mailed"; 8],
+        "the stored answer, not a duplicate"
+    );
     assert_eq!(pieces(&stack).await, 8);
     let passed = between.passed();
     assert_eq!(passed.len(), 6);
     for again in [1, 2, 3] {
-        assert_eq!((passed[again].key(), &passed[again].body), (passed[0].key(), &passed[0].body));
+        assert_eq!(
+            (passed[again].key(), &passed[again].body),
+            (passed[0].key(), &passed[0].body)
+        );
     }
     assert_ne!(passed[0].key(), "");
-    assert_ne!(passed[0].key(), passed[4].key(), "another batch has another key");
+    assert_ne!(
+        passed[0].key(),
+        passed[4].key(),
+        "another batch has another key"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rate_limit_is_waited_out() {
     let stack = TestStack::start().await;
     let between = FaultyProxy::start(&stack.url).await;
-    between.next([ProxyBehavior::Limit, ProxyBehavior::Pass, ProxyBehavior::Limit]);
+    between.next([
+        ProxyBehavior::Limit,
+        ProxyBehavior::Pass,
+        ProxyBehavior::Limit,
+    ]);
     let desk = Desk::with(&people_file(1..3));
-    let said = desk.run(&between.url, KEY, &send(&["--batch", "1", "--tries", "1"])).await;
+    let said = desk
+        .run(&between.url, KEY, &send(&["--batch", "1", "--tries", "1"]))
+        .await;
     assert_eq!(said.code, Some(0), "{said:?}");
-    assert_eq!(said.stderr.matches("again in 1.0 s").count(), 2, "as Retry-After says: {}", said.stderr);
+    assert_eq!(
+        said.stderr.matches("again in 1.0 s").count(),
+        2,
+        "as Retry-After says: {}",
+        said.stderr
+    );
     assert_eq!(desk.column(STATUS), ["mailed", "mailed"]);
 }
 
@@ -187,7 +311,10 @@ async fn a_killed_command_goes_on_where_it_stopped_and_nobody_is_mailed_twice() 
     // Killed again and again, each time a little further on, wherever it happens to be.
     for rows in [1, 20, 40] {
         let mut child = desk.command(&stack.url, KEY, &arguments).spawn().unwrap();
-        eventually("some rows are through", async || desk.results().len() >= rows).await;
+        eventually("some rows are through", async || {
+            desk.results().len() >= rows
+        })
+        .await;
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(desk.has("people.results.csv.journal"));
@@ -215,14 +342,23 @@ async fn a_service_that_goes_away_is_given_up_and_taken_up_again() {
     let arguments = send(&["--batch", "2", "--tries", "3"]);
     let said = desk.run(&between.url, KEY, &arguments).await;
     assert_eq!(said.code, Some(1));
-    let expected = "after 2 of 6 rows (the same command goes on from there): gave up after 3 attempts";
+    let expected =
+        "after 2 of 6 rows (the same command goes on from there): gave up after 3 attempts";
     assert!(said.stderr.contains(expected), "{}", said.stderr);
     // Nothing listens there now; then it is back.
     let dead = desk.run("http://127.0.0.1:1", KEY, &arguments).await;
-    assert!(dead.stderr.contains("other options, another address"), "{}", dead.stderr);
+    assert!(
+        dead.stderr.contains("other options, another address"),
+        "{}",
+        dead.stderr
+    );
     between.always(ProxyBehavior::Pass);
     let said = desk.run(&between.url, KEY, &arguments).await;
-    assert_eq!((said.code, desk.column(STATUS)), (Some(0), vec!["mailed".to_owned(); 6]), "{said:?}");
+    assert_eq!(
+        (said.code, desk.column(STATUS)),
+        (Some(0), vec!["mailed".to_owned(); 6]),
+        "{said:?}"
+    );
     assert_eq!(pieces(&stack).await, 6);
 }
 
@@ -236,7 +372,10 @@ async fn a_file_that_is_not_in_order_is_told_by_line_and_column_and_nothing_is_s
             format!("Frist Name,Address,City,State,Zip\n{row}"),
             "column 1 \"Frist Name\" looks like first_name: say --map",
         ),
-        (format!("First Name,Address,City,State,Plz\n{row}"), "no column fills zip: say --map 'COLUMN=zip'"),
+        (
+            format!("First Name,Address,City,State,Plz\n{row}"),
+            "no column fills zip: say --map 'COLUMN=zip'",
+        ),
         (
             format!("First Name,Address,City,State,Zip\n{row}Bob,2 Main St,Austin\n"),
             "people.csv, line 3: only 3 cells under 5",
@@ -245,8 +384,14 @@ async fn a_file_that_is_not_in_order_is_told_by_line_and_column_and_nothing_is_s
             format!("First Name,Address,City,State,Zip\r\n\r\n{row}Bob,2 Main St,Austin\r\n"),
             "people.csv, line 4: only 3 cells under 5",
         ),
-        ("PK\u{3}\u{4}\u{14}\0\u{6}\0".to_owned(), "people.csv is an Excel workbook (.xlsx)"),
-        ("First Name,Address,City,State,Zip\n".to_owned(), "has headings and no rows"),
+        (
+            "PK\u{3}\u{4}\u{14}\0\u{6}\0".to_owned(),
+            "people.csv is an Excel workbook (.xlsx)",
+        ),
+        (
+            "First Name,Address,City,State,Zip\n".to_owned(),
+            "has headings and no rows",
+        ),
     ] {
         let said = Desk::with(&content).run(&between.url, KEY, &SEND).await;
         assert_eq!(said.code, Some(1), "{said:?}");
@@ -263,12 +408,25 @@ async fn a_file_that_is_not_in_order_is_told_by_line_and_column_and_nothing_is_s
 async fn what_the_service_refuses_leaves_nothing_behind() {
     let stack = TestStack::start().await;
     let desk = Desk::with(&people_file(1..3));
-    let said = desk.run(&stack.url, "pk_live_WrongWrongWrongWrongWrong", &SEND).await;
+    let said = desk
+        .run(&stack.url, "pk_live_WrongWrongWrongWrongWrong", &SEND)
+        .await;
     assert_eq!(said.code, Some(1));
-    assert!(said.stderr.starts_with("pillarbox: nothing was sent: 401 invalid_api_key: "), "{}", said.stderr);
+    assert!(
+        said.stderr
+            .starts_with("pillarbox: nothing was sent: 401 invalid_api_key: "),
+        "{}",
+        said.stderr
+    );
     assert!(!desk.has("people.results.csv") && !desk.has("people.results.csv.journal"));
-    let said = desk.run(&stack.url, KEY, &["send", "PA-NOBODY", "people.csv"]).await;
-    assert!(said.stderr.contains("404 campaign_not_found"), "{}", said.stderr);
+    let said = desk
+        .run(&stack.url, KEY, &["send", "PA-NOBODY", "people.csv"])
+        .await;
+    assert!(
+        said.stderr.contains("404 campaign_not_found"),
+        "{}",
+        said.stderr
+    );
     assert_eq!(
         desk.run(&stack.url, KEY, &SEND).await.code,
         Some(0),
@@ -282,7 +440,9 @@ async fn a_refusal_after_a_lost_answer_keeps_the_journal() {
     let between = FaultyProxy::start(&stack.url).await;
     between.next([ProxyBehavior::Answer(502)]);
     let desk = Desk::with(&people_file(1..3));
-    let said = desk.run(&between.url, "pk_live_WrongWrongWrongWrongWrong", &SEND).await;
+    let said = desk
+        .run(&between.url, "pk_live_WrongWrongWrongWrongWrong", &SEND)
+        .await;
     assert_eq!(said.code, Some(1), "{said:?}");
     for part in ["may have been mailed", "401 invalid_api_key"] {
         assert!(said.stderr.contains(part), "{part}: {}", said.stderr);
@@ -304,7 +464,10 @@ async fn rows_that_a_lost_request_may_have_mailed_count_as_unknown() {
     between.always(ProxyBehavior::Pass);
     let said = desk.run(&between.url, KEY, &arguments).await;
     assert_eq!(said.code, Some(3), "{said:?}");
-    assert_eq!(said.json()["outcomes"], serde_json::json!({"mailed": 2, "unknown": 2}));
+    assert_eq!(
+        said.json()["outcomes"],
+        serde_json::json!({"mailed": 2, "unknown": 2})
+    );
     assert_eq!(said.json()["rows_of_unknown_cost"], 2);
     assert_eq!(
         desk.column(REASON),
@@ -314,7 +477,11 @@ async fn rows_that_a_lost_request_may_have_mailed_count_as_unknown() {
     // What was never sent before is certain.
     let desk = Desk::with(&people_file(1..5));
     let said = desk.run(&between.url, KEY, &send(&["--batch", "3"])).await;
-    assert_eq!(said.json()["outcomes"], serde_json::json!({"duplicate_recent": 4}), "{said:?}");
+    assert_eq!(
+        said.json()["outcomes"],
+        serde_json::json!({"duplicate_recent": 4}),
+        "{said:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -324,13 +491,31 @@ async fn an_answer_that_cannot_be_kept_is_told_and_ends_with_4() {
     let limited = "trap '' XFSZ; ulimit -f 2; exec \"$@\"";
     let inner = desk.command(&stack.url, KEY, &SEND);
     let mut command = std::process::Command::new("sh");
-    command.args(["-c", limited, "sh"]).arg(inner.get_program()).args(inner.get_args());
-    command.current_dir(desk.path("")).env_clear().env("PATH", "/usr/bin:/bin");
-    command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?)))).stdin(Stdio::null());
-    let output = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
+    command
+        .args(["-c", limited, "sh"])
+        .arg(inner.get_program())
+        .args(inner.get_args());
+    command
+        .current_dir(desk.path(""))
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin");
+    command
+        .envs(
+            inner
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .stdin(Stdio::null());
+    let output = tokio::task::spawn_blocking(move || command.output())
+        .await
+        .unwrap()
+        .unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(4), "{said}");
-    assert!(said.contains("the 40 rows from line 2 on (40 mailed)"), "{said}");
+    assert!(
+        said.contains("the 40 rows from line 2 on (40 mailed)"),
+        "{said}"
+    );
     let said = desk.run(&stack.url, KEY, &SEND).await;
     assert_eq!((said.code, pieces(&stack).await), (Some(0), 40), "{said:?}");
 }

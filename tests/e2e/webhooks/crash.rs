@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pillarbox_tests::{
-    ChaosFault, ChaosFleet, EndpointReaction, PrivateServers, SpawnedProcess, StackOptions, TestStack,
-    WebhookSink, cards, eventually, free_port, people, person, with_qr_codes, with_qr_codes_on,
+    ChaosFault, ChaosFleet, EndpointReaction, PrivateServers, SpawnedProcess, StackOptions,
+    TestStack, WebhookSink, cards, eventually, free_port, people, person, with_qr_codes,
+    with_qr_codes_on,
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -22,18 +23,30 @@ fn quick_leases() -> Vec<(&'static str, String)> {
 }
 
 async fn recorded(stack: &TestStack) -> HashSet<String> {
-    let rows = stack.sql.query("SELECT scan_id FROM scans", &[]).await.expect("scans");
-    rows.iter().map(|row| format!("evt_{}", row.get::<_, uuid::Uuid>(0).simple())).collect()
+    let rows = stack
+        .sql
+        .query("SELECT scan_id FROM scans", &[])
+        .await
+        .expect("scans");
+    rows.iter()
+        .map(|row| format!("evt_{}", row.get::<_, uuid::Uuid>(0).simple()))
+        .collect()
 }
 
 fn delivered(sink: &WebhookSink) -> HashSet<String> {
-    sink.received().iter().map(pillarbox_tests::ReceivedEvent::id).collect()
+    sink.received()
+        .iter()
+        .map(pillarbox_tests::ReceivedEvent::id)
+        .collect()
 }
 
 /// A stack with one card, whose dispatchers are real processes.
 async fn without_dispatcher() -> (TestStack, WebhookSink, String) {
-    let (stack, sink) =
-        with_qr_codes(StackOptions { settings: quick_leases(), ..StackOptions::default() }).await;
+    let (stack, sink) = with_qr_codes(StackOptions {
+        settings: quick_leases(),
+        ..StackOptions::default()
+    })
+    .await;
     assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
     let code = cards(&stack).await.remove(0);
     // Real processes have real clocks; the stack's went ahead while it became ready.
@@ -43,24 +56,41 @@ async fn without_dispatcher() -> (TestStack, WebhookSink, String) {
 
 async fn dispatcher_dies_at(point: &'static str) {
     let (stack, sink, code) = without_dispatcher().await;
-    let doomed = tokio::sync::Mutex::new(SpawnedProcess::start("dispatcher", &stack.settings, Some(point)));
+    let doomed = tokio::sync::Mutex::new(SpawnedProcess::start(
+        "dispatcher",
+        &stack.settings,
+        Some(point),
+    ));
     futures_util::future::join_all((0..20).map(|_| stack.scan(&code))).await;
-    eventually("the dispatcher dies at its fail point", async || doomed.lock().await.has_ended()).await;
+    eventually("the dispatcher dies at its fail point", async || {
+        doomed.lock().await.has_ended()
+    })
+    .await;
     let _second = SpawnedProcess::start("dispatcher", &stack.settings, None);
     let scans = recorded(&stack).await;
     assert_eq!(scans.len(), 20);
-    eventually("every scan is delivered", async || delivered(&sink) == scans).await;
+    eventually("every scan is delivered", async || {
+        delivered(&sink) == scans
+    })
+    .await;
     eventually("nothing waits", async || {
-        stack.count("SELECT count(*) FROM deliveries WHERE state = 'delivered'").await == 20
+        stack
+            .count("SELECT count(*) FROM deliveries WHERE state = 'delivered'")
+            .await
+            == 20
     })
     .await;
 }
 
 /// How often attempts have panicked in the process with this operational port.
 async fn panics(port: u16) -> f64 {
-    let Ok(answer) = reqwest::get(format!("http://127.0.0.1:{port}/metrics")).await else { return 0.0 };
+    let Ok(answer) = reqwest::get(format!("http://127.0.0.1:{port}/metrics")).await else {
+        return 0.0;
+    };
     let text = answer.text().await.unwrap_or_default();
-    let count = text.lines().find_map(|line| line.strip_prefix("pillarbox_webhook_attempt_panics_total "));
+    let count = text
+        .lines()
+        .find_map(|line| line.strip_prefix("pillarbox_webhook_attempt_panics_total "));
     count.map_or(0.0, |count| count.parse().unwrap())
 }
 
@@ -69,15 +99,27 @@ async fn an_attempt_that_panics_gives_its_place_back() {
     let (stack, sink, code) = without_dispatcher().await;
     let port = free_port();
     let mut settings = stack.settings.clone();
-    settings.insert("PILLARBOX__DISPATCHER__CONCURRENCY".to_owned(), "1".to_owned());
-    settings.insert("PILLARBOX__ADMIN__LISTEN".to_owned(), format!("127.0.0.1:{port}"));
+    settings.insert(
+        "PILLARBOX__DISPATCHER__CONCURRENCY".to_owned(),
+        "1".to_owned(),
+    );
+    settings.insert(
+        "PILLARBOX__ADMIN__LISTEN".to_owned(),
+        format!("127.0.0.1:{port}"),
+    );
     let doomed = SpawnedProcess::start("dispatcher", &settings, Some("panic@delivery.posting"));
     futures_util::future::join_all((0..3).map(|_| stack.scan(&code))).await;
-    eventually("all three are attempted in the one place", async || panics(port).await >= 3.0).await;
+    eventually("all three are attempted in the one place", async || {
+        panics(port).await >= 3.0
+    })
+    .await;
     drop(doomed);
     let _second = SpawnedProcess::start("dispatcher", &stack.settings, None);
     let scans = recorded(&stack).await;
-    eventually("every scan is delivered", async || delivered(&sink) == scans).await;
+    eventually("every scan is delivered", async || {
+        delivered(&sink) == scans
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -100,8 +142,15 @@ async fn a_gateway_killed_after_the_record_before_the_announcement() {
     let (stack, sink, code) = without_dispatcher().await;
     let mut settings = stack.settings.clone();
     let port = free_port();
-    settings.insert("PILLARBOX__GATEWAY__LISTEN".to_owned(), format!("127.0.0.1:{port}"));
-    let doomed = tokio::sync::Mutex::new(SpawnedProcess::start("gateway", &settings, Some("scan.recorded")));
+    settings.insert(
+        "PILLARBOX__GATEWAY__LISTEN".to_owned(),
+        format!("127.0.0.1:{port}"),
+    );
+    let doomed = tokio::sync::Mutex::new(SpawnedProcess::start(
+        "gateway",
+        &settings,
+        Some("scan.recorded"),
+    ));
     eventually("the gateway dies at its fail point", async || {
         let _ = reqwest::get(format!("http://127.0.0.1:{port}/q/{code}")).await;
         doomed.lock().await.has_ended()
@@ -120,8 +169,16 @@ async fn a_dispatcher_told_to_stop_ends_its_attempts_and_records_them() {
     sink.always(Some(EndpointReaction::Hang(Duration::from_millis(300))));
     stack.scan(&code).await;
     eventually("an attempt is under way", async || sink.count() == 1).await;
-    assert!(tokio::task::block_in_place(|| dispatcher.terminate()), "it ends well");
-    assert_eq!(stack.count("SELECT count(*) FROM deliveries WHERE state = 'delivered'").await, 1);
+    assert!(
+        tokio::task::block_in_place(|| dispatcher.terminate()),
+        "it ends well"
+    );
+    assert_eq!(
+        stack
+            .count("SELECT count(*) FROM deliveries WHERE state = 'delivered'")
+            .await,
+        1
+    );
 }
 
 /// Phones that scan one card after another until told to stop. Returns how many redirects they got.
@@ -140,7 +197,10 @@ async fn phones(
         if !scanning.load(Ordering::Relaxed) {
             return;
         }
-        let answer = client.get(format!("{}/q/{code}", urls[turn % 2])).send().await;
+        let answer = client
+            .get(format!("{}/q/{code}", urls[turn % 2]))
+            .send()
+            .await;
         if answer.is_ok_and(|answer| answer.status() == 302) {
             redirects.fetch_add(1, Ordering::Relaxed);
         }
@@ -161,25 +221,47 @@ async fn chaos_loses_no_recorded_scan_and_copies_carry_the_same_webhook_id() {
     settings.push(("DISPATCHER__SWEEP_INTERVAL_MS", "200".to_owned()));
     let (stack, codes) = with_qr_codes_on(settings, &sink, &people(1..21)).await;
     let mut world = ChaosFleet::start(servers, "dispatcher", &stack.settings);
-    let (scanning, redirects) = (Arc::new(AtomicBool::new(true)), Arc::<AtomicUsize>::default());
+    let (scanning, redirects) = (
+        Arc::new(AtomicBool::new(true)),
+        Arc::<AtomicUsize>::default(),
+    );
     let crowd: Vec<_> = (0..PHONES)
-        .map(|_| tokio::spawn(phones(world.urls(), codes.clone(), scanning.clone(), redirects.clone())))
+        .map(|_| {
+            tokio::spawn(phones(
+                world.urls(),
+                codes.clone(),
+                scanning.clone(),
+                redirects.clone(),
+            ))
+        })
         .collect();
     let mut random = StdRng::seed_from_u64(SEED);
-    let mut strikes =
-        vec![ChaosFault::Postgres, ChaosFault::Postgres, ChaosFault::Broker, ChaosFault::WipedBroker];
+    let mut strikes = vec![
+        ChaosFault::Postgres,
+        ChaosFault::Postgres,
+        ChaosFault::Broker,
+        ChaosFault::WipedBroker,
+    ];
     strikes.extend([0, 1, 0, 1, 0, 1].map(ChaosFault::Worker));
     strikes.extend([0, 1, 0].map(ChaosFault::Gateway));
-    world.suffer(&mut strikes, Duration::from_millis(1200), &mut random).await;
+    world
+        .suffer(&mut strikes, Duration::from_millis(1200), &mut random)
+        .await;
     scanning.store(false, Ordering::Relaxed);
     for phone in crowd {
         phone.await.unwrap();
     }
     let stack = stack.reconnected().await;
     let scans = recorded(&stack).await;
-    eventually("every recorded scan is delivered", async || delivered(&sink).is_superset(&scans)).await;
+    eventually("every recorded scan is delivered", async || {
+        delivered(&sink).is_superset(&scans)
+    })
+    .await;
     eventually("nothing waits", async || {
-        stack.count("SELECT count(*) FROM deliveries WHERE state = 'waiting'").await == 0
+        stack
+            .count("SELECT count(*) FROM deliveries WHERE state = 'waiting'")
+            .await
+            == 0
     })
     .await;
     assert_eq!(delivered(&sink), scans, "and nothing else");

@@ -1,8 +1,8 @@
 //! The e-mails to a team go out over SMTP.
 
 use pillarbox_tests::{
-    EndpointReaction, SmtpSecurity, SmtpServer, SpawnedProcess, StackOptions, TestStack, cards, eventually,
-    person, with_qr_codes,
+    EndpointReaction, SmtpSecurity, SmtpServer, SpawnedProcess, StackOptions, TestStack, cards,
+    eventually, person, with_qr_codes,
 };
 
 /// A team that is to be written to, and the dispatcher that does it over this server.
@@ -12,27 +12,40 @@ async fn warned_over(server: &SmtpServer, url: &str) -> (TestStack, SpawnedProce
         ("EMAIL__PAUSE_MS", "50".to_owned()),
         ("DISPATCHER__WARN_AFTER", "1".to_owned()),
     ];
-    let (stack, sink) = with_qr_codes(StackOptions { settings, ..StackOptions::default() }).await;
+    let (stack, sink) = with_qr_codes(StackOptions {
+        settings,
+        ..StackOptions::default()
+    })
+    .await;
     sink.always(Some(EndpointReaction::Answer(500, String::new())));
     stack.send(&[person(1)]).await;
     let code = cards(&stack).await.remove(0);
     assert_eq!(stack.scan(&code).await.status, 302);
     let mut settings = stack.settings.clone();
     // The one certificate that this process trusts.
-    settings.insert("SSL_CERT_FILE".to_owned(), server.certificate.display().to_string());
+    settings.insert(
+        "SSL_CERT_FILE".to_owned(),
+        server.certificate.display().to_string(),
+    );
     (stack, SpawnedProcess::start("dispatcher", &settings, None))
 }
 
 async fn until_sent(stack: &TestStack) {
     eventually("the e-mail is sent", async || {
-        stack.count("SELECT count(*) FROM emails WHERE sent_at IS NOT NULL").await == 1
+        stack
+            .count("SELECT count(*) FROM emails WHERE sent_at IS NOT NULL")
+            .await
+            == 1
     })
     .await;
 }
 
 async fn until_attempts(stack: &TestStack, attempts: i64) {
     eventually("it is tried again", async || {
-        stack.count("SELECT coalesce(max(attempts), 0)::bigint FROM emails").await >= attempts
+        stack
+            .count("SELECT coalesce(max(attempts), 0)::bigint FROM emails")
+            .await
+            >= attempts
     })
     .await;
 }
@@ -45,7 +58,11 @@ async fn sends_over(security: SmtpSecurity) {
     assert_eq!(mailed.len(), 1);
     assert_eq!(mailed[0].recipients, ["owner@example.com"]);
     let text = &mailed[0].text;
-    for line in ["To: owner@example.com", "Subject: A webhook endpoint is failing", "answered with 500"] {
+    for line in [
+        "To: owner@example.com",
+        "Subject: A webhook endpoint is failing",
+        "answered with 500",
+    ] {
         assert!(text.contains(line), "{line} in {text}");
     }
 }
@@ -74,8 +91,10 @@ async fn no_password_is_told_to_a_server_without_tls_or_with_a_strange_certifica
     let without_tls = SmtpServer::start(SmtpSecurity::None).await;
     let (stack, _dispatcher) = warned_over(&without_tls, &without_tls.url).await;
     until_attempts(&stack, 2).await;
-    let (trusted, strange) =
-        (SmtpServer::start(SmtpSecurity::StartTls).await, SmtpServer::start(SmtpSecurity::StartTls).await);
+    let (trusted, strange) = (
+        SmtpServer::start(SmtpSecurity::StartTls).await,
+        SmtpServer::start(SmtpSecurity::StartTls).await,
+    );
     let (stack, _other_dispatcher) = warned_over(&trusted, &strange.url).await;
     until_attempts(&stack, 2).await;
     for server in [without_tls, strange] {
@@ -88,6 +107,9 @@ async fn a_password_without_tls_is_refused_when_the_process_starts() {
     let server = SmtpServer::start(SmtpSecurity::None).await;
     let in_the_clear = server.url.replace("?tls=required", "");
     let (_stack, mut dispatcher) = warned_over(&server, &in_the_clear).await;
-    assert!(!tokio::task::block_in_place(|| dispatcher.wait()), "it does not start");
+    assert!(
+        !tokio::task::block_in_place(|| dispatcher.wait()),
+        "it does not start"
+    );
     assert_eq!(server.passwords(), 0);
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use dispatcher::manage::EndpointManager;
 use pillarbox_tests::{
-    EndpointReaction, ReceivedEvent, StackOptions, WebhookSink, cards, eventually, person, with_qr_codes,
+    EndpointReaction, ReceivedEvent, StackOptions, WebhookSink, cards, eventually, person,
+    with_qr_codes,
 };
 
 use super::{World, failing};
@@ -14,8 +15,12 @@ use super::{World, failing};
 #[tokio::test(flavor = "multi_thread")]
 async fn an_endpoint_that_hangs_delays_no_other_and_has_only_its_share() {
     let settings = vec![("DISPATCHER__DISABLE_AFTER", "100000".to_owned())];
-    let (stack, healthy) =
-        with_qr_codes(StackOptions { dispatchers: 1, settings, ..StackOptions::default() }).await;
+    let (stack, healthy) = with_qr_codes(StackOptions {
+        dispatchers: 1,
+        settings,
+        ..StackOptions::default()
+    })
+    .await;
     let hanging = WebhookSink::start().await;
     hanging.always(Some(EndpointReaction::Hang(Duration::from_secs(60))));
     let team = stack.store.team_by_name("Test").await.unwrap().team_id;
@@ -27,8 +32,15 @@ async fn an_endpoint_that_hangs_delays_no_other_and_has_only_its_share() {
     let code = cards(&stack).await.remove(0);
     futures_util::future::join_all((0..200).map(|_| stack.scan(&code))).await;
     // All of them, while every attempt at the other one still hangs.
-    eventually("the healthy endpoint gets its events", async || healthy.count() == 200).await;
-    assert!(hanging.most_under_way() <= 32, "{}", hanging.most_under_way());
+    eventually("the healthy endpoint gets its events", async || {
+        healthy.count() == 200
+    })
+    .await;
+    assert!(
+        hanging.most_under_way() <= 32,
+        "{}",
+        hanging.most_under_way()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -39,8 +51,12 @@ async fn endpoints_that_only_time_out_leave_most_attempts_to_the_others() {
         ("DISPATCHER__TIMEOUT_MS", "500".to_owned()),
         ("DISPATCHER__DISABLE_AFTER", "100000".to_owned()),
     ];
-    let (stack, healthy) =
-        with_qr_codes(StackOptions { dispatchers: 1, settings, ..StackOptions::default() }).await;
+    let (stack, healthy) = with_qr_codes(StackOptions {
+        dispatchers: 1,
+        settings,
+        ..StackOptions::default()
+    })
+    .await;
     let hanging = WebhookSink::start().await;
     hanging.always(Some(EndpointReaction::Hang(Duration::from_secs(60))));
     let team = stack.store.team_by_name("Test").await.unwrap().team_id;
@@ -55,15 +71,20 @@ async fn endpoints_that_only_time_out_leave_most_attempts_to_the_others() {
     stack.send(&[person(1)]).await;
     let code = cards(&stack).await.remove(0);
     futures_util::future::join_all((0..SCANS).map(|_| stack.scan(&code))).await;
-    eventually("the healthy endpoint gets its events", async || healthy.count() == SCANS).await;
+    eventually("the healthy endpoint gets its events", async || {
+        healthy.count() == SCANS
+    })
+    .await;
     // In equal turns it would have been twelve of theirs for each of the healthy one.
     assert!(hanging.count() < 2 * SCANS, "{}", hanging.count());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn retries_never_hold_back_first_attempts() {
-    let settings =
-        vec![("DISPATCHER__CONCURRENCY", "8".to_owned()), ("DISPATCHER__DISABLE_AFTER", "100000".to_owned())];
+    let settings = vec![
+        ("DISPATCHER__CONCURRENCY", "8".to_owned()),
+        ("DISPATCHER__DISABLE_AFTER", "100000".to_owned()),
+    ];
     let world = World::with(settings).await;
     world.sink.always(failing());
     for _ in 0..40 {
@@ -71,18 +92,32 @@ async fn retries_never_hold_back_first_attempts() {
     }
     world.until_attempts(40).await;
     // Forty retries fall due at an endpoint that hangs now; then it works, for new scans too.
-    world.sink.next((0..40).map(|_| EndpointReaction::Hang(Duration::from_secs(9))));
+    world
+        .sink
+        .next((0..40).map(|_| EndpointReaction::Hang(Duration::from_secs(9))));
     world.sink.always(None);
     world.stack.clock.advance(TimeDelta::minutes(6));
     eventually("retries are under way", async || world.sink.count() > 40).await;
     let before = world.sink.count();
     world.sink.next([]);
     world.scan().await;
-    eventually("the new scan gets through", async || world.sink.count() > before).await;
+    eventually("the new scan gets through", async || {
+        world.sink.count() > before
+    })
+    .await;
     let newest = world.deliveries().await.remove(0);
-    let ids: Vec<String> = world.sink.received().iter().map(ReceivedEvent::id).collect();
+    let ids: Vec<String> = world
+        .sink
+        .received()
+        .iter()
+        .map(ReceivedEvent::id)
+        .collect();
     eventually("it is the new one", async || {
-        world.sink.received().iter().any(|got| got.id() == newest.event_id)
+        world
+            .sink
+            .received()
+            .iter()
+            .any(|got| got.id() == newest.event_id)
     })
     .await;
     assert!(ids.len() < 80, "most retries still wait");
@@ -90,12 +125,19 @@ async fn retries_never_hold_back_first_attempts() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn any_number_of_replicas_share_the_work_and_make_no_attempt_twice() {
-    let (stack, sink) = with_qr_codes(StackOptions { dispatchers: 3, ..StackOptions::default() }).await;
+    let (stack, sink) = with_qr_codes(StackOptions {
+        dispatchers: 3,
+        ..StackOptions::default()
+    })
+    .await;
     stack.send(&[person(1)]).await;
     let code = cards(&stack).await.remove(0);
     futures_util::future::join_all((0..300).map(|_| stack.scan(&code))).await;
     eventually("all are delivered", async || {
-        stack.count("SELECT count(*) FROM deliveries WHERE state = 'delivered'").await == 300
+        stack
+            .count("SELECT count(*) FROM deliveries WHERE state = 'delivered'")
+            .await
+            == 300
     })
     .await;
     assert_eq!(sink.count(), 300);

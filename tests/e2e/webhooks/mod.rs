@@ -13,8 +13,8 @@ mod state;
 use contract::id::{EndpointId, TeamId};
 use dispatcher::manage::EndpointManager;
 use pillarbox_tests::{
-    EndpointReaction, ReceivedEvent, StackOptions, TestStack, WebhookSink, cards, eventually, person,
-    with_qr_codes,
+    EndpointReaction, ReceivedEvent, StackOptions, TestStack, WebhookSink, cards, eventually,
+    person, with_qr_codes,
 };
 
 /// A stack with one card and one endpoint.
@@ -36,13 +36,23 @@ impl World {
     }
 
     async fn with(settings: Vec<(&'static str, String)>) -> Self {
-        let (stack, sink) =
-            with_qr_codes(StackOptions { dispatchers: 1, settings, ..StackOptions::default() }).await;
+        let (stack, sink) = with_qr_codes(StackOptions {
+            dispatchers: 1,
+            settings,
+            ..StackOptions::default()
+        })
+        .await;
         assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
         let code = cards(&stack).await.remove(0);
         let team = stack.store.team_by_name("Test").await.unwrap().team_id;
         let endpoint = stack.store.endpoint_list(team).await.unwrap()[0].endpoint_id;
-        Self { stack, sink, code, team, endpoint }
+        Self {
+            stack,
+            sink,
+            code,
+            team,
+            endpoint,
+        }
     }
 
     async fn scan(&self) {
@@ -61,25 +71,46 @@ impl World {
             let rows = self
                 .stack
                 .sql
-                .query("SELECT state FROM deliveries ORDER BY created_at, delivery_id", &[])
+                .query(
+                    "SELECT state FROM deliveries ORDER BY created_at, delivery_id",
+                    &[],
+                )
                 .await;
-            rows.unwrap().iter().map(|row| row.get::<_, String>(0)).collect::<Vec<_>>()
+            rows.unwrap()
+                .iter()
+                .map(|row| row.get::<_, String>(0))
+                .collect::<Vec<_>>()
         };
-        eventually(&format!("the deliveries are {states:?}"), async || list().await == states).await;
+        eventually(&format!("the deliveries are {states:?}"), async || {
+            list().await == states
+        })
+        .await;
     }
 
     /// Until no claimed delivery is on its way, after so many attempts.
     async fn until_attempts(&self, attempts: i64) {
-        let sql = "SELECT coalesce(sum(attempts), 0)::bigint FROM deliveries WHERE lease_id IS NULL";
-        eventually("the attempts are recorded", async || self.stack.count(sql).await == attempts).await;
+        let sql =
+            "SELECT coalesce(sum(attempts), 0)::bigint FROM deliveries WHERE lease_id IS NULL";
+        eventually("the attempts are recorded", async || {
+            self.stack.count(sql).await == attempts
+        })
+        .await;
     }
 
     async fn state(&self) -> store::Endpoint {
-        self.stack.store.endpoint_get(self.team, self.endpoint).await.unwrap()
+        self.stack
+            .store
+            .endpoint_get(self.team, self.endpoint)
+            .await
+            .unwrap()
     }
 
     async fn deliveries(&self) -> Vec<store::DeliverySummary> {
-        self.stack.store.delivery_list(self.team, self.endpoint).await.unwrap()
+        self.stack
+            .store
+            .delivery_list(self.team, self.endpoint)
+            .await
+            .unwrap()
     }
 
     /// The operator, now.

@@ -2,7 +2,8 @@
 
 use dispatcher::manage::EndpointManager;
 use pillarbox_tests::{
-    EndpointReaction, StackOptions, TestStack, WebhookSink, cards, eventually, person, with_qr_codes,
+    EndpointReaction, StackOptions, TestStack, WebhookSink, cards, eventually, person,
+    with_qr_codes,
 };
 use tokio_postgres::{Client, NoTls};
 use uuid::Uuid;
@@ -21,17 +22,36 @@ struct Two {
 }
 
 async fn two(settings: Vec<(&'static str, String)>) -> Two {
-    let settings = [settings, vec![("DISPATCHER__DISABLE_AFTER", "100000".to_owned())]].concat();
-    let (stack, healthy) =
-        with_qr_codes(StackOptions { dispatchers: 1, settings, ..StackOptions::default() }).await;
+    let settings = [
+        settings,
+        vec![("DISPATCHER__DISABLE_AFTER", "100000".to_owned())],
+    ]
+    .concat();
+    let (stack, healthy) = with_qr_codes(StackOptions {
+        dispatchers: 1,
+        settings,
+        ..StackOptions::default()
+    })
+    .await;
     let failing = WebhookSink::start().await;
     failing.always(self::failing());
     let team = stack.store.team_by_name("Test").await.unwrap().team_id;
     let manager = EndpointManager::operator(&stack.store, team, stack.now());
-    let failing_id = manager.add(&stack.policy(), &failing.url, None).await.unwrap().endpoint_id.0;
+    let failing_id = manager
+        .add(&stack.policy(), &failing.url, None)
+        .await
+        .unwrap()
+        .endpoint_id
+        .0;
     stack.send(&[person(1)]).await;
     let code = cards(&stack).await.remove(0);
-    Two { stack, healthy, failing, failing_id, code }
+    Two {
+        stack,
+        healthy,
+        failing,
+        failing_id,
+        code,
+    }
 }
 
 impl Two {
@@ -64,14 +84,21 @@ impl Two {
             self.stack.count(&sql).await == i64::try_from(SCANS).unwrap()
         })
         .await;
-        assert_eq!(self.stack.count("SELECT count(*) FROM deliveries WHERE attempts <> 1").await, 0);
+        assert_eq!(
+            self.stack
+                .count("SELECT count(*) FROM deliveries WHERE attempts <> 1")
+                .await,
+            0
+        );
         assert_eq!((self.healthy.count(), self.failing.count()), (SCANS, SCANS));
     }
 }
 
 async fn session(stack: &TestStack) -> Client {
     let url = &stack.settings["PILLARBOX__DATABASE__URL"];
-    let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("the database answers");
+    let (client, connection) = tokio_postgres::connect(url, NoTls)
+        .await
+        .expect("the database answers");
     tokio::spawn(connection);
     client
 }
@@ -97,10 +124,16 @@ async fn a_result_that_the_database_refuses_takes_no_other_with_it_and_is_not_ma
     let recorded = i64::try_from(SCANS - refused.len()).unwrap();
     let delivered = "SELECT count(*) FROM deliveries WHERE state = 'delivered'";
     assert_eq!(world.stack.count(delivered).await, recorded);
-    let retried =
-        "SELECT count(*) FROM deliveries WHERE state = 'waiting' AND is_retry AND due_at > created_at";
-    assert_eq!(world.stack.count(retried).await, 4, "the refused ones go on as their failure says");
-    assert_eq!(world.stack.count("SELECT count(*) FROM attempts").await, recorded);
+    let retried = "SELECT count(*) FROM deliveries WHERE state = 'waiting' AND is_retry AND due_at > created_at";
+    assert_eq!(
+        world.stack.count(retried).await,
+        4,
+        "the refused ones go on as their failure says"
+    );
+    assert_eq!(
+        world.stack.count("SELECT count(*) FROM attempts").await,
+        recorded
+    );
     assert_eq!(world.sink.count(), SCANS);
 }
 
@@ -130,6 +163,10 @@ async fn results_whose_statement_takes_too_long_are_tried_again_apart_from_the_o
     two.stack.sql.batch_execute(&slow).await.unwrap();
     two.scan().await;
     two.until_healthy_is_recorded().await;
-    two.stack.sql.batch_execute("DELETE FROM slow").await.unwrap();
+    two.stack
+        .sql
+        .batch_execute("DELETE FROM slow")
+        .await
+        .unwrap();
     two.until_failing_is_recorded().await;
 }

@@ -1,6 +1,8 @@
 //! Only hosts on the public internet are asked.
 
-use pillarbox_tests::{SpawnedProcess, StackOptions, WebhookSink, cards, eventually, person, with_qr_codes};
+use pillarbox_tests::{
+    SpawnedProcess, StackOptions, WebhookSink, cards, eventually, person, with_qr_codes,
+};
 
 use super::World;
 
@@ -28,7 +30,12 @@ async fn only_public_addresses_are_saved_and_asked() {
         assert!(add(url).await.is_err(), "{url}");
     }
     // What slips in all the same is refused at each attempt.
-    world.stack.sql.execute("UPDATE endpoints SET url = 'http://127.0.0.2:9/'", &[]).await.unwrap();
+    world
+        .stack
+        .sql
+        .execute("UPDATE endpoints SET url = 'http://127.0.0.2:9/'", &[])
+        .await
+        .unwrap();
     world.scan().await;
     world.until_attempts(1).await;
     let error = world.deliveries().await[0].attempts[0]["error"].clone();
@@ -40,7 +47,14 @@ async fn proxies_from_the_environment_are_not_used() {
     let (stack, sink) = with_qr_codes(StackOptions::default()).await;
     let proxy = WebhookSink::start().await;
     let mut settings = stack.settings.clone();
-    for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"] {
+    for name in [
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "ALL_PROXY",
+        "http_proxy",
+        "https_proxy",
+        "all_proxy",
+    ] {
         settings.insert(name.to_owned(), proxy.url.clone());
     }
     let _dispatcher = SpawnedProcess::start("dispatcher", &settings, None);

@@ -66,9 +66,16 @@ enum Edit {
 
 /// Samples, each with up to [`EDITS`] edits.
 pub(crate) fn edited(samples: Vec<Vec<u8>>, words: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
-    let words: Vec<Vec<u8>> = WORDS.iter().map(|word| word.to_vec()).chain(words).collect();
-    (select(samples.clone()), vec(edit(samples, words), 0..EDITS))
-        .prop_map(|(sample, edits)| edits.into_iter().fold(sample, |input, edit| edit.applied(input)))
+    let words: Vec<Vec<u8>> = WORDS
+        .iter()
+        .map(|word| word.to_vec())
+        .chain(words)
+        .collect();
+    (select(samples.clone()), vec(edit(samples, words), 0..EDITS)).prop_map(|(sample, edits)| {
+        edits
+            .into_iter()
+            .fold(sample, |input, edit| edit.applied(input))
+    })
 }
 
 fn edit(samples: Vec<Vec<u8>>, words: Vec<Vec<u8>>) -> impl Strategy<Value = Edit> {

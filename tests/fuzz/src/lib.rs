@@ -48,15 +48,23 @@ impl fmt::Debug for Input {
 impl Target {
     /// A target whose inputs begin as one of these samples. Without any, they begin empty.
     pub fn new<S: AsRef<[u8]>>(samples: impl IntoIterator<Item = S>) -> Self {
-        let mut samples: Vec<Vec<u8>> = samples.into_iter().map(|sample| sample.as_ref().to_vec()).collect();
+        let mut samples: Vec<Vec<u8>> = samples
+            .into_iter()
+            .map(|sample| sample.as_ref().to_vec())
+            .collect();
         samples.push(Vec::new());
-        Self { samples, words: Vec::new(), cases: CASES }
+        Self {
+            samples,
+            words: Vec::new(),
+            cases: CASES,
+        }
     }
 
     /// Words that edits put in, besides bytes: what the parser looks for.
     #[must_use]
     pub fn words<W: AsRef<[u8]>>(mut self, words: impl IntoIterator<Item = W>) -> Self {
-        self.words.extend(words.into_iter().map(|word| word.as_ref().to_vec()));
+        self.words
+            .extend(words.into_iter().map(|word| word.as_ref().to_vec()));
         self
     }
 
@@ -90,10 +98,17 @@ impl Target {
     }
 
     fn run_cases(&self, cases: u32, rng_seed: RngSeed, target: &impl Fn(&[u8]) -> Verdict) {
-        let config = Config { cases, rng_seed, failure_persistence: None, ..Config::default() };
+        let config = Config {
+            cases,
+            rng_seed,
+            failure_persistence: None,
+            ..Config::default()
+        };
         let inputs = edit::edited(self.samples.clone(), self.words.clone());
-        let result = TestRunner::new(config)
-            .run(&proptest::strategy::Strategy::prop_map(inputs, Input), |input| target(&input.0));
+        let result = TestRunner::new(config).run(
+            &proptest::strategy::Strategy::prop_map(inputs, Input),
+            |input| target(&input.0),
+        );
         match result {
             Ok(()) => {}
             Err(TestError::Fail(reason, input)) => panic!("{reason}\ninput: {input:?}"),
@@ -104,7 +119,11 @@ impl Target {
 
 fn seconds() -> Option<Duration> {
     let seconds = std::env::var(SECONDS).ok()?;
-    Some(Duration::from_secs(seconds.parse().unwrap_or_else(|_| panic!("{SECONDS} is a whole number"))))
+    Some(Duration::from_secs(
+        seconds
+            .parse()
+            .unwrap_or_else(|_| panic!("{SECONDS} is a whole number")),
+    ))
 }
 
 #[cfg(test)]
@@ -137,10 +156,13 @@ mod tests {
     fn a_test_run_is_the_same_every_time() {
         let seen = || {
             let seen = std::cell::RefCell::new(Vec::new());
-            Target::new(["{\"a\": 1}"]).words(["null"]).cases(100).run(|input| {
-                seen.borrow_mut().push(input.to_vec());
-                Ok(())
-            });
+            Target::new(["{\"a\": 1}"])
+                .words(["null"])
+                .cases(100)
+                .run(|input| {
+                    seen.borrow_mut().push(input.to_vec());
+                    Ok(())
+                });
             seen.into_inner()
         };
         let first = seen();

@@ -16,10 +16,16 @@ pub(super) struct DevTools {
 
 impl WebDriverCompatibleCommand for DevTools {
     fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, ParseError> {
-        base.join(&format!("session/{}/goog/cdp/execute", session.unwrap_or_default()))
+        base.join(&format!(
+            "session/{}/goog/cdp/execute",
+            session.unwrap_or_default()
+        ))
     }
 
     fn method_and_body(&self, _: &Url) -> (Method, Option<String>) {
-        (Method::POST, Some(json!({"cmd": self.method, "params": self.parameters}).to_string()))
+        (
+            Method::POST,
+            Some(json!({"cmd": self.method, "params": self.parameters}).to_string()),
+        )
     }
 }

@@ -58,7 +58,10 @@ impl Browser {
         self.resize(PHONE.0, PHONE.1).await;
         let (across, _) = self.extent().await;
         if across > u64::from(PHONE.0) {
-            found.push(format!("it is {across} points wide on a phone of {}", PHONE.0));
+            found.push(format!(
+                "it is {across} points wide on a phone of {}",
+                PHONE.0
+            ));
         }
         self.resize(DESKTOP.0, DESKTOP.1).await;
         found
@@ -66,31 +69,52 @@ impl Browser {
 
     /// What the accessibility checker finds serious or critical.
     async fn violations(&self) -> Vec<String> {
-        self.client.execute(&checker(), Vec::new()).await.expect("the checker loads");
-        let found = self.client.execute_async(CHECK, Vec::new()).await.expect("the checker runs");
+        self.client
+            .execute(&checker(), Vec::new())
+            .await
+            .expect("the checker loads");
+        let found = self
+            .client
+            .execute_async(CHECK, Vec::new())
+            .await
+            .expect("the checker runs");
         serde_json::from_value(found).expect("a list of texts")
     }
 
     /// Elements that the Tab key does not reach from the page's beginning.
     async fn unreachable(&self) -> Vec<String> {
-        let watched = self.client.execute(WATCH_FOCUS, Vec::new()).await.expect("a script");
+        let watched = self
+            .client
+            .execute(WATCH_FOCUS, Vec::new())
+            .await
+            .expect("a script");
         let mut keys = KeyActions::new("keyboard".to_owned());
         // One more, for the step out of the page.
         for _ in 0..=watched.as_u64().expect("a number") {
             let value = Key::Tab.into();
-            keys = keys.then(KeyAction::Down { value }).then(KeyAction::Up { value });
+            keys = keys
+                .then(KeyAction::Down { value })
+                .then(KeyAction::Up { value });
         }
         self.client.perform_actions(keys).await.expect("keys");
-        let script =
-            "return [...unreached].map((element) => 'the Tab key does not reach ' + element.outerHTML)";
-        let found = self.client.execute(script, Vec::new()).await.expect("a script");
+        let script = "return [...unreached].map((element) => 'the Tab key does not reach ' + element.outerHTML)";
+        let found = self
+            .client
+            .execute(script, Vec::new())
+            .await
+            .expect("a script");
         serde_json::from_value(found).expect("a list of texts")
     }
 
     /// Width and height of the page, in points.
     async fn extent(&self) -> (u64, u64) {
-        let script = "const page = document.documentElement; return [page.scrollWidth, page.scrollHeight]";
-        let extent = self.client.execute(script, Vec::new()).await.expect("a script");
+        let script =
+            "const page = document.documentElement; return [page.scrollWidth, page.scrollHeight]";
+        let extent = self
+            .client
+            .execute(script, Vec::new())
+            .await
+            .expect("a script");
         serde_json::from_value(extent).expect("two numbers")
     }
 
@@ -101,10 +125,13 @@ impl Browser {
             .await
             .expect("a script");
         let (_, height) = self.extent().await;
-        let clip = json!({"x": 0, "y": 0, "width": DESKTOP.0, "height": height.min(TALLEST), "scale": 1});
+        let clip =
+            json!({"x": 0, "y": 0, "width": DESKTOP.0, "height": height.min(TALLEST), "scale": 1});
         let parameters = json!({"format": "png", "clip": clip, "captureBeyondViewport": true});
         let answer = self.tools("Page.captureScreenshot", parameters).await;
-        let Value::String(picture) = &answer["data"] else { panic!("no picture: {answer}") };
+        let Value::String(picture) = &answer["data"] else {
+            panic!("no picture: {answer}")
+        };
         let picture = BASE64_STANDARD.decode(picture).expect("base64");
         std::fs::create_dir_all(folder).expect("a folder");
         std::fs::write(folder.join(format!("{name}.png")), packed(&picture)).expect("a file");
@@ -115,9 +142,12 @@ impl Browser {
 fn packed(png: &[u8]) -> Vec<u8> {
     let picture = image::load_from_memory(png).expect("a picture").into_rgb8();
     let mut packed = Vec::new();
-    let encoder = PngEncoder::new_with_quality(&mut packed, CompressionType::Best, FilterType::NoFilter);
+    let encoder =
+        PngEncoder::new_with_quality(&mut packed, CompressionType::Best, FilterType::NoFilter);
     let (width, height) = picture.dimensions();
-    encoder.write_image(&picture, width, height, image::ExtendedColorType::Rgb8).expect("a picture");
+    encoder
+        .write_image(&picture, width, height, image::ExtendedColorType::Rgb8)
+        .expect("a picture");
     packed
 }
 

@@ -93,8 +93,13 @@ async fn show(
         "" => None,
         text => Some(text.parse::<MemberId>().map_err(|_| PageError::NotFound)?),
     };
-    let filter = ActivityFilter { user_id, kind: Some(query.kind).filter(|kind| !kind.is_empty()) };
-    let mut activities = store.activity_list(team_id, &filter, query.before, LINES + 1).await?;
+    let filter = ActivityFilter {
+        user_id,
+        kind: Some(query.kind).filter(|kind| !kind.is_empty()),
+    };
+    let mut activities = store
+        .activity_list(team_id, &filter, query.before, LINES + 1)
+        .await?;
     let next = cut(&mut activities).map(|last| last.activity_id);
     Ok(page(&ActivityPage {
         frame: PageFrame::new(&person, "/activity"),

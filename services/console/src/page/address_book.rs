@@ -15,16 +15,44 @@ use crate::route::{self, ConsoleRoute, RouteAccess};
 pub(crate) fn routes() -> Vec<ConsoleRoute> {
     vec![
         route::page("/address-book", RouteAccess::Member, entry::list),
-        route::page("/address-book/entries/{entry_id}", RouteAccess::Member, entry::show),
-        route::page("/address-book/contacts/{integration_id}", RouteAccess::Member, contact::list),
-        route::page("/address-book/contacts/{integration_id}/contact", RouteAccess::Member, contact::show),
+        route::page(
+            "/address-book/entries/{entry_id}",
+            RouteAccess::Member,
+            entry::show,
+        ),
+        route::page(
+            "/address-book/contacts/{integration_id}",
+            RouteAccess::Member,
+            contact::list,
+        ),
+        route::page(
+            "/address-book/contacts/{integration_id}/contact",
+            RouteAccess::Member,
+            contact::show,
+        ),
         route::page("/address-book/columns", RouteAccess::Member, column::show),
-        route::action("/address-book/columns", RouteAccess::Manager, column::create),
-        route::action("/address-book/columns/lock", RouteAccess::Manager, column::lock),
-        route::action("/address-book/columns/unlock", RouteAccess::Manager, column::unlock),
+        route::action(
+            "/address-book/columns",
+            RouteAccess::Manager,
+            column::create,
+        ),
+        route::action(
+            "/address-book/columns/lock",
+            RouteAccess::Manager,
+            column::lock,
+        ),
+        route::action(
+            "/address-book/columns/unlock",
+            RouteAccess::Manager,
+            column::unlock,
+        ),
         route::page("/address-book/formula", RouteAccess::Manager, formula::show),
         route::action("/address-book/formula", RouteAccess::Manager, formula::save),
-        route::action("/address-book/formula/preview", RouteAccess::Manager, formula::preview),
+        route::action(
+            "/address-book/formula/preview",
+            RouteAccess::Manager,
+            formula::preview,
+        ),
     ]
 }
 
@@ -46,8 +74,16 @@ pub(crate) fn person_values(entry: &BookEntry) -> BTreeMap<String, String> {
         ("phone", &values.phone),
         ("organization", &values.organization),
     ];
-    let built_in = built_in.into_iter().map(|(name, value)| (name.to_owned(), value.clone()));
-    let custom = values.custom.iter().map(|(name, value)| (name.clone(), value.clone()));
+    let built_in = built_in
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value.clone()));
+    let custom = values
+        .custom
+        .iter()
+        .map(|(name, value)| (name.clone(), value.clone()));
     // A value sent under a built-in name is that of the built-in column.
-    custom.chain(built_in).filter(|(_, value)| !value.is_empty()).collect()
+    custom
+        .chain(built_in)
+        .filter(|(_, value)| !value.is_empty())
+        .collect()
 }

@@ -24,9 +24,17 @@ pub(crate) fn routes() -> Vec<ConsoleRoute> {
     vec![
         route::page("/billing", RouteAccess::Member, show),
         route::page("/billing/charges", RouteAccess::Member, charge::list),
-        route::page("/billing/charges/{charge_id}", RouteAccess::Member, charge::show),
+        route::page(
+            "/billing/charges/{charge_id}",
+            RouteAccess::Member,
+            charge::show,
+        ),
         route::action("/billing/top-ups", RouteAccess::Owner, top_up::ask),
-        route::action("/billing/top-ups/{request_id}/withdraw", RouteAccess::Owner, top_up::withdraw),
+        route::action(
+            "/billing/top-ups/{request_id}/withdraw",
+            RouteAccess::Owner,
+            top_up::withdraw,
+        ),
     ]
 }
 
@@ -97,8 +105,16 @@ async fn show(
 ) -> Result<Response, PageError> {
     let (Query(NoticeQuery { notice }), Query(query)) = (noticed?, query?);
     Ok(page(
-        &billing_page(&console, &person, query, BillingPageState { notice, ..BillingPageState::default() })
-            .await?,
+        &billing_page(
+            &console,
+            &person,
+            query,
+            BillingPageState {
+                notice,
+                ..BillingPageState::default()
+            },
+        )
+        .await?,
     ))
 }
 
@@ -121,7 +137,9 @@ async fn billing_page(
         LedgerListKind::TopUps => LedgerKind::TopUp,
         LedgerListKind::Charges => LedgerKind::Charge,
     });
-    let mut lines = store.ledger_list(team_id, ledger_kind, before, LINES + 1).await?;
+    let mut lines = store
+        .ledger_list(team_id, ledger_kind, before, LINES + 1)
+        .await?;
     let next = cut(&mut lines).map(|last| last.transaction_id);
     Ok(BillingPage {
         frame: PageFrame::new(person, PART).with_notice(typed.notice),
@@ -153,7 +171,9 @@ fn prices(console: &ConsoleState) -> Vec<PriceRow> {
 fn product_name(name: &str) -> String {
     let spaced = name.replace('_', " ");
     let mut letters = spaced.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
 }
 
 /// How far a top-up is, for people.

@@ -48,7 +48,11 @@ pub(crate) async fn find(
     person: &CurrentMember,
     campaign_id: &CampaignId,
 ) -> Result<CampaignSummary, PageError> {
-    Ok(console.process.store.campaign_summary(person.0.team_id, campaign_id).await?)
+    Ok(console
+        .process
+        .store
+        .campaign_summary(person.0.team_id, campaign_id)
+        .await?)
 }
 
 #[derive(Deserialize)]
@@ -81,7 +85,11 @@ async fn list(
     cursor: Result<Query<CampaignListQuery>, QueryRejection>,
 ) -> Result<Response, PageError> {
     let Query(CampaignListQuery { after }) = cursor?;
-    let mut campaigns = console.process.store.campaign_page(person.0.team_id, &after, LINES + 1).await?;
+    let mut campaigns = console
+        .process
+        .store
+        .campaign_page(person.0.team_id, &after, LINES + 1)
+        .await?;
     let next = cut(&mut campaigns).map(|last| query(&[("after", &last.name)]));
     let stuck = stuck(&console, &person, &campaigns).await?;
     let campaigns = campaigns.into_iter().map(|campaign| CampaignListRow {
@@ -104,19 +112,28 @@ async fn stuck(
     campaigns: &[CampaignSummary],
 ) -> Result<HashSet<String>, PageError> {
     let (store, team_id) = (&console.process.store, person.0.team_id);
-    let ids: Vec<&str> = campaigns.iter().map(|campaign| campaign.campaign_id.as_str()).collect();
+    let ids: Vec<&str> = campaigns
+        .iter()
+        .map(|campaign| campaign.campaign_id.as_str())
+        .collect();
     let filtering = store.campaign_conditions_of(team_id, &ids).await?;
     if filtering.is_empty() {
         return Ok(HashSet::new());
     }
     let columns = store.column_list(team_id).await?;
     let is_stuck = |(_, tree): &(String, Value)| conditions::problem(tree, &columns).is_some();
-    Ok(filtering.into_iter().filter(is_stuck).map(|(campaign_id, _)| campaign_id).collect())
+    Ok(filtering
+        .into_iter()
+        .filter(is_stuck)
+        .map(|(campaign_id, _)| campaign_id)
+        .collect())
 }
 
 /// The part of an address behind `?`.
 pub(crate) fn query(pairs: &[(&str, &str)]) -> String {
-    url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
+    url::form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(pairs)
+        .finish()
 }
 
 /// A campaign's money in words.
@@ -129,7 +146,11 @@ struct CampaignBudgetView {
 
 impl CampaignBudgetView {
     fn of(campaign: &CampaignSummary) -> Self {
-        let CampaignSummary { budget_cents, committed_cents, .. } = campaign;
+        let CampaignSummary {
+            budget_cents,
+            committed_cents,
+            ..
+        } = campaign;
         Self {
             budget: budget_cents.map_or_else(|| "No limit".to_owned(), dollars),
             spent: dollars(*committed_cents),

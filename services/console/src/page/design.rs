@@ -18,17 +18,39 @@ pub(crate) fn routes() -> Vec<ConsoleRoute> {
     vec![
         route::page("/designs", RouteAccess::Member, list::show),
         route::page("/designs/new", RouteAccess::Manager, edit::blank),
-        route::upload("/designs", RouteAccess::Manager, DOCUMENT_BYTES, edit::create),
+        route::upload(
+            "/designs",
+            RouteAccess::Manager,
+            DOCUMENT_BYTES,
+            edit::create,
+        ),
         route::page("/designs/{design_id}", RouteAccess::Member, edit::show),
-        route::upload("/designs/{design_id}", RouteAccess::Manager, DOCUMENT_BYTES, edit::save),
-        route::page("/designs/{design_id}/versions", RouteAccess::Member, version::list),
-        route::page("/designs/{design_id}/versions/{version}", RouteAccess::Member, version::show),
+        route::upload(
+            "/designs/{design_id}",
+            RouteAccess::Manager,
+            DOCUMENT_BYTES,
+            edit::save,
+        ),
+        route::page(
+            "/designs/{design_id}/versions",
+            RouteAccess::Member,
+            version::list,
+        ),
+        route::page(
+            "/designs/{design_id}/versions/{version}",
+            RouteAccess::Member,
+            version::show,
+        ),
         route::action(
             "/designs/{design_id}/versions/{version}/restore",
             RouteAccess::Manager,
             version::restore,
         ),
-        route::page("/designs/{design_id}/versions/{version}/{side}", RouteAccess::Member, proof::picture),
+        route::page(
+            "/designs/{design_id}/versions/{version}/{side}",
+            RouteAccess::Member,
+            proof::picture,
+        ),
     ]
 }
 

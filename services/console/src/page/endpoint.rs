@@ -34,10 +34,22 @@ pub(crate) fn routes() -> Vec<ConsoleRoute> {
         route::action("/endpoints/{endpoint_id}/resume", Manager, detail::resume),
         route::action("/endpoints/{endpoint_id}/delete", Manager, detail::delete),
         route::action("/endpoints/{endpoint_id}/sign", Manager, detail::sign),
-        route::action("/endpoints/{endpoint_id}/stop-signing", Manager, detail::stop_signing),
-        route::action("/endpoints/{endpoint_id}/test", Manager, delivery::send_test),
+        route::action(
+            "/endpoints/{endpoint_id}/stop-signing",
+            Manager,
+            detail::stop_signing,
+        ),
+        route::action(
+            "/endpoints/{endpoint_id}/test",
+            Manager,
+            delivery::send_test,
+        ),
         route::action("/endpoints/{endpoint_id}/replay", Manager, delivery::replay),
-        route::page("/endpoints/{endpoint_id}/deliveries/{delivery_id}", Member, delivery::show),
+        route::page(
+            "/endpoints/{endpoint_id}/deliveries/{delivery_id}",
+            Member,
+            delivery::show,
+        ),
         route::action(
             "/endpoints/{endpoint_id}/deliveries/{delivery_id}/redeliver",
             Manager,
@@ -59,12 +71,20 @@ async fn find(
     path: EndpointPath,
 ) -> Result<Endpoint, PageError> {
     let Path(endpoint_id) = path?;
-    Ok(console.process.store.endpoint_get(person.0.team_id, endpoint_id).await?)
+    Ok(console
+        .process
+        .store
+        .endpoint_get(person.0.team_id, endpoint_id)
+        .await?)
 }
 
 /// Whoever manages the team's endpoints now.
 fn manager<'a>(console: &'a ConsoleState, person: &'a CurrentMember) -> EndpointManager<'a> {
-    EndpointManager::person(&console.process.store, &person.0, console.process.clock.now())
+    EndpointManager::person(
+        &console.process.store,
+        &person.0,
+        console.process.clock.now(),
+    )
 }
 
 impl From<ManageError> for PageError {
@@ -106,7 +126,9 @@ async fn list(
     noticed: Result<Query<NoticeQuery>, QueryRejection>,
 ) -> Result<Response, PageError> {
     let Query(NoticeQuery { notice }) = noticed?;
-    Ok(page(&list_page(&console, &person, ScopeForm::default(), (notice, None)).await?))
+    Ok(page(
+        &list_page(&console, &person, ScopeForm::default(), (notice, None)).await?,
+    ))
 }
 
 async fn list_page(
@@ -115,7 +137,11 @@ async fn list_page(
     form: ScopeForm,
     (notice, problem): (Option<ActionNotice>, Option<String>),
 ) -> Result<EndpointListPage, PageError> {
-    let endpoints = console.process.store.endpoint_list(person.0.team_id).await?;
+    let endpoints = console
+        .process
+        .store
+        .endpoint_list(person.0.team_id)
+        .await?;
     Ok(EndpointListPage {
         may_make: person.is_manager() && (endpoints.len() as i64) < ENDPOINTS_PER_TEAM,
         most: ENDPOINTS_PER_TEAM,
@@ -144,9 +170,9 @@ async fn create(
                 None => Ok(answer),
             }
         }
-        Err(EndpointCreateError::Sentence(problem)) => {
-            Ok(refused(&list_page(&console, &person, form, (None, Some(problem))).await?))
-        }
+        Err(EndpointCreateError::Sentence(problem)) => Ok(refused(
+            &list_page(&console, &person, form, (None, Some(problem))).await?,
+        )),
         Err(EndpointCreateError::Failure(failure)) => Err(failure),
     }
 }
@@ -163,7 +189,9 @@ impl From<ManageError> for EndpointCreateError {
             ManageError::Url(_) | ManageError::Host(_) | ManageError::Taken => {
                 Self::Sentence(format!("Not added: {error}."))
             }
-            ManageError::Store(StoreError::Limit(reason)) => Self::Sentence(format!("Not added: {reason}.")),
+            ManageError::Store(StoreError::Limit(reason)) => {
+                Self::Sentence(format!("Not added: {reason}."))
+            }
             other => Self::Failure(other.into()),
         }
     }
@@ -186,7 +214,9 @@ async fn make(
         ),
         None => None,
     };
-    let made = manager(console, person).create(&policy, &form.url, scope.as_deref(), secret).await?;
+    let made = manager(console, person)
+        .create(&policy, &form.url, scope.as_deref(), secret)
+        .await?;
     Ok((made.endpoint_id, kept))
 }
 
@@ -199,7 +229,9 @@ async fn keep(
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
     let now = console.process.clock.now();
-    let kept = OneTimeSecret::SigningKey(secret.reveal()).keep(&transaction, person, now).await?;
+    let kept = OneTimeSecret::SigningKey(secret.reveal())
+        .keep(&transaction, person, now)
+        .await?;
     transaction.commit().await?;
     Ok(kept)
 }

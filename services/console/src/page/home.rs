@@ -55,14 +55,21 @@ struct HomePage {
 }
 
 /// The page. Each of its statements costs as many rows as it shows, or as a team has campaigns, however much they mailed.
-async fn show(State(console): State<ConsoleState>, person: CurrentMember) -> Result<Response, PageError> {
+async fn show(
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+) -> Result<Response, PageError> {
     let (store, team_id) = (&console.process.store, person.0.team_id);
     let now = console.process.clock.now();
     let frame = PageFrame::new(&person, "/");
     let days = figures::days(frame.zone.day(now));
     let figures = DailyFigures::of(&store.campaign_day_list(team_id, days[0]).await?, &days);
-    let troubles =
-        store.endpoint_list(team_id).await?.into_iter().filter_map(FailingEndpointRow::of).collect();
+    let troubles = store
+        .endpoint_list(team_id)
+        .await?
+        .into_iter()
+        .filter_map(FailingEndpointRow::of)
+        .collect();
     let total = |numbers: &[i64]| grouped(numbers.iter().sum::<i64>().unsigned_abs());
     Ok(page(&HomePage {
         balance: dollars(store.balance_get(team_id).await?),
@@ -77,7 +84,10 @@ async fn show(State(console): State<ConsoleState>, person: CurrentMember) -> Res
             BarChart::new(
                 "Recipients by day",
                 &days,
-                &[("Mailed", &figures.mailed), ("Not mailed", &figures.not_mailed)],
+                &[
+                    ("Mailed", &figures.mailed),
+                    ("Not mailed", &figures.not_mailed),
+                ],
             ),
             BarChart::new("Scans by day", &days, &[("Scans", &figures.scans)]),
         ],
@@ -95,7 +105,9 @@ impl FailingEndpointRow {
     fn of(endpoint: Endpoint) -> Option<Self> {
         let failures = grouped(u64::from(endpoint.failures_in_row.unsigned_abs()));
         let what = match (endpoint.state, endpoint.failures_in_row) {
-            (EndpointState::Disabled, _) => format!("Disabled after {failures} failed attempts in a row"),
+            (EndpointState::Disabled, _) => {
+                format!("Disabled after {failures} failed attempts in a row")
+            }
             (EndpointState::Active, 1) => "The last attempt failed".to_owned(),
             (EndpointState::Active, 2..) => format!("The last {failures} attempts failed"),
             _ => return None,

@@ -12,7 +12,9 @@ use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use contract::id::IntegrationId;
 use contract::name::DisplayName;
-use contract::push::{IntegrationField, IntegrationReadiness, IntegrationStatus, SyncStatus, SyncView};
+use contract::push::{
+    IntegrationField, IntegrationReadiness, IntegrationStatus, SyncStatus, SyncView,
+};
 use serde::Deserialize;
 use store::{HeldBackSync, Integration, StoreError};
 
@@ -30,20 +32,60 @@ pub(crate) fn routes() -> Vec<ConsoleRoute> {
         route::page("/integrations", Member, list),
         route::action("/integrations", Manager, create),
         route::page("/integrations/{integration_id}", Member, detail::show),
-        route::action("/integrations/{integration_id}/pause", Manager, detail::pause),
-        route::action("/integrations/{integration_id}/resume", Manager, detail::resume),
-        route::action("/integrations/{integration_id}/disconnect", Manager, detail::disconnect),
-        route::action("/integrations/{integration_id}/remove", Manager, detail::remove),
-        route::action("/integrations/{integration_id}/guard", Manager, detail::set_guard),
-        route::action("/integrations/{integration_id}/undo-removal", Manager, detail::undo_removal),
+        route::action(
+            "/integrations/{integration_id}/pause",
+            Manager,
+            detail::pause,
+        ),
+        route::action(
+            "/integrations/{integration_id}/resume",
+            Manager,
+            detail::resume,
+        ),
+        route::action(
+            "/integrations/{integration_id}/disconnect",
+            Manager,
+            detail::disconnect,
+        ),
+        route::action(
+            "/integrations/{integration_id}/remove",
+            Manager,
+            detail::remove,
+        ),
+        route::action(
+            "/integrations/{integration_id}/guard",
+            Manager,
+            detail::set_guard,
+        ),
+        route::action(
+            "/integrations/{integration_id}/undo-removal",
+            Manager,
+            detail::undo_removal,
+        ),
         route::action("/integrations/{integration_id}/keys", Manager, key::create),
-        route::action("/integrations/{integration_id}/keys/{key_id}/revoke", Manager, key::revoke),
+        route::action(
+            "/integrations/{integration_id}/keys/{key_id}/revoke",
+            Manager,
+            key::revoke,
+        ),
         route::page("/integrations/{integration_id}/fields", Member, field::show),
         route::action("/integrations/{integration_id}/fields", Manager, field::map),
-        route::action("/integrations/{integration_id}/fields/release", Manager, field::release),
+        route::action(
+            "/integrations/{integration_id}/fields/release",
+            Manager,
+            field::release,
+        ),
         route::page("/integrations/{integration_id}/syncs", Member, sync::list),
-        route::page("/integrations/{integration_id}/syncs/{sync_id}", Member, sync::show),
-        route::page("/integrations/{integration_id}/syncs/{sync_id}/issues.csv", Member, sync::export),
+        route::page(
+            "/integrations/{integration_id}/syncs/{sync_id}",
+            Member,
+            sync::show,
+        ),
+        route::page(
+            "/integrations/{integration_id}/syncs/{sync_id}/issues.csv",
+            Member,
+            sync::export,
+        ),
     ]
 }
 
@@ -60,7 +102,11 @@ async fn find(
     path: IntegrationPath,
 ) -> Result<Integration, PageError> {
     let axum::extract::Path(integration_id) = path?;
-    Ok(console.process.store.integration_of_team(person.0.team_id, integration_id).await?)
+    Ok(console
+        .process
+        .store
+        .integration_of_team(person.0.team_id, integration_id)
+        .await?)
 }
 
 /// How far an integration is.
@@ -83,7 +129,10 @@ impl IntegrationProgress {
     fn standing(&self) -> IntegrationReadiness<'_> {
         IntegrationReadiness {
             fields: &self.fields,
-            has_open_sync: self.latest.as_ref().is_some_and(|sync| sync.status == SyncStatus::Open),
+            has_open_sync: self
+                .latest
+                .as_ref()
+                .is_some_and(|sync| sync.status == SyncStatus::Open),
             has_completed: self.has_completed,
         }
     }
@@ -97,7 +146,9 @@ async fn held_back(
 ) -> Result<Option<HeldBackSync>, PageError> {
     let (store, now) = (&console.process.store, console.process.clock.now());
     let held_back = store.sync_held_back_list(person.0.team_id, now).await?;
-    Ok(held_back.into_iter().find(|held_back| held_back.integration_id == integration_id))
+    Ok(held_back
+        .into_iter()
+        .find(|held_back| held_back.integration_id == integration_id))
 }
 
 /// What a sync that is held back would do, for people.
@@ -154,12 +205,26 @@ async fn list_page(
     problem: Option<String>,
 ) -> Result<IntegrationListPage, PageError> {
     let mut lines = Vec::new();
-    for integration in console.process.store.integration_list(person.0.team_id).await? {
+    for integration in console
+        .process
+        .store
+        .integration_list(person.0.team_id)
+        .await?
+    {
         let progress = IntegrationProgress::of(console, &integration).await?;
         let status = words(integration.status(&progress.standing()));
-        lines.push(IntegrationListRow { integration, status, latest: progress.latest });
+        lines.push(IntegrationListRow {
+            integration,
+            status,
+            latest: progress.latest,
+        });
     }
-    Ok(IntegrationListPage { frame: PageFrame::new(person, PART), lines, name, problem })
+    Ok(IntegrationListPage {
+        frame: PageFrame::new(person, PART),
+        lines,
+        name,
+        problem,
+    })
 }
 
 #[derive(Deserialize)]
@@ -177,19 +242,25 @@ async fn create(
     let name = match typed.parse::<DisplayName>() {
         Ok(name) if !is_visible(name.as_str()) => {
             let problem = Some("The name has no character that can be seen.".to_owned());
-            return Ok(refused(&list_page(&console, &person, typed, problem).await?));
+            return Ok(refused(
+                &list_page(&console, &person, typed, problem).await?,
+            ));
         }
         Ok(name) => name,
         Err(reason) => {
             let problem = Some(format!("The name {reason}."));
-            return Ok(refused(&list_page(&console, &person, typed, problem).await?));
+            return Ok(refused(
+                &list_page(&console, &person, typed, problem).await?,
+            ));
         }
     };
     match make(&console, &person, &name).await {
         Ok(integration_id) => Ok(Redirect::to(&format!("{PART}/{integration_id}")).into_response()),
         Err(StoreError::Limit(reason)) => {
             let problem = Some(format!("Not made: {reason}."));
-            Ok(refused(&list_page(&console, &person, typed, problem).await?))
+            Ok(refused(
+                &list_page(&console, &person, typed, problem).await?,
+            ))
         }
         Err(error) => Err(error.into()),
     }
@@ -203,8 +274,12 @@ async fn make(
     let now = console.process.clock.now();
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    let integration_id = transaction.integration_create(person.0.team_id, name.as_str(), now).await?;
-    transaction.activity_add(&person.0, "integration.created", name.as_str(), now).await?;
+    let integration_id = transaction
+        .integration_create(person.0.team_id, name.as_str(), now)
+        .await?;
+    transaction
+        .activity_add(&person.0, "integration.created", name.as_str(), now)
+        .await?;
     transaction.commit().await?;
     Ok(integration_id)
 }

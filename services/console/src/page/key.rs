@@ -89,7 +89,18 @@ async fn show(
 ) -> Result<Response, PageError> {
     let Query(NoticeQuery { notice }) = noticed?;
     let made = made_key(&console, &person, &headers).await?;
-    Ok(page(&key_page(&console, &person, KeyPageState { notice, made, ..KeyPageState::default() }).await?))
+    Ok(page(
+        &key_page(
+            &console,
+            &person,
+            KeyPageState {
+                notice,
+                made,
+                ..KeyPageState::default()
+            },
+        )
+        .await?,
+    ))
 }
 
 /// The key that was made a moment ago, for the page that a browser asks for now.
@@ -112,8 +123,9 @@ async fn key_page(
     let (store, team_id) = (&console.process.store, person.0.team_id);
     let keys = store.key_list(team_id).await?;
     let integrations = store.integration_list(team_id).await?.into_iter();
-    let names: HashMap<IntegrationId, String> =
-        integrations.map(|integration| (integration.integration_id, integration.name)).collect();
+    let names: HashMap<IntegrationId, String> = integrations
+        .map(|integration| (integration.integration_id, integration.name))
+        .collect();
     let is_active = |key: &&ApiKeySummary| key.revoked_at.is_none() && key.integration_id.is_none();
     let active = keys.iter().filter(is_active).count() as i64;
     let line = |key: ApiKeySummary| ApiKeyRow {
@@ -143,10 +155,19 @@ async fn create(
         NewTeamKeyKind::Formulas => KeyKind::Formulas,
     };
     match make(&console, &person, key_kind, None, &typed).await {
-        Ok(key) => Ok(key.with(Redirect::to(PART).into_response(), PART, &console.process.config.console)),
+        Ok(key) => Ok(key.with(
+            Redirect::to(PART).into_response(),
+            PART,
+            &console.process.config.console,
+        )),
         Err(StoreError::Limit(reason)) => {
             let problem = Some(format!("Not made: {reason}."));
-            let shown = KeyPageState { name: typed, kind: Some(kind), problem, ..KeyPageState::default() };
+            let shown = KeyPageState {
+                name: typed,
+                kind: Some(kind),
+                problem,
+                ..KeyPageState::default()
+            };
             Ok(refused(&key_page(&console, &person, shown).await?))
         }
         Err(error) => Err(error.into()),
@@ -164,8 +185,9 @@ pub(crate) async fn make(
     integration: Option<&Integration>,
     typed: &str,
 ) -> store::Result<SecretCookie> {
-    let name: DisplayName =
-        typed.parse().map_err(|reason| StoreError::Limit(format!("the name {reason}")))?;
+    let name: DisplayName = typed
+        .parse()
+        .map_err(|reason| StoreError::Limit(format!("the name {reason}")))?;
     let (key, now) = (KeyText::random(kind), console.process.clock.now());
     let new = NewApiKey {
         team_id: person.0.team_id,
@@ -181,8 +203,12 @@ pub(crate) async fn make(
         Some(integration) => format!("{} of {}", name.as_str(), integration.name),
         None => name.as_str().to_owned(),
     };
-    transaction.activity_add(&person.0, "key.created", &subject, now).await?;
-    let key = OneTimeSecret::Key(key.reveal().to_owned()).keep(&transaction, person, now).await?;
+    transaction
+        .activity_add(&person.0, "key.created", &subject, now)
+        .await?;
+    let key = OneTimeSecret::Key(key.reveal().to_owned())
+        .keep(&transaction, person, now)
+        .await?;
     transaction.commit().await?;
     Ok(key)
 }
@@ -197,8 +223,12 @@ async fn revoke(
     let now = console.process.clock.now();
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    let name = transaction.key_revoke(person.0.team_id, key_id, now).await?;
-    transaction.activity_add(&person.0, "key.revoked", &name, now).await?;
+    let name = transaction
+        .key_revoke(person.0.team_id, key_id, now)
+        .await?;
+    transaction
+        .activity_add(&person.0, "key.revoked", &name, now)
+        .await?;
     transaction.commit().await?;
     Ok(done("/keys", ActionNotice::KeyRevoked))
 }

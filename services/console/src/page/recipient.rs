@@ -27,9 +27,21 @@ const LOOKED_THROUGH: i64 = 2_000;
 /// What there is.
 pub(crate) fn routes() -> Vec<ConsoleRoute> {
     vec![
-        route::page("/campaigns/{campaign_id}/recipients", RouteAccess::Member, show),
-        route::page("/campaigns/{campaign_id}/recipients.csv", RouteAccess::Member, export::download),
-        route::action("/campaigns/{campaign_id}/recipients/{entry_id}/remove", RouteAccess::Manager, remove),
+        route::page(
+            "/campaigns/{campaign_id}/recipients",
+            RouteAccess::Member,
+            show,
+        ),
+        route::page(
+            "/campaigns/{campaign_id}/recipients.csv",
+            RouteAccess::Member,
+            export::download,
+        ),
+        route::action(
+            "/campaigns/{campaign_id}/recipients/{entry_id}/remove",
+            RouteAccess::Manager,
+            remove,
+        ),
     ]
 }
 
@@ -56,12 +68,19 @@ impl RecipientListQuery {
         if self.outcome.is_empty() {
             return Ok(None);
         }
-        outcomes().find(|outcome| *outcome == self.outcome).map(Some).ok_or(PageError::NotFound)
+        outcomes()
+            .find(|outcome| *outcome == self.outcome)
+            .map(Some)
+            .ok_or(PageError::NotFound)
     }
 
     /// The address of the same question from another place.
     fn from(&self, cursor: &RecipientListCursor) -> String {
-        query(&[("text", self.text.trim()), ("outcome", &self.outcome), ("from", &cursor.to_string())])
+        query(&[
+            ("text", self.text.trim()),
+            ("outcome", &self.outcome),
+            ("from", &cursor.to_string()),
+        ])
     }
 }
 
@@ -119,24 +138,38 @@ async fn look(
     let text = asked.text.trim();
     if text.is_empty() {
         let before = cursor.and_then(RecipientListCursor::received);
-        let mut lines = store.recipient_list(team_id, campaign_id, outcome, before, LINES + 1).await?;
+        let mut lines = store
+            .recipient_list(team_id, campaign_id, outcome, before, LINES + 1)
+            .await?;
         let next = cut(&mut lines).map(RecipientListCursor::behind);
         return Ok(FoundRecipients { lines, next });
     }
-    let after = cursor.and_then(RecipientListCursor::found).unwrap_or_default();
-    let limit = if outcome.is_some() { LOOKED_THROUGH } else { LINES + 1 };
-    let found = store.recipient_find(team_id, campaign_id, text, &after, limit).await?;
+    let after = cursor
+        .and_then(RecipientListCursor::found)
+        .unwrap_or_default();
+    let limit = if outcome.is_some() {
+        LOOKED_THROUGH
+    } else {
+        LINES + 1
+    };
+    let found = store
+        .recipient_find(team_id, campaign_id, text, &after, limit)
+        .await?;
     let is_through = (found.len() as i64) < limit;
     let last = found.last().map(|last| last.cursor.clone());
-    let wanted =
-        found.into_iter().filter(|found| outcome.is_none_or(|outcome| found.line.outcome == outcome));
+    let wanted = found
+        .into_iter()
+        .filter(|found| outcome.is_none_or(|outcome| found.line.outcome == outcome));
     let mut wanted: Vec<_> = wanted.take(LINES as usize + 1).collect();
     let next = match cut(&mut wanted) {
         Some(last) => Some(RecipientListCursor::Found(last.cursor.clone())),
         None if is_through => None,
         None => last.map(RecipientListCursor::Found),
     };
-    Ok(FoundRecipients { lines: wanted.into_iter().map(|found| found.line).collect(), next })
+    Ok(FoundRecipients {
+        lines: wanted.into_iter().map(|found| found.line).collect(),
+        next,
+    })
 }
 
 /// Removes a recipient, with everybody else at its address.
@@ -151,11 +184,16 @@ async fn remove(
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
     let list = format!("/campaigns/{campaign_id}/recipients");
-    let Some(address) = transaction.recipient_remove(team_id, &campaign_id, entry_id, now).await? else {
+    let Some(address) = transaction
+        .recipient_remove(team_id, &campaign_id, entry_id, now)
+        .await?
+    else {
         return Ok(done(&list, ActionNotice::RecipientRemovedBefore));
     };
     let subject = format!("{}: {address}", campaign.name);
-    transaction.activity_add(&person.0, "recipient.removed", &subject, now).await?;
+    transaction
+        .activity_add(&person.0, "recipient.removed", &subject, now)
+        .await?;
     transaction.commit().await?;
     Ok(done(&list, ActionNotice::RecipientRemoved))
 }

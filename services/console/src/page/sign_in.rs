@@ -47,8 +47,7 @@ struct SignInQuery {
 }
 
 /// What whoever sent a form is told whose session had ended.
-const LOST: &str =
-    "Your session has ended, so nothing was done. Sign in, and what you typed has to be typed again.";
+const LOST: &str = "Your session has ended, so nothing was done. Sign in, and what you typed has to be typed again.";
 
 #[derive(Deserialize)]
 struct SignInForm {
@@ -76,7 +75,11 @@ async fn show(
     if signed_in(&console, &headers).await?.is_some() {
         return Ok(Redirect::to(back).into_response());
     }
-    Ok(page(&SignInPage { email: "", back, problem: lost.map(|_| LOST.into()) }))
+    Ok(page(&SignInPage {
+        email: "",
+        back,
+        problem: lost.map(|_| LOST.into()),
+    }))
 }
 
 /// Signs in. Whether the address or the password is wrong is not told apart.
@@ -89,23 +92,40 @@ async fn submit(
     let Form(credentials) = form?;
     let email: String = credentials.email.trim().chars().take(EMAIL_CHARS).collect();
     let back = own_path(credentials.back.as_deref());
-    let source = source_address(peer.ip(), &headers, &console.process.config.console.trusted_proxies);
+    let source = source_address(
+        peer.ip(),
+        &headers,
+        &console.process.config.console.trusted_proxies,
+    );
     let account = console.process.store.account_by_email(&email).await?;
     let user_id = account.as_ref().map(|account| account.user_id);
     let attempt = match PasswordAttempt::sign_in(&console, user_id, &email, source).await? {
         PasswordAttemptDecision::Yes(attempt) => attempt,
         PasswordAttemptDecision::In(seconds) => return Ok(too_many(&email, back, seconds)),
     };
-    let begun = enter(&console, account.as_ref(), credentials.password, source, &headers).await;
+    let begun = enter(
+        &console,
+        account.as_ref(),
+        credentials.password,
+        source,
+        &headers,
+    )
+    .await;
     if !matches!(begun, Ok(None)) {
         attempt.take_back(&console).await?;
     }
     let Some(token) = begun? else {
         note_failure(&console, account, source);
         let problem = Some("The e-mail address or the password is not right.".into());
-        return Ok(
-            (StatusCode::FORBIDDEN, page(&SignInPage { email: &email, back, problem })).into_response()
-        );
+        return Ok((
+            StatusCode::FORBIDDEN,
+            page(&SignInPage {
+                email: &email,
+                back,
+                problem,
+            }),
+        )
+            .into_response());
     };
     let cookie = session_cookie(&console.process.config.console, Some(&token));
     Ok((AppendHeaders([(SET_COOKIE, cookie)]), Redirect::to(back)).into_response())
@@ -113,9 +133,19 @@ async fn submit(
 
 fn too_many(email: &str, back: &str, seconds: i64) -> Response {
     let minutes = seconds.div_euclid(60) + 1;
-    let problem = Some(format!("There were too many attempts. Wait {minutes} minutes and try again.").into());
-    let answer = page(&SignInPage { email, back, problem });
-    (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, seconds.to_string())], answer).into_response()
+    let problem =
+        Some(format!("There were too many attempts. Wait {minutes} minutes and try again.").into());
+    let answer = page(&SignInPage {
+        email,
+        back,
+        problem,
+    });
+    (
+        StatusCode::TOO_MANY_REQUESTS,
+        [(RETRY_AFTER, seconds.to_string())],
+        answer,
+    )
+        .into_response()
 }
 
 /// Begins a session for who has given the right password; `None` for anybody else.
@@ -143,11 +173,21 @@ fn note_failure(console: &ConsoleState, account: Option<MemberCredentials>, sour
         let noted = async {
             let mut connection = store.connection().await?;
             let transaction = connection.begin().await?;
-            note(&transaction, &account, "sign_in.failed", source, clock.now()).await?;
+            note(
+                &transaction,
+                &account,
+                "sign_in.failed",
+                source,
+                clock.now(),
+            )
+            .await?;
             transaction.commit().await
         };
         if let Err(error) = noted.await {
-            tracing::warn!(error = &error as &dyn Error, "a failed sign-in is not in the log of its team");
+            tracing::warn!(
+                error = &error as &dyn Error,
+                "a failed sign-in is not in the log of its team"
+            );
         }
     });
 }
@@ -160,16 +200,25 @@ async fn note(
     now: DateTime<Utc>,
 ) -> store::Result<()> {
     let person = (account.team_id, account.user_id, account.name.as_str());
-    transaction.activity_add_of(person, action, &format!("from {source}"), now).await
+    transaction
+        .activity_add_of(person, action, &format!("from {source}"), now)
+        .await
 }
 
 /// Signs out.
-async fn end(State(console): State<ConsoleState>, headers: HeaderMap) -> Result<Response, PageError> {
+async fn end(
+    State(console): State<ConsoleState>,
+    headers: HeaderMap,
+) -> Result<Response, PageError> {
     if let Some(token) = token(&console.process.config.console, &headers) {
         console.process.store.session_end(&token.hash()).await?;
     }
     let cookie = session_cookie(&console.process.config.console, None);
-    Ok((AppendHeaders([(SET_COOKIE, cookie)]), Redirect::to("/sign-in")).into_response())
+    Ok((
+        AppendHeaders([(SET_COOKIE, cookie)]),
+        Redirect::to("/sign-in"),
+    )
+        .into_response())
 }
 
 /// A new session in the place of the one that the browser had; `None` when the password that was right has been changed or
@@ -188,8 +237,12 @@ async fn begin_session(
     if !transaction.account_lock(account).await? {
         return Ok(None);
     }
-    transaction.session_begin(account.user_id, &fresh.hash(), replaced.as_ref(), now).await?;
-    transaction.sign_in_source_add(account.user_id, &attempt::remembered(source), now).await?;
+    transaction
+        .session_begin(account.user_id, &fresh.hash(), replaced.as_ref(), now)
+        .await?;
+    transaction
+        .sign_in_source_add(account.user_id, &attempt::remembered(source), now)
+        .await?;
     note(&transaction, account, "sign_in.succeeded", source, now).await?;
     transaction.commit().await?;
     Ok(Some(fresh))
@@ -209,8 +262,18 @@ mod tests {
 
     #[test]
     fn the_way_back_leads_to_pages_of_ours_only() {
-        assert_eq!(own_path(Some("/api?notice=key-revoked")), "/api?notice=key-revoked");
-        for foreign in ["//evil.example", "https://evil.example", "/\\evil.example", "evil", "/a\nb", ""] {
+        assert_eq!(
+            own_path(Some("/api?notice=key-revoked")),
+            "/api?notice=key-revoked"
+        );
+        for foreign in [
+            "//evil.example",
+            "https://evil.example",
+            "/\\evil.example",
+            "evil",
+            "/a\nb",
+            "",
+        ] {
             assert_eq!(own_path(Some(foreign)), "/");
         }
         assert_eq!(own_path(None), "/");

@@ -16,8 +16,16 @@ pub(crate) fn routes() -> Vec<ConsoleRoute> {
         route::action("/team", Owner, people::add),
         route::action("/team/{user_id}/role", Owner, people::set_role),
         route::action("/team/{user_id}/remove", Owner, people::remove),
-        route::action("/team/{user_id}/reset-password", Owner, people::reset_password),
-        route::action("/team/idempotency-keys", Owner, settings::set_idempotency_keys),
+        route::action(
+            "/team/{user_id}/reset-password",
+            Owner,
+            people::reset_password,
+        ),
+        route::action(
+            "/team/idempotency-keys",
+            Owner,
+            settings::set_idempotency_keys,
+        ),
         route::action("/team/formula-keys", Owner, settings::set_formula_keys),
         route::page("/account", Member, account::show),
         route::action("/account/password", Member, account::change_password),

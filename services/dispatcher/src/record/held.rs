@@ -52,7 +52,11 @@ impl HeldAttempts {
 
     /// When the next results are to be tried.
     pub(super) fn next_due(&self) -> Instant {
-        self.0.values().map(|waiting| waiting.due).min().unwrap_or_else(Instant::now)
+        self.0
+            .values()
+            .map(|waiting| waiting.due)
+            .min()
+            .unwrap_or_else(Instant::now)
     }
 
     /// Holds the results of one endpoint that were tried so often. Returns those that there is no patience or no room for.
@@ -69,8 +73,11 @@ impl HeldAttempts {
             return attempts;
         }
         let waiting = self.0.entry(endpoint_id);
-        let waiting =
-            waiting.or_insert(HeldEndpointAttempts { attempts: Vec::new(), tries, due: now + PAUSE });
+        let waiting = waiting.or_insert(HeldEndpointAttempts {
+            attempts: Vec::new(),
+            tries,
+            due: now + PAUSE,
+        });
         waiting.attempts.extend(attempts);
         Vec::new()
     }
@@ -98,7 +105,8 @@ impl HeldAttempts {
     /// Takes the results that are to be tried now, with how often they were.
     pub(super) fn take_due(&mut self, now: Instant) -> Vec<(Vec<DeliveryAttempt>, u32)> {
         let due = self.0.extract_if(|_, waiting| waiting.due <= now);
-        due.map(|(_, waiting)| (waiting.attempts, waiting.tries)).collect()
+        due.map(|(_, waiting)| (waiting.attempts, waiting.tries))
+            .collect()
     }
 
     fn room(&self) -> usize {
@@ -112,7 +120,10 @@ mod tests {
     use super::*;
 
     fn ids(attempts: &[DeliveryAttempt]) -> Vec<u128> {
-        attempts.iter().map(|made| made.delivery.delivery_id.0.as_u128()).collect()
+        attempts
+            .iter()
+            .map(|made| made.delivery.delivery_id.0.as_u128())
+            .collect()
     }
 
     #[test]
@@ -124,7 +135,10 @@ mod tests {
         assert_eq!(held.next_due(), now + PAUSE);
         assert!(held.take_due(now).is_empty());
         let due = held.take_due(now + PAUSE);
-        assert_eq!((ids(&due[0].0), due[0].1, held.is_empty()), (vec![10, 11, 12], 1, true));
+        assert_eq!(
+            (ids(&due[0].0), due[0].1, held.is_empty()),
+            (vec![10, 11, 12], 1, true)
+        );
     }
 
     #[test]
@@ -135,9 +149,17 @@ mod tests {
         let (others, full) = held.join((1..=600).map(|number| made(1, number)).collect());
         assert_eq!((others.len(), full.len()), (0, 601 - HELD_OF_ENDPOINT));
         for endpoint in 2..=8 {
-            held.hold((0..512).map(|number| made(endpoint, number)).collect(), 1, now);
+            held.hold(
+                (0..512).map(|number| made(endpoint, number)).collect(),
+                1,
+                now,
+            );
         }
-        assert_eq!(held.hold(vec![made(9, 0)], 1, now).len(), 1, "all endpoints together are bounded too");
+        assert_eq!(
+            held.hold(vec![made(9, 0)], 1, now).len(),
+            1,
+            "all endpoints together are bounded too"
+        );
     }
 
     #[test]

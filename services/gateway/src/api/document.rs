@@ -15,7 +15,9 @@ pub(super) fn build() -> Value {
     operations.extend(mcp::operations(&mut types));
     let mut paths = Map::new();
     for operation in &operations {
-        let path = paths.entry(operation.path.clone()).or_insert_with(|| json!({}));
+        let path = paths
+            .entry(operation.path.clone())
+            .or_insert_with(|| json!({}));
         path[operation.method] = operation.to_json();
     }
     let webhook = scan::webhook(&mut types);
@@ -66,7 +68,8 @@ fn tags() -> Value {
 }
 
 fn security_schemes() -> Value {
-    let bearer = |description: &str| json!({"type": "http", "scheme": "bearer", "description": description});
+    let bearer =
+        |description: &str| json!({"type": "http", "scheme": "bearer", "description": description});
     json!({
         "fullAccessKey": bearer("A Full access key, `pk_live_…`."),
         "fullAccessKeyHeader": {

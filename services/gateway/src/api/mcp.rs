@@ -6,7 +6,8 @@ use contract::mcp::{FormulaTool, IntegrationTool, RpcError, VERSIONS};
 use serde_json::{Value, json};
 
 use super::operation::{
-    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, accepted, answered, failed, parameter,
+    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, accepted, answered, failed,
+    parameter,
 };
 use super::types::SchemaRegistry;
 use crate::mcp::denials;
@@ -19,10 +20,14 @@ pub(super) const TAG: &str = "MCP servers";
 /// Both.
 pub(super) fn operations(types: &mut SchemaRegistry) -> Vec<ApiOperation> {
     let response = response(types);
-    let integrations =
-        with_tools("For agents of an integration.", &IntegrationTool::ALL.map(IntegrationTool::name));
-    let formulas =
-        with_tools("For agents that write formula columns.", &FormulaTool::ALL.map(FormulaTool::name));
+    let integrations = with_tools(
+        "For agents of an integration.",
+        &IntegrationTool::ALL.map(IntegrationTool::name),
+    );
+    let formulas = with_tools(
+        "For agents that write formula columns.",
+        &FormulaTool::ALL.map(FormulaTool::name),
+    );
     vec![
         ApiOperation {
             path: format!("{BASE_PATH}/mcp"),
@@ -53,15 +58,29 @@ fn with_tools(about: &str, tools: &[&str]) -> Cow<'static, str> {
 }
 
 fn server(server: McpServer, response: Value) -> ApiOperation {
-    let failure = |(status, code, message)| DocumentedError { status, code, message, details: None };
+    let failure = |(status, code, message)| DocumentedError {
+        status,
+        code,
+        message,
+        details: None,
+    };
     let failures = denials(server).into_iter().map(failure);
     let mut responses = failed(ErrorEnvelopeKind::Nested, failures.collect());
-    responses
-        .insert(200, answered("The answer to a request, also when it is an error of JSON-RPC.", response));
+    responses.insert(
+        200,
+        answered(
+            "The answer to a request, also when it is an error of JSON-RPC.",
+            response,
+        ),
+    );
     responses.insert(202, accepted("A notification was taken."));
     let versions = VERSIONS.join(", ");
-    let version =
-        parameter("header", "MCP-Protocol-Version", json!({"type": "string", "enum": VERSIONS}), &versions);
+    let version = parameter(
+        "header",
+        "MCP-Protocol-Version",
+        json!({"type": "string", "enum": VERSIONS}),
+        &versions,
+    );
     ApiOperation {
         method: "post",
         path: String::new(),
@@ -85,14 +104,31 @@ fn server(server: McpServer, response: Value) -> ApiOperation {
 /// A JSON-RPC response.
 fn response(types: &mut SchemaRegistry) -> Value {
     let codes = [
-        (RpcError::NotJsonRpc(String::new()), "The body is not JSON-RPC."),
-        (RpcError::TooLarge, "The method is missing, or the request is too large."),
-        (RpcError::UnknownTool(String::new()), "There is no such tool or method."),
-        (RpcError::InvalidParams(""), "The parameters cannot be used."),
-        (RpcError::NotCompleted, "The call could not be completed; nothing changed."),
+        (
+            RpcError::NotJsonRpc(String::new()),
+            "The body is not JSON-RPC.",
+        ),
+        (
+            RpcError::TooLarge,
+            "The method is missing, or the request is too large.",
+        ),
+        (
+            RpcError::UnknownTool(String::new()),
+            "There is no such tool or method.",
+        ),
+        (
+            RpcError::InvalidParams(""),
+            "The parameters cannot be used.",
+        ),
+        (
+            RpcError::NotCompleted,
+            "The call could not be completed; nothing changed.",
+        ),
     ];
-    let (codes, meanings): (Vec<i32>, Vec<&str>) =
-        codes.iter().map(|(error, meaning)| (error.code(), meaning)).unzip();
+    let (codes, meanings): (Vec<i32>, Vec<&str>) = codes
+        .iter()
+        .map(|(error, meaning)| (error.code(), meaning))
+        .unzip();
     let error = json!({
         "description": "Why there is no result.",
         "type": "object",

@@ -38,14 +38,17 @@ const STYLE_PATH: &str = "/docs/style.css";
 const STYLE: &str = include_str!("style.css");
 
 /// The page has its own style, and nothing else: no script, no picture, nothing from other hosts.
-const POLICY: &str =
-    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const POLICY: &str = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(document::build);
 
 // A page is written into memory.
-static PAGE_BYTES: LazyLock<Bytes> =
-    LazyLock::new(|| page::ApiPage::of(api_document()).render().map(Bytes::from).unwrap_or_default());
+static PAGE_BYTES: LazyLock<Bytes> = LazyLock::new(|| {
+    page::ApiPage::of(api_document())
+        .render()
+        .map(Bytes::from)
+        .unwrap_or_default()
+});
 
 /// The OpenAPI document of everything that the gateway answers.
 pub fn api_document() -> &'static Value {
@@ -57,7 +60,9 @@ fn document_at(public_url: &str) -> Bytes {
     let mut document = api_document().clone();
     document["servers"] = document::servers(public_url);
     // A value without keys other than texts can always be written.
-    serde_json::to_vec(&document).map(Bytes::from).unwrap_or_default()
+    serde_json::to_vec(&document)
+        .map(Bytes::from)
+        .unwrap_or_default()
 }
 
 /// The routes of the description.
@@ -65,7 +70,12 @@ pub(crate) fn router(public_url: &str) -> Router<GatewayState> {
     let document = document_at(public_url);
     let document = move || async move { answer("application/json", document) };
     let page = || async { answer("text/html; charset=utf-8", PAGE_BYTES.clone()) };
-    let style = || async { answer("text/css; charset=utf-8", Bytes::from_static(STYLE.as_bytes())) };
+    let style = || async {
+        answer(
+            "text/css; charset=utf-8",
+            Bytes::from_static(STYLE.as_bytes()),
+        )
+    };
     Router::new()
         .route(DOCUMENT_PATH, get(document).fallback(only_get))
         .route(PAGE_PATH, get(page).fallback(only_get))

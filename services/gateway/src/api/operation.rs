@@ -57,9 +57,16 @@ pub(super) enum ErrorEnvelopeKind {
 impl ApiOperation {
     /// As it stands under its path and method.
     pub(super) fn to_json(&self) -> Value {
-        let security: Vec<Value> = self.opened_by.iter().map(|name| json!({*name: []})).collect();
-        let responses: Map<String, Value> =
-            self.responses.iter().map(|(status, response)| (status.to_string(), response.clone())).collect();
+        let security: Vec<Value> = self
+            .opened_by
+            .iter()
+            .map(|name| json!({*name: []}))
+            .collect();
+        let responses: Map<String, Value> = self
+            .responses
+            .iter()
+            .map(|(status, response)| (status.to_string(), response.clone()))
+            .collect();
         let mut operation = json!({
             "operationId": self.id,
             "tags": [self.tag],
@@ -71,7 +78,12 @@ impl ApiOperation {
         if !self.parameters.is_empty() {
             operation["parameters"] = Value::from(self.parameters.clone());
         }
-        if let Some(RequestBodySpec { schema, example, is_required }) = &self.body {
+        if let Some(RequestBodySpec {
+            schema,
+            example,
+            is_required,
+        }) = &self.body
+        {
             let content = json!({"application/json": {"schema": schema, "example": example}});
             operation["requestBody"] = json!({"required": is_required, "content": content});
         }
@@ -135,16 +147,28 @@ fn request_id() -> Value {
 }
 
 /// The responses of these failures, by status: one with several codes lists them.
-pub(super) fn failed(envelope: ErrorEnvelopeKind, failures: Vec<DocumentedError>) -> BTreeMap<u16, Value> {
+pub(super) fn failed(
+    envelope: ErrorEnvelopeKind,
+    failures: Vec<DocumentedError>,
+) -> BTreeMap<u16, Value> {
     let mut by_status: BTreeMap<u16, Vec<DocumentedError>> = BTreeMap::new();
     for failure in failures {
-        by_status.entry(failure.status.as_u16()).or_default().push(failure);
+        by_status
+            .entry(failure.status.as_u16())
+            .or_default()
+            .push(failure);
     }
-    by_status.into_iter().map(|(status, failures)| (status, response(envelope, status, &failures))).collect()
+    by_status
+        .into_iter()
+        .map(|(status, failures)| (status, response(envelope, status, &failures)))
+        .collect()
 }
 
 fn response(envelope: ErrorEnvelopeKind, status: u16, failures: &[DocumentedError]) -> Value {
-    let names: Vec<String> = failures.iter().map(|failure| format!("`{}`", failure.code)).collect();
+    let names: Vec<String> = failures
+        .iter()
+        .map(|failure| format!("`{}`", failure.code))
+        .collect();
     let schema = json!({"$ref": format!("#/components/schemas/{}", envelope.schema())});
     let mut response = answered(&names.join(", "), schema);
     let example = |failure: &DocumentedError| (failure.code.to_owned(), example(envelope, failure));
@@ -152,7 +176,8 @@ fn response(envelope: ErrorEnvelopeKind, status: u16, failures: &[DocumentedErro
     if status == StatusCode::TOO_MANY_REQUESTS.as_u16() {
         response = waiting(response);
     }
-    if matches!(envelope, ErrorEnvelopeKind::Nested) && status == StatusCode::UNAUTHORIZED.as_u16() {
+    if matches!(envelope, ErrorEnvelopeKind::Nested) && status == StatusCode::UNAUTHORIZED.as_u16()
+    {
         response["headers"]["WWW-Authenticate"] = json!({"description": "`Bearer realm=\"Pillarbox\"`", "required": true, "schema": {"type": "string"}});
     }
     response
@@ -160,8 +185,14 @@ fn response(envelope: ErrorEnvelopeKind, status: u16, failures: &[DocumentedErro
 
 /// The body of a failure, under its code: what a status can be answered with is told by its examples.
 fn example(envelope: ErrorEnvelopeKind, failure: &DocumentedError) -> Value {
-    let names: Vec<String> = entries(failure.details.as_ref()).map(|(name, _)| format!("`{name}`")).collect();
-    let details = if names.is_empty() { String::new() } else { format!(" Details: {}.", names.join(", ")) };
+    let names: Vec<String> = entries(failure.details.as_ref())
+        .map(|(name, _)| format!("`{name}`"))
+        .collect();
+    let details = if names.is_empty() {
+        String::new()
+    } else {
+        format!(" Details: {}.", names.join(", "))
+    };
     let mut error = json!({"code": failure.code, "message": failure.message});
     if let Some(details) = &failure.details {
         error["details"] = details.clone();
@@ -191,12 +222,14 @@ pub(super) fn error_schemas(operations: &[ApiOperation]) -> [(&'static str, Valu
         match example["value"].get("error") {
             None => flat.insert(code, meaning),
             Some(error) => {
-                entries(error.get("details")).for_each(|(name, value)| add_type(&mut details, name, value));
+                entries(error.get("details"))
+                    .for_each(|(name, value)| add_type(&mut details, name, value));
                 nested.insert(code, meaning)
             }
         };
     }
-    let message = json!({"type": "string", "description": "What is wrong, in a sentence for people."});
+    let message =
+        json!({"type": "string", "description": "What is wrong, in a sentence for people."});
     let error = json!({
         "description": "Why a request failed.",
         "type": "object",
@@ -219,15 +252,28 @@ pub(super) fn error_schemas(operations: &[ApiOperation]) -> [(&'static str, Valu
         "required": ["error"],
         "properties": {"error": {"$ref": "#/components/schemas/PushError"}},
     });
-    let details =
-        json!({"description": "What some codes come with.", "type": "object", "properties": details});
-    [("Error", error), ("PushError", push_error), ("PushErrorDetails", details), ("PushFailure", failure)]
+    let details = json!({"description": "What some codes come with.", "type": "object", "properties": details});
+    [
+        ("Error", error),
+        ("PushError", push_error),
+        ("PushErrorDetails", details),
+        ("PushFailure", failure),
+    ]
 }
 
 /// Codes and examples of an operation's failures.
 fn examples(operation: &ApiOperation) -> impl Iterator<Item = (String, &Value)> {
-    let of = |response| entries(Value::pointer(response, "/content/application~1json/examples"));
-    operation.responses.values().flat_map(of).map(|(code, example)| (code.clone(), example))
+    let of = |response| {
+        entries(Value::pointer(
+            response,
+            "/content/application~1json/examples",
+        ))
+    };
+    operation
+        .responses
+        .values()
+        .flat_map(of)
+        .map(|(code, example)| (code.clone(), example))
 }
 
 /// A text that is one of these words, each with its meaning.
@@ -277,7 +323,10 @@ mod tests {
                 message: "No.".to_owned(),
                 details: Some(details.clone()).filter(|details| !details.is_null()),
             };
-            failed(ErrorEnvelopeKind::Nested, details.iter().map(failure).collect())
+            failed(
+                ErrorEnvelopeKind::Nested,
+                details.iter().map(failure).collect(),
+            )
         };
         let operation = |details: &[Value]| ApiOperation {
             method: "get",
@@ -293,7 +342,10 @@ mod tests {
         };
         let one = operation(&[json!({"limit": 3, "fields": ["a"]}), Value::Null]);
         let content = &one.responses[&409]["content"]["application/json"];
-        assert_eq!(content["schema"], json!({"$ref": "#/components/schemas/PushFailure"}));
+        assert_eq!(
+            content["schema"],
+            json!({"$ref": "#/components/schemas/PushFailure"})
+        );
         assert_eq!(
             content["examples"]["full"],
             json!({
@@ -302,8 +354,18 @@ mod tests {
             })
         );
         let schemas = error_schemas(&[one, operation(&[json!({"limit": 0.5})])]);
-        let named = |name: &str| schemas.iter().find(|(known, _)| *known == name).unwrap().1.clone();
-        assert_eq!(named("PushError")["properties"]["code"]["enum"], json!(["bad", "full"]));
+        let named = |name: &str| {
+            schemas
+                .iter()
+                .find(|(known, _)| *known == name)
+                .unwrap()
+                .1
+                .clone()
+        };
+        assert_eq!(
+            named("PushError")["properties"]["code"]["enum"],
+            json!(["bad", "full"])
+        );
         assert_eq!(
             named("PushErrorDetails")["properties"],
             json!({"fields": {"type": "array", "items": {"type": "string"}}, "limit": {"type": "number"}})

@@ -76,7 +76,10 @@ impl ApiPage {
             document: DOCUMENT_PATH,
             style: STYLE_PATH,
             keys: entries(&document["components"]["securitySchemes"])
-                .map(|(name, scheme)| WordView { word: name.clone(), meaning: meaning(scheme) })
+                .map(|(name, scheme)| WordView {
+                    word: name.clone(),
+                    meaning: meaning(scheme),
+                })
                 .collect(),
             sections: document["tags"]
                 .as_array()
@@ -84,7 +87,9 @@ impl ApiPage {
                 .flatten()
                 .map(|tag| section(tag, &mut operations))
                 .collect(),
-            schemas: entries(&document["components"]["schemas"]).map(schema).collect(),
+            schemas: entries(&document["components"]["schemas"])
+                .map(schema)
+                .collect(),
         }
     }
 }
@@ -100,7 +105,9 @@ fn entries(object: &Value) -> impl Iterator<Item = (&String, &Value)> {
 /// The operations under these paths, each with its tag.
 fn operations(paths: &Value) -> Vec<(String, OperationView)> {
     let under = |(path, methods): (&String, &Value)| -> Vec<(String, OperationView)> {
-        entries(methods).map(|(method, described)| operation(path, method, described)).collect()
+        entries(methods)
+            .map(|(method, described)| operation(path, method, described))
+            .collect()
     };
     entries(paths).flat_map(under).collect()
 }
@@ -108,8 +115,15 @@ fn operations(paths: &Value) -> Vec<(String, OperationView)> {
 /// Takes the tag's operations out of all.
 fn section(tag: &Value, operations: &mut Vec<(String, OperationView)>) -> TagSection {
     let name = text(&tag["name"]);
-    let own = operations.extract_if(.., |(tag, _)| *tag == name).map(|(_, operation)| operation).collect();
-    TagSection { about: meaning(tag), operations: own, name }
+    let own = operations
+        .extract_if(.., |(tag, _)| *tag == name)
+        .map(|(_, operation)| operation)
+        .collect();
+    TagSection {
+        about: meaning(tag),
+        operations: own,
+        name,
+    }
 }
 
 fn operation(path: &str, method: &str, described: &Value) -> (String, OperationView) {
@@ -122,7 +136,10 @@ fn operation(path: &str, method: &str, described: &Value) -> (String, OperationV
         path: path.to_owned(),
         summary: text(&described["summary"]),
         about: meaning(described),
-        keys: security.flat_map(entries).map(|(name, _)| name.clone()).collect(),
+        keys: security
+            .flat_map(entries)
+            .map(|(name, _)| name.clone())
+            .collect(),
         parameters: parameters.map(parameter).collect(),
         body: body.map(self::body),
         responses: entries(&described["responses"]).map(response).collect(),
@@ -132,8 +149,13 @@ fn operation(path: &str, method: &str, described: &Value) -> (String, OperationV
 
 fn body(described: &Value) -> BodyView {
     // A value can always be written.
-    let example = described.get("example").and_then(|example| serde_json::to_string_pretty(example).ok());
-    BodyView { kind: kind(&described["schema"]), example: example.unwrap_or_default() }
+    let example = described
+        .get("example")
+        .and_then(|example| serde_json::to_string_pretty(example).ok());
+    BodyView {
+        kind: kind(&described["schema"]),
+        example: example.unwrap_or_default(),
+    }
 }
 
 fn parameter(described: &Value) -> ParameterView {
@@ -145,7 +167,10 @@ fn parameter(described: &Value) -> ParameterView {
         meaning: meaning(described),
         words: words(schema),
     };
-    ParameterView { place: text(&described["in"]), field }
+    ParameterView {
+        place: text(&described["in"]),
+        field,
+    }
 }
 
 fn response((status, described): (&String, &Value)) -> ResponseView {
@@ -154,8 +179,9 @@ fn response((status, described): (&String, &Value)) -> ResponseView {
         word: code.clone(),
         meaning: pieces(example["summary"].as_str().unwrap_or_default()),
     };
-    let codes: Vec<WordView> =
-        entries(&described["content"]["application/json"]["examples"]).map(code).collect();
+    let codes: Vec<WordView> = entries(&described["content"]["application/json"]["examples"])
+        .map(code)
+        .collect();
     let bodies = match schema["oneOf"].as_array() {
         Some(several) => several.iter().map(kind).collect(),
         None => vec![kind(schema)],
@@ -163,17 +189,32 @@ fn response((status, described): (&String, &Value)) -> ResponseView {
     ResponseView {
         status: status.clone(),
         // Codes speak for themselves.
-        about: if codes.is_empty() { meaning(described) } else { Vec::new() },
+        about: if codes.is_empty() {
+            meaning(described)
+        } else {
+            Vec::new()
+        },
         headers: entries(&described["headers"])
             .filter(|(name, _)| *name != "X-Request-Id")
-            .map(|(name, header)| WordView { word: name.clone(), meaning: meaning(header) })
+            .map(|(name, header)| WordView {
+                word: name.clone(),
+                meaning: meaning(header),
+            })
             .collect(),
-        bodies: bodies.into_iter().filter(|body| body.schema.is_some()).collect(),
+        bodies: bodies
+            .into_iter()
+            .filter(|body| body.schema.is_some())
+            .collect(),
         codes,
     }
 }
 
 fn schema((name, described): (&String, &Value)) -> SchemaView {
     let about = pieces(described["description"].as_str().unwrap_or_default());
-    SchemaView { name: name.clone(), about, fields: fields(described), words: words(described) }
+    SchemaView {
+        name: name.clone(),
+        about,
+        fields: fields(described),
+        words: words(described),
+    }
 }

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use contract::limits::{EXTERNAL_ID_CHARS, IDEMPOTENCY_KEY_CHARS, PAGE_ITEMS};
 use contract::push::{
-    BeginAnswer, CompleteAnswer, ContactAnswer, DeclareAnswer, DryRunAnswer, IntegrationAnswer, LockedField,
-    OpenSync, PushAnswer, PushError, RejectionsAnswer, SchemaAnswer, SyncAnswer, SyncMode, SyncsAnswer,
-    TypeLockReason, ValidatedComplete,
+    BeginAnswer, CompleteAnswer, ContactAnswer, DeclareAnswer, DryRunAnswer, IntegrationAnswer,
+    LockedField, OpenSync, PushAnswer, PushError, RejectionsAnswer, SchemaAnswer, SyncAnswer,
+    SyncMode, SyncsAnswer, TypeLockReason, ValidatedComplete,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::operation::{
-    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, answered, failed, parameter, replayed,
-    required,
+    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, answered, failed, parameter,
+    replayed, required,
 };
 use super::shape::{BeginRequestShape, CompleteRequestShape, DeclarationShape, PushRequest};
 use super::types::SchemaRegistry;
@@ -40,7 +40,12 @@ pub(super) fn operations(types: &mut SchemaRegistry) -> Vec<ApiOperation> {
 }
 
 /// An operation that takes nothing.
-fn reading(id: &'static str, path: &str, summary: &'static str, description: &'static str) -> ApiOperation {
+fn reading(
+    id: &'static str,
+    path: &str,
+    summary: &'static str,
+    description: &'static str,
+) -> ApiOperation {
     ApiOperation {
         method: "get",
         path: format!("{BASE_PATH}{path}"),
@@ -63,14 +68,19 @@ fn failures(own: Vec<PushError>) -> BTreeMap<u16, Value> {
         PushError::RateLimited,
         PushError::InternalError,
     ];
-    failed(ErrorEnvelopeKind::Nested, own.iter().chain(&common).map(failure).collect())
+    failed(
+        ErrorEnvelopeKind::Nested,
+        own.iter().chain(&common).map(failure).collect(),
+    )
 }
 
 /// The same for a request that a syncer does.
 fn changing(mut own: Vec<PushError>) -> BTreeMap<u16, Value> {
     own.extend([
         PushError::InvalidJson("The body is not JSON.".to_owned()),
-        PushError::InvalidRequest("The body has another shape; the message says what is wanted.".to_owned()),
+        PushError::InvalidRequest(
+            "The body has another shape; the message says what is wanted.".to_owned(),
+        ),
         PushError::PayloadTooLarge,
         PushError::DeadlinePassed,
     ]);
@@ -90,7 +100,12 @@ fn keyed(mut own: Vec<PushError>) -> BTreeMap<u16, Value> {
 
 fn failure(error: &PushError) -> DocumentedError {
     let (code, message, details) = (error.code(), error.to_string(), error.details());
-    DocumentedError { status: status_of(error), code, message, details }
+    DocumentedError {
+        status: status_of(error),
+        code,
+        message,
+        details,
+    }
 }
 
 fn key() -> Value {
@@ -119,38 +134,69 @@ fn uuid() -> Value {
 fn integration(types: &mut SchemaRegistry) -> ApiOperation {
     let mut responses = failures(Vec::new());
     let answer = types.written::<IntegrationAnswer>();
-    responses.insert(200, answered("The integration, its open sync, the limits and the next step.", answer));
+    responses.insert(
+        200,
+        answered(
+            "The integration, its open sync, the limits and the next step.",
+            answer,
+        ),
+    );
     let summary = "The integration of the key";
-    let description = "What a client asks first: where the integration stands and what to call next.";
-    ApiOperation { responses, ..reading("getIntegration", "", summary, description) }
+    let description =
+        "What a client asks first: where the integration stands and what to call next.";
+    ApiOperation {
+        responses,
+        ..reading("getIntegration", "", summary, description)
+    }
 }
 
 fn schema(types: &mut SchemaRegistry) -> ApiOperation {
     let mut responses = failures(Vec::new());
-    responses
-        .insert(200, answered("In the order of their first declaration.", types.written::<SchemaAnswer>()));
+    responses.insert(
+        200,
+        answered(
+            "In the order of their first declaration.",
+            types.written::<SchemaAnswer>(),
+        ),
+    );
     ApiOperation {
         responses,
-        ..reading("getSchema", "/schema", "Declared fields", "The fields that were declared so far.")
+        ..reading(
+            "getSchema",
+            "/schema",
+            "Declared fields",
+            "The fields that were declared so far.",
+        )
     }
 }
 
 fn declare(types: &mut SchemaRegistry) -> ApiOperation {
-    let fields = vec![LockedField { key: "lifetime_value".to_owned(), why: TypeLockReason::Owner }];
-    let mut responses =
-        changing(vec![PushError::TooManyFields { received: 1001 }, PushError::FieldLocked { fields }]);
-    responses.insert(200, answered("What changed.", types.written::<DeclareAnswer>()));
+    let fields = vec![LockedField {
+        key: "lifetime_value".to_owned(),
+        why: TypeLockReason::Owner,
+    }];
+    let mut responses = changing(vec![
+        PushError::TooManyFields { received: 1001 },
+        PushError::FieldLocked { fields },
+    ]);
+    responses.insert(
+        200,
+        answered("What changed.", types.written::<DeclareAnswer>()),
+    );
     let example = json!({"fields": [
         {"key": "name", "semantic": "first_name"},
         {"key": "mail", "semantic": "email"},
         {"key": "plan", "type": "choice", "options": ["free", "paid"]},
     ]});
     let summary = "Declare fields";
-    let description =
-        "Says which fields records have. A declared field that is not mentioned keeps its column and values.";
+    let description = "Says which fields records have. A declared field that is not mentioned keeps its column and values.";
     ApiOperation {
         method: "post",
-        body: Some(RequestBodySpec { schema: types.read::<DeclarationShape>(), example, is_required: true }),
+        body: Some(RequestBodySpec {
+            schema: types.read::<DeclarationShape>(),
+            example,
+            is_required: true,
+        }),
         responses,
         ..reading("declareFields", "/schema", summary, description)
     }
@@ -160,9 +206,20 @@ fn sync(types: &mut SchemaRegistry) -> ApiOperation {
     let mut responses = failures(Vec::new());
     responses.insert(
         200,
-        answered("The latest sync, or null before the first one.", types.written::<SyncAnswer>()),
+        answered(
+            "The latest sync, or null before the first one.",
+            types.written::<SyncAnswer>(),
+        ),
     );
-    ApiOperation { responses, ..reading("getSync", "/sync", "The latest sync", "Its state and progress.") }
+    ApiOperation {
+        responses,
+        ..reading(
+            "getSync",
+            "/sync",
+            "The latest sync",
+            "Its state and progress.",
+        )
+    }
 }
 
 fn begin(types: &mut SchemaRegistry) -> ApiOperation {
@@ -172,7 +229,10 @@ fn begin(types: &mut SchemaRegistry) -> ApiOperation {
         expires_at: chrono::DateTime::UNIX_EPOCH,
     };
     let mut responses = keyed(vec![PushError::SyncInProgress(open)]);
-    responses.insert(200, replayed(answered("The open sync.", types.written::<BeginAnswer>())));
+    responses.insert(
+        200,
+        replayed(answered("The open sync.", types.written::<BeginAnswer>())),
+    );
     let description = "A `full` sync marks every contact that it did not receive as removed when it completes; a `delta` sync \
                        removes only what is deleted explicitly. One sync is open at a time, for 24 hours at the most.";
     ApiOperation {
@@ -189,13 +249,25 @@ fn begin(types: &mut SchemaRegistry) -> ApiOperation {
 }
 
 fn complete(types: &mut SchemaRegistry) -> ApiOperation {
-    let guard = PushError::RemovalGuard { count: 0, share: 0.0, limit: 0.0 };
-    let mut responses =
-        keyed(vec![PushError::InvalidSyncId, PushError::NoOpenSync, PushError::SyncNotFound, guard]);
-    let answer = json!({"oneOf": [types.written::<CompleteAnswer>(), types.written::<ValidatedComplete>()]});
+    let guard = PushError::RemovalGuard {
+        count: 0,
+        share: 0.0,
+        limit: 0.0,
+    };
+    let mut responses = keyed(vec![
+        PushError::InvalidSyncId,
+        PushError::NoOpenSync,
+        PushError::SyncNotFound,
+        guard,
+    ]);
+    let answer =
+        json!({"oneOf": [types.written::<CompleteAnswer>(), types.written::<ValidatedComplete>()]});
     responses.insert(
         200,
-        replayed(answered("What the sync did; with `validate=1`, what completing would do.", answer)),
+        replayed(answered(
+            "What the sync did; with `validate=1`, what completing would do.",
+            answer,
+        )),
     );
     let description = "Always to be done, also when some records were rejected.";
     ApiOperation {
@@ -217,9 +289,15 @@ fn complete(types: &mut SchemaRegistry) -> ApiOperation {
 }
 
 fn push(types: &mut SchemaRegistry) -> ApiOperation {
-    let mut responses = keyed(vec![PushError::NoOpenSync, PushError::TooManyRecords { received: 1001 }]);
+    let mut responses = keyed(vec![
+        PushError::NoOpenSync,
+        PushError::TooManyRecords { received: 1001 },
+    ]);
     let answer = json!({"oneOf": [types.written::<PushAnswer>(), types.written::<DryRunAnswer>()]});
-    responses.insert(200, replayed(answered("What became of the records.", answer)));
+    responses.insert(
+        200,
+        replayed(answered("What became of the records.", answer)),
+    );
     let example = json!({"records": [
         {"external_id": "7", "fields": {"name": "Ada", "mail": "ada@example.com", "plan": "paid"}},
         {"external_id": "8", "op": "delete"},
@@ -230,7 +308,11 @@ fn push(types: &mut SchemaRegistry) -> ApiOperation {
     ApiOperation {
         method: "post",
         parameters: vec![key(), validate(dry)],
-        body: Some(RequestBodySpec { schema: types.read::<PushRequest>(), example, is_required: true }),
+        body: Some(RequestBodySpec {
+            schema: types.read::<PushRequest>(),
+            example,
+            is_required: true,
+        }),
         responses,
         ..reading("pushRecords", "/records", "Push records", description)
     }
@@ -247,41 +329,85 @@ fn rejections(types: &mut SchemaRegistry) -> ApiOperation {
         PushError::InvalidLimit,
         PushError::SyncNotFound,
     ]);
-    responses.insert(200, answered("A page.", types.written::<RejectionsAnswer>()));
+    responses.insert(
+        200,
+        answered("A page.", types.written::<RejectionsAnswer>()),
+    );
     let kind = json!({"type": "string", "enum": ["rejection", "warning"], "default": "rejection"});
     let after = json!({"type": "string", "pattern": "^[0-9]{1,15}$"});
-    let description = "Rejected records of a sync, or with `type=warning` values dropped from accepted ones.";
+    let description =
+        "Rejected records of a sync, or with `type=warning` values dropped from accepted ones.";
     ApiOperation {
         parameters: vec![
-            parameter("query", "syncId", uuid(), "The latest sync unless it is given."),
+            parameter(
+                "query",
+                "syncId",
+                uuid(),
+                "The latest sync unless it is given.",
+            ),
             parameter("query", "type", kind, "What to list."),
             parameter("query", "resolved", json!({"type": "string"}), RESOLVED),
-            parameter("query", "after", after, "The `nextAfter` of the page before."),
+            parameter(
+                "query",
+                "after",
+                after,
+                "The `nextAfter` of the page before.",
+            ),
             limit(),
         ],
         responses,
-        ..reading("listRejections", "/sync/rejections", "Rejections of a sync", description)
+        ..reading(
+            "listRejections",
+            "/sync/rejections",
+            "Rejections of a sync",
+            description,
+        )
     }
 }
 
 fn syncs(types: &mut SchemaRegistry) -> ApiOperation {
     let mut responses = failures(vec![PushError::InvalidCursor, PushError::InvalidLimit]);
-    responses.insert(200, answered("A page, the newest first.", types.written::<SyncsAnswer>()));
+    responses.insert(
+        200,
+        answered("A page, the newest first.", types.written::<SyncsAnswer>()),
+    );
     ApiOperation {
-        parameters: vec![parameter("query", "after", uuid(), "The `nextAfter` of the page before."), limit()],
+        parameters: vec![
+            parameter(
+                "query",
+                "after",
+                uuid(),
+                "The `nextAfter` of the page before.",
+            ),
+            limit(),
+        ],
         responses,
         ..reading("listSyncs", "/syncs", "Syncs", "All syncs that are kept.")
     }
 }
 
 fn contact(types: &mut SchemaRegistry) -> ApiOperation {
-    let needed = PushError::InvalidRequest("externalId names the contact and is needed.".to_owned());
+    let needed =
+        PushError::InvalidRequest("externalId names the contact and is needed.".to_owned());
     let mut responses = failures(vec![needed, PushError::ContactNotFound]);
-    responses.insert(200, answered("The contact.", types.written::<ContactAnswer>()));
+    responses.insert(
+        200,
+        answered("The contact.", types.written::<ContactAnswer>()),
+    );
     let id = json!({"type": "string", "minLength": 1, "maxLength": EXTERNAL_ID_CHARS});
     ApiOperation {
-        parameters: vec![required(parameter("query", "externalId", id, "The caller's id of the contact."))],
+        parameters: vec![required(parameter(
+            "query",
+            "externalId",
+            id,
+            "The caller's id of the contact.",
+        ))],
         responses,
-        ..reading("getContact", "/contacts", "A contact", "Its stored values and its newest issues.")
+        ..reading(
+            "getContact",
+            "/contacts",
+            "A contact",
+            "Its stored values and its newest issues.",
+        )
     }
 }

@@ -7,7 +7,9 @@ use contract::send::SendError;
 use contract::webhook::QrScanned;
 use serde_json::{Value, json};
 
-use super::operation::{ApiOperation, ErrorEnvelopeKind, answered, failed, parameter, required, waiting};
+use super::operation::{
+    ApiOperation, ErrorEnvelopeKind, answered, failed, parameter, required, waiting,
+};
 use super::send::{OPENED_BY, failure};
 use super::types::SchemaRegistry;
 use crate::scan::feed::{EVENTS, MOST_WAIT_SECONDS, ScansAnswer};
@@ -26,7 +28,11 @@ pub(super) fn operations(types: &mut SchemaRegistry) -> Vec<ApiOperation> {
 /// What a phone asks, or a program that looks where a code leads.
 fn follow(method: &'static str) -> ApiOperation {
     let (id, summary, description) = match method {
-        "head" => ("lookUpQrCode", "Where a QR code leads", "The answer to a GET, but no scan is recorded."),
+        "head" => (
+            "lookUpQrCode",
+            "Where a QR code leads",
+            "The answer to a GET, but no scan is recorded.",
+        ),
         _ => (
             "followQrCode",
             "A QR code is scanned",
@@ -65,8 +71,16 @@ fn page(description: &str) -> Value {
 fn feed(types: &mut SchemaRegistry) -> ApiOperation {
     use SendError::{InternalError, InvalidApiKey, InvalidPayload, RateLimited};
     let parameters = "A parameter cannot be read.".to_owned();
-    let errors = [InvalidApiKey, InvalidPayload(parameters), RateLimited, InternalError];
-    let mut responses = failed(ErrorEnvelopeKind::Flat, errors.iter().map(failure).collect());
+    let errors = [
+        InvalidApiKey,
+        InvalidPayload(parameters),
+        RateLimited,
+        InternalError,
+    ];
+    let mut responses = failed(
+        ErrorEnvelopeKind::Flat,
+        errors.iter().map(failure).collect(),
+    );
     let description = format!("Scans behind `after`, at most {EVENTS}.");
     responses.insert(200, answered(&description, types.written::<ScansAnswer>()));
     let wait = json!({"type": "integer", "minimum": 0, "maximum": MOST_WAIT_SECONDS, "default": 0});
@@ -95,7 +109,8 @@ fn feed(types: &mut SchemaRegistry) -> ApiOperation {
     }
 }
 
-const ID: &str = "The event's id, the same on every retry and redelivery: know by it what came before.";
+const ID: &str =
+    "The event's id, the same on every retry and redelivery: know by it what came before.";
 
 const SIGNATURE: &str = "Only from an endpoint with keys to sign with: `v1,` and the base64 of an HMAC-SHA256 over \
                          `{webhook-id}.{webhook-timestamp}.{body}`; while a key is replaced one for each, with blanks between.";

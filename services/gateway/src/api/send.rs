@@ -5,8 +5,8 @@ use contract::send::{RequestAnswer, SendError, SendResponse, SendValidation};
 use serde_json::{Value, json};
 
 use super::operation::{
-    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, answered, costed, failed, parameter,
-    replayed,
+    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, answered, costed, failed,
+    parameter, replayed,
 };
 use super::shape::SendRequestShape;
 use super::types::SchemaRegistry;
@@ -25,9 +25,13 @@ pub(super) fn operations(types: &mut SchemaRegistry) -> Vec<ApiOperation> {
 }
 
 fn send(types: &mut SchemaRegistry) -> ApiOperation {
-    let answer = json!({"oneOf": [types.written::<SendResponse>(), types.written::<SendValidation>()]});
+    let answer =
+        json!({"oneOf": [types.written::<SendResponse>(), types.written::<SendValidation>()]});
     let key = json!({"type": "string", "maxLength": IDEMPOTENCY_KEY_CHARS});
-    let mut responses = failed(ErrorEnvelopeKind::Flat, every_error().iter().map(failure).collect());
+    let mut responses = failed(
+        ErrorEnvelopeKind::Flat,
+        every_error().iter().map(failure).collect(),
+    );
     let description = "Every recipient's result; with `validate=1`, what it would be.";
     responses.insert(200, costed(replayed(answered(description, answer))));
     ApiOperation {
@@ -75,11 +79,21 @@ const IDEMPOTENCY_KEY: &str = "Read only for teams that have switched it on, and
 fn request(types: &mut SchemaRegistry) -> ApiOperation {
     use SendError::{InternalError, InvalidApiKey, InvalidPayload, RateLimited};
     let id = json!({"type": "string", "format": "uuid"});
-    let errors =
-        [InvalidApiKey, InvalidPayload("The id is no request's.".to_owned()), RateLimited, InternalError];
-    let mut responses = failed(ErrorEnvelopeKind::Flat, errors.iter().map(failure).collect());
+    let errors = [
+        InvalidApiKey,
+        InvalidPayload("The id is no request's.".to_owned()),
+        RateLimited,
+        InternalError,
+    ];
+    let mut responses = failed(
+        ErrorEnvelopeKind::Flat,
+        errors.iter().map(failure).collect(),
+    );
     let description = "Where the request stands, and once it is done its stored response.";
-    responses.insert(200, answered(description, types.written::<RequestAnswer<'_>>()));
+    responses.insert(
+        200,
+        answered(description, types.written::<RequestAnswer<'_>>()),
+    );
     ApiOperation {
         method: "get",
         path: requests::PATH.to_owned(),

@@ -78,21 +78,44 @@ fn described_words(alternatives: &Value) -> Option<Map<String, Value>> {
             (None, None) => return None,
         };
         kind = alternative["type"].clone();
-        meanings.extend(own.iter().map(|_| json!(alternative["description"].as_str().unwrap_or_default())));
+        meanings.extend(
+            own.iter()
+                .map(|_| json!(alternative["description"].as_str().unwrap_or_default())),
+        );
         words.extend(own);
     }
-    let described = [("type", kind), ("enum", words.into()), ("x-enum-descriptions", meanings.into())];
-    Some(described.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    let described = [
+        ("type", kind),
+        ("enum", words.into()),
+        ("x-enum-descriptions", meanings.into()),
+    ];
+    Some(
+        described
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect(),
+    )
 }
 
 /// What an answer may lack is left out of it and never null, which a type alone does not say.
 fn never_null_where_absent(schema: &mut Value) {
     let required: Vec<String> = schema["required"]
         .as_array()
-        .map(|names| names.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+        .map(|names| {
+            names
+                .iter()
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .collect()
+        })
         .unwrap_or_default();
-    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
-    for (_, property) in properties.iter_mut().filter(|(name, _)| !required.contains(name)) {
+    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else {
+        return;
+    };
+    for (_, property) in properties
+        .iter_mut()
+        .filter(|(name, _)| !required.contains(name))
+    {
         if let Some(types) = property.get_mut("type").and_then(Value::as_array_mut) {
             types.retain(|name| name != "null");
             if let [only] = types.as_slice() {

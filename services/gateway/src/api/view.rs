@@ -36,7 +36,10 @@ pub(super) fn pieces(text: &str) -> Vec<TextSpan> {
     let pieces = text.split('`').enumerate();
     pieces
         .filter(|(_, text)| !text.is_empty())
-        .map(|(at, text)| TextSpan { text: text.to_owned(), is_code: at % 2 == 1 })
+        .map(|(at, text)| TextSpan {
+            text: text.to_owned(),
+            is_code: at % 2 == 1,
+        })
         .collect()
 }
 
@@ -49,55 +52,107 @@ pub(super) fn meaning(value: &Value) -> Vec<TextSpan> {
 pub(super) fn kind(schema: &Value) -> TypeView {
     if let Some(reference) = schema["$ref"].as_str() {
         let name = reference.rsplit('/').next().unwrap_or_default().to_owned();
-        return TypeView { words: String::new(), schema: Some(name) };
+        return TypeView {
+            words: String::new(),
+            schema: Some(name),
+        };
     }
     if let Some(items) = schema.get("items") {
         let items = kind(items);
-        return TypeView { words: format!("array of {}", items.words), schema: items.schema };
+        return TypeView {
+            words: format!("array of {}", items.words),
+            schema: items.schema,
+        };
     }
     for several in ["anyOf", "oneOf"] {
-        let Some(kinds) = schema[several].as_array() else { continue };
+        let Some(kinds) = schema[several].as_array() else {
+            continue;
+        };
         let named = kinds.iter().map(kind).find(|kind| kind.schema.is_some());
         let is_nullable = kinds.iter().any(|kind| kind["type"] == "null");
         if let Some(named) = named {
-            let words = if is_nullable { "null or ".to_owned() } else { named.words };
-            return TypeView { words, schema: named.schema };
+            let words = if is_nullable {
+                "null or ".to_owned()
+            } else {
+                named.words
+            };
+            return TypeView {
+                words,
+                schema: named.schema,
+            };
         }
     }
-    if let Some(values) = schema.get("additionalProperties").filter(|values| values.is_object()) {
+    if let Some(values) = schema
+        .get("additionalProperties")
+        .filter(|values| values.is_object())
+    {
         let values = kind(values);
-        return TypeView { words: format!("object of {}", values.words), schema: values.schema };
+        return TypeView {
+            words: format!("object of {}", values.words),
+            schema: values.schema,
+        };
     }
     let types = match &schema["type"] {
         Value::String(name) => name.clone(),
-        Value::Array(names) => names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or "),
+        Value::Array(names) => names
+            .iter()
+            .filter_map(Value::as_str)
+            .collect::<Vec<_>>()
+            .join(" or "),
         _ => "any".to_owned(),
     };
-    let format = schema["format"].as_str().filter(|format| ["uuid", "date", "date-time"].contains(format));
-    TypeView { words: format.map_or(types.clone(), |format| format!("{types} ({format})")), schema: None }
+    let format = schema["format"]
+        .as_str()
+        .filter(|format| ["uuid", "date", "date-time"].contains(format));
+    TypeView {
+        words: format.map_or(types.clone(), |format| format!("{types} ({format})")),
+        schema: None,
+    }
 }
 
 /// The words that a schema allows, with what they mean where that is said.
 pub(super) fn words(schema: &Value) -> Vec<WordView> {
-    let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let word = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
     if let Some(only) = schema.get("const") {
-        return vec![WordView { word: word(only), meaning: Vec::new() }];
+        return vec![WordView {
+            word: word(only),
+            meaning: Vec::new(),
+        }];
     }
-    let Some(values) = schema["enum"].as_array() else { return Vec::new() };
-    let meaning = |at: usize| pieces(schema["x-enum-descriptions"][at].as_str().unwrap_or_default());
+    let Some(values) = schema["enum"].as_array() else {
+        return Vec::new();
+    };
+    let meaning = |at: usize| {
+        pieces(
+            schema["x-enum-descriptions"][at]
+                .as_str()
+                .unwrap_or_default(),
+        )
+    };
     values
         .iter()
         .enumerate()
-        .map(|(at, value)| WordView { word: word(value), meaning: meaning(at) })
+        .map(|(at, value)| WordView {
+            word: word(value),
+            meaning: meaning(at),
+        })
         .collect()
 }
 
 /// The fields of an object, those that must be there first.
 pub(super) fn fields(schema: &Value) -> Vec<FieldView> {
     let is_required = |name: &str| {
-        schema["required"].as_array().is_some_and(|names| names.iter().any(|required| required == name))
+        schema["required"]
+            .as_array()
+            .is_some_and(|names| names.iter().any(|required| required == name))
     };
-    let Some(properties) = schema["properties"].as_object() else { return Vec::new() };
+    let Some(properties) = schema["properties"].as_object() else {
+        return Vec::new();
+    };
     let mut fields: Vec<FieldView> = properties
         .iter()
         .map(|(name, property)| FieldView {
@@ -125,21 +180,35 @@ mod tests {
 
     #[test]
     fn types_are_told_in_words() {
-        assert_eq!(shown(&json!({"type": "string", "format": "uuid"})), ("string (uuid)".to_owned(), None));
-        assert_eq!(shown(&json!({"type": ["string", "null"]})), ("string or null".to_owned(), None));
+        assert_eq!(
+            shown(&json!({"type": "string", "format": "uuid"})),
+            ("string (uuid)".to_owned(), None)
+        );
+        assert_eq!(
+            shown(&json!({"type": ["string", "null"]})),
+            ("string or null".to_owned(), None)
+        );
         let named = json!({"$ref": "#/components/schemas/Field"});
         assert_eq!(
             shown(&json!({"type": "array", "items": named})),
             ("array of ".to_owned(), Some("Field".to_owned()))
         );
         let nullable = json!({"anyOf": [named, {"type": "null"}]});
-        assert_eq!(shown(&nullable), ("null or ".to_owned(), Some("Field".to_owned())));
+        assert_eq!(
+            shown(&nullable),
+            ("null or ".to_owned(), Some("Field".to_owned()))
+        );
     }
 
     #[test]
     fn what_stands_between_backticks_is_code() {
-        let pieces: Vec<_> =
-            pieces("`a` or b").into_iter().map(|piece| (piece.text, piece.is_code)).collect();
-        assert_eq!(pieces, [("a".to_owned(), true), (" or b".to_owned(), false)]);
+        let pieces: Vec<_> = pieces("`a` or b")
+            .into_iter()
+            .map(|piece| (piece.text, piece.is_code))
+            .collect();
+        assert_eq!(
+            pieces,
+            [("a".to_owned(), true), (" or b".to_owned(), false)]
+        );
     }
 }

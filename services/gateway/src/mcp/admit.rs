@@ -47,7 +47,10 @@ pub(super) struct TeamAccess {
 impl TeamAccess {
     /// What a mailer is told of it.
     pub(super) fn context(self) -> FormulaContext {
-        FormulaContext { key_id: self.key_id, is_full_access: self.kind == KeyKind::FullAccess }
+        FormulaContext {
+            key_id: self.key_id,
+            is_full_access: self.kind == KeyKind::FullAccess,
+        }
     }
 }
 
@@ -73,17 +76,21 @@ pub(super) async fn admit(
         Ok(key) => access_of(server, key).map(Ok),
         Err(AdmissionError::RateLimited) => Err(McpAccessError::RateLimited),
         Err(AdmissionError::InvalidKey) => Err(McpAccessError::InvalidKey(server)),
-        Err(AdmissionError::BodyTooLarge | AdmissionError::BodyUnreadable(_) | AdmissionError::Failed) => {
-            Ok(Err(RpcError::NotCompleted))
-        }
+        Err(
+            AdmissionError::BodyTooLarge
+            | AdmissionError::BodyUnreadable(_)
+            | AdmissionError::Failed,
+        ) => Ok(Err(RpcError::NotCompleted)),
     }
 }
 
 fn access_of(server: McpServer, key: AdmittedKey) -> Result<McpAccess, McpAccessError> {
     match server {
-        McpServer::Formulas => {
-            Ok(McpAccess::Team(TeamAccess { team_id: key.team_id, key_id: key.key_id, kind: key.kind }))
-        }
+        McpServer::Formulas => Ok(McpAccess::Team(TeamAccess {
+            team_id: key.team_id,
+            key_id: key.key_id,
+            kind: key.kind,
+        })),
         McpServer::Integrations => match IntegrationAccess::of(key) {
             Ok(access) => Ok(McpAccess::Integration(access)),
             Err(PushError::IntegrationUnavailable) => Err(McpAccessError::IntegrationUnavailable),

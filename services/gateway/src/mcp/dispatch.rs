@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 
 use bytes::Bytes;
 use contract::mcp::{
-    self, CallToolResult, FORMULAS_INSTRUCTIONS, FORMULAS_SERVER, FormulaTool, INTEGRATIONS_INSTRUCTIONS,
-    INTEGRATIONS_SERVER, InitializeResult, IntegrationTool, McpTool, RpcError, RpcMethod, ToolCall,
-    ToolFailure, ToolList,
+    self, CallToolResult, FORMULAS_INSTRUCTIONS, FORMULAS_SERVER, FormulaTool,
+    INTEGRATIONS_INSTRUCTIONS, INTEGRATIONS_SERVER, InitializeResult, IntegrationTool, McpTool,
+    RpcError, RpcMethod, ToolCall, ToolFailure, ToolList,
 };
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -17,11 +17,19 @@ use crate::GatewayState;
 use crate::mcp::admit::McpAccess;
 use crate::mcp::{McpOutcome, formulas, integrations};
 
-static INTEGRATION_TOOLS: LazyLock<Vec<McpTool>> =
-    LazyLock::new(|| IntegrationTool::ALL.into_iter().map(IntegrationTool::tool).collect());
+static INTEGRATION_TOOLS: LazyLock<Vec<McpTool>> = LazyLock::new(|| {
+    IntegrationTool::ALL
+        .into_iter()
+        .map(IntegrationTool::tool)
+        .collect()
+});
 
-static FORMULA_TOOLS: LazyLock<Vec<McpTool>> =
-    LazyLock::new(|| FormulaTool::ALL.into_iter().map(FormulaTool::tool).collect());
+static FORMULA_TOOLS: LazyLock<Vec<McpTool>> = LazyLock::new(|| {
+    FormulaTool::ALL
+        .into_iter()
+        .map(FormulaTool::tool)
+        .collect()
+});
 
 /// A request that was let in.
 #[derive(Clone, Copy)]
@@ -43,8 +51,13 @@ pub(super) enum McpMethod {
 
 impl McpMethod {
     /// Reads the method and parameters of a request that came in this body.
-    pub(super) fn read(body: &Bytes, method: &str, params: Option<&RawValue>) -> Result<Self, RpcError> {
-        let known = RpcMethod::from_name(method).ok_or_else(|| RpcError::UnknownMethod(shown(method)))?;
+    pub(super) fn read(
+        body: &Bytes,
+        method: &str,
+        params: Option<&RawValue>,
+    ) -> Result<Self, RpcError> {
+        let known =
+            RpcMethod::from_name(method).ok_or_else(|| RpcError::UnknownMethod(shown(method)))?;
         Ok(match known {
             RpcMethod::Initialize => Self::Initialize(params.map(ToOwned::to_owned)),
             RpcMethod::Ping => Self::Ping,
@@ -71,11 +84,20 @@ pub(super) enum ToolError {
 
 impl McpRequest<'_> {
     /// Answers the request with this id.
-    pub(super) async fn dispatch(self, id: &RawValue, wanted: McpMethod) -> Result<McpOutcome, RpcError> {
+    pub(super) async fn dispatch(
+        self,
+        id: &RawValue,
+        wanted: McpMethod,
+    ) -> Result<McpOutcome, RpcError> {
         Ok(match wanted {
             McpMethod::Initialize(params) => answered(id, &self.initialize(params.as_deref())),
             McpMethod::Ping => answered(id, &serde_json::json!({})),
-            McpMethod::ListTools => answered(id, &ToolList { tools: self.tools() }),
+            McpMethod::ListTools => answered(
+                id,
+                &ToolList {
+                    tools: self.tools(),
+                },
+            ),
             McpMethod::CallTool(name, arguments) => self.call(id, &name, arguments).await?,
         })
     }
@@ -95,16 +117,27 @@ impl McpRequest<'_> {
         }
     }
 
-    async fn call(self, id: &RawValue, name: &str, arguments: Bytes) -> Result<McpOutcome, RpcError> {
+    async fn call(
+        self,
+        id: &RawValue,
+        name: &str,
+        arguments: Bytes,
+    ) -> Result<McpOutcome, RpcError> {
         let unknown = || RpcError::UnknownTool(shown(name));
         let result = match self.access {
             McpAccess::Integration(access) => {
                 let tool = IntegrationTool::from_name(name).ok_or_else(unknown)?;
-                (tool.name(), integrations::call(self, access, tool, arguments).await)
+                (
+                    tool.name(),
+                    integrations::call(self, access, tool, arguments).await,
+                )
             }
             McpAccess::Team(access) => {
                 let tool = FormulaTool::from_name(name).ok_or_else(unknown)?;
-                (tool.name(), formulas::call(self, access, tool, arguments).await)
+                (
+                    tool.name(),
+                    formulas::call(self, access, tool, arguments).await,
+                )
             }
         };
         tool_outcome(id, result)
@@ -117,21 +150,29 @@ fn tool_outcome(
 ) -> Result<McpOutcome, RpcError> {
     let (json, failure) = match result {
         Ok(answer) => (raw(&answer)?, None),
-        Err(ToolError::Failure(failure)) => {
-            (to_raw_value(&failure).map_err(|_| RpcError::NotCompleted)?, Some(failure.error))
-        }
+        Err(ToolError::Failure(failure)) => (
+            to_raw_value(&failure).map_err(|_| RpcError::NotCompleted)?,
+            Some(failure.error),
+        ),
         Err(ToolError::Error(error)) => return Err(error),
     };
     let code = failure.unwrap_or("ok");
-    metrics::counter!("pillarbox_mcp_tool_calls_total", "tool" => tool, "code" => code).increment(1);
-    let result =
-        if failure.is_some() { CallToolResult::failure(&json) } else { CallToolResult::success(&json) };
+    metrics::counter!("pillarbox_mcp_tool_calls_total", "tool" => tool, "code" => code)
+        .increment(1);
+    let result = if failure.is_some() {
+        CallToolResult::failure(&json)
+    } else {
+        CallToolResult::success(&json)
+    };
     Ok(McpOutcome::Answered(mcp::response(id, &result), code))
 }
 
 fn raw(answer: &[u8]) -> Result<Box<RawValue>, RpcError> {
     serde_json::from_slice(answer).map_err(|error| {
-        tracing::error!(error = &error as &dyn Error, "a worker's answer is not JSON");
+        tracing::error!(
+            error = &error as &dyn Error,
+            "a worker's answer is not JSON"
+        );
         RpcError::NotCompleted
     })
 }

@@ -48,12 +48,18 @@ pub(super) async fn call(
         delivery_count: 0,
         body,
     };
-    match request.gateway.call(&request.gateway.formulas, call, patience).await {
+    match request
+        .gateway
+        .call(&request.gateway.formulas, call, patience)
+        .await
+    {
         Ok(reply) if reply.kind == REPLY_OK => Ok(reply.body),
-        Ok(reply) => Err(unanswered(serde_json::from_slice(&reply.body).unwrap_or_else(|error| {
-            tracing::error!(error = &error as &dyn Error, "a reply cannot be read");
-            FormulaError::InternalError
-        }))),
+        Ok(reply) => Err(unanswered(
+            serde_json::from_slice(&reply.body).unwrap_or_else(|error| {
+                tracing::error!(error = &error as &dyn Error, "a reply cannot be read");
+                FormulaError::InternalError
+            }),
+        )),
         Err(CallError::Unavailable) => Err(unanswered(FormulaError::InternalError)),
         Err(CallError::DeadlinePassed | CallError::GivenUp | CallError::Lost) => {
             Err(unanswered(FormulaError::DeadlinePassed))

@@ -6,7 +6,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use contract::mcp::{IntegrationTool, RpcError, ToolFailure};
 use contract::message::{BEGIN_V1, COMPLETE_V1, DECLARE_V1, PUSH_V1, PUSH_VALIDATE_V1};
-use contract::push::{IdempotencyKey, IntegrationAnswer, IntegrationField, OperationNames, PushError};
+use contract::push::{
+    IdempotencyKey, IntegrationAnswer, IntegrationField, OperationNames, PushError,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use store::IssueFilter;
@@ -53,10 +55,14 @@ pub(super) async fn call(
 ) -> Result<Bytes, ToolError> {
     let kind = match tool {
         IntegrationTool::GetStatus => {
-            return status(request, access).await.map_err(|error| unanswered(error, None));
+            return status(request, access)
+                .await
+                .map_err(|error| unanswered(error, None));
         }
         IntegrationTool::GetRejections => {
-            return rejections(request, access, &arguments).await.map_err(|error| unanswered(error, None));
+            return rejections(request, access, &arguments)
+                .await
+                .map_err(|error| unanswered(error, None));
         }
         IntegrationTool::DeclareSchema => (DECLARE_V1, false),
         IntegrationTool::ValidateRecords => (PUSH_VALIDATE_V1, false),
@@ -77,16 +83,19 @@ async fn change(
         true => Some(idempotency_key(&arguments).map_err(|error| unanswered(error, None))?),
         false => None,
     };
-    let patience = Duration::from_millis(request.gateway.process.config.gateway.mcp_call_deadline_ms);
+    let patience =
+        Duration::from_millis(request.gateway.process.config.gateway.mcp_call_deadline_ms);
     let question = SyncerRequest::new(kind, access, key.clone(), patience);
     let answered = ask(request.gateway, question, arguments, request.identity).await;
-    answered.map(|answered| answered.body).map_err(|error| unanswered(error, key))
+    answered
+        .map(|answered| answered.body)
+        .map_err(|error| unanswered(error, key))
 }
 
 /// The call's own key, or a new one.
 fn idempotency_key(arguments: &[u8]) -> Result<IdempotencyKey, PushError> {
-    let sent: KeyArgument =
-        serde_json::from_slice(arguments).map_err(|_| PushError::InvalidRequest(UNREADABLE.to_owned()))?;
+    let sent: KeyArgument = serde_json::from_slice(arguments)
+        .map_err(|_| PushError::InvalidRequest(UNREADABLE.to_owned()))?;
     let text = match sent.idempotency_key {
         None => Uuid::new_v4().to_string(),
         Some(Value::String(text)) if !text.is_empty() => text,
@@ -98,7 +107,11 @@ fn idempotency_key(arguments: &[u8]) -> Result<IdempotencyKey, PushError> {
 async fn status(request: McpRequest<'_>, access: IntegrationAccess) -> Result<Bytes, PushError> {
     let integration = read::integration(request.gateway, access.integration_id, &TOOLS).await?;
     let fields = read::fields(request.gateway, access.integration_id).await?;
-    Ok(ReplayableAnswer::new(&IntegrationStatusAnswer { integration, fields }).body)
+    Ok(ReplayableAnswer::new(&IntegrationStatusAnswer {
+        integration,
+        fields,
+    })
+    .body)
 }
 
 async fn rejections(
@@ -107,7 +120,8 @@ async fn rejections(
     arguments: &[u8],
 ) -> Result<Bytes, PushError> {
     let arguments: Map<String, Value> = serde_json::from_slice(arguments).map_err(|_| {
-        let why = "The arguments must be JSON with at most 128 levels, and texts of whole characters.";
+        let why =
+            "The arguments must be JSON with at most 128 levels, and texts of whole characters.";
         PushError::InvalidRequest(why.to_owned())
     })?;
     let query = PushQuery::of_arguments(&arguments);
@@ -116,7 +130,11 @@ async fn rejections(
         Some("true") => IssueFilter::All,
         _ => IssueFilter::Unresolved,
     };
-    Ok(read::rejections(request.gateway, access.integration_id, &query, filter).await?.body)
+    Ok(
+        read::rejections(request.gateway, access.integration_id, &query, filter)
+            .await?
+            .body,
+    )
 }
 
 /// A failure for the model, or an error when the failure is ours. Where a retry must carry the same key, the model is
@@ -129,7 +147,11 @@ fn unanswered(error: PushError, key: Option<IdempotencyKey>) -> ToolError {
         }
         _ => error.details(),
     };
-    ToolError::Failure(ToolFailure { error: error.code(), message: error.to_string(), details })
+    ToolError::Failure(ToolFailure {
+        error: error.code(),
+        message: error.to_string(),
+        details,
+    })
 }
 
 #[cfg(test)]
@@ -141,12 +163,24 @@ mod tests {
         let key = |arguments: &str| idempotency_key(arguments.as_bytes());
         assert_ne!(key("{}").unwrap(), key("{}").unwrap());
         assert!(key(r#"{"idempotencyKey":null}"#).is_ok());
-        assert_eq!(key(r#"{"mode":"full","idempotencyKey":"k"}"#).unwrap().as_str(), "k");
+        assert_eq!(
+            key(r#"{"mode":"full","idempotencyKey":"k"}"#)
+                .unwrap()
+                .as_str(),
+            "k"
+        );
         for wrong in [r#"{"idempotencyKey":""}"#, r#"{"idempotencyKey":7}"#] {
             assert_eq!(key(wrong), Err(PushError::InvalidIdempotencyKey), "{wrong}");
         }
-        for wrong in [r#"{"idempotencyKey":"\ud800"}"#, r#"{"idempotencyKey":"a","idempotencyKey":"b"}"#] {
-            assert_eq!(key(wrong), Err(PushError::InvalidRequest(UNREADABLE.to_owned())), "{wrong}");
+        for wrong in [
+            r#"{"idempotencyKey":"\ud800"}"#,
+            r#"{"idempotencyKey":"a","idempotencyKey":"b"}"#,
+        ] {
+            assert_eq!(
+                key(wrong),
+                Err(PushError::InvalidRequest(UNREADABLE.to_owned())),
+                "{wrong}"
+            );
         }
         assert_eq!(
             key(&format!(r#"{{"idempotencyKey":"{}"}}"#, "k".repeat(201))),
@@ -161,7 +195,12 @@ mod tests {
             unanswered(PushError::InternalError, None),
             ToolError::Error(RpcError::NotCompleted)
         ));
-        let ToolError::Failure(failure) = unanswered(PushError::DeadlinePassed, Some(key)) else { panic!() };
-        assert_eq!((failure.error, failure.details), ("timeout", Some(json!({"idempotencyKey": "k"}))));
+        let ToolError::Failure(failure) = unanswered(PushError::DeadlinePassed, Some(key)) else {
+            panic!()
+        };
+        assert_eq!(
+            (failure.error, failure.details),
+            ("timeout", Some(json!({"idempotencyKey": "k"})))
+        );
     }
 }

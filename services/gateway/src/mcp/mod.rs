@@ -49,7 +49,10 @@ pub(crate) enum McpServer {
 
 /// What a server refuses by HTTP, for its description: status, code and what a client is told.
 pub(crate) fn denials(server: McpServer) -> Vec<(StatusCode, &'static str, String)> {
-    McpAccessError::every(server).into_iter().map(McpAccessError::described).collect()
+    McpAccessError::every(server)
+        .into_iter()
+        .map(McpAccessError::described)
+        .collect()
 }
 
 /// What a request comes to.
@@ -69,18 +72,24 @@ impl McpOutcome {
 /// The route of a server. Other methods than POST are refused before anything else is looked at.
 pub(crate) fn route(server: McpServer) -> MethodRouter<GatewayState> {
     post(
-        move |State(gateway): State<GatewayState>, PeerAddress { 0: peer }: PeerAddress, request: Request| {
-            serve(gateway, server, peer.ip(), request)
-        },
+        move |State(gateway): State<GatewayState>,
+              PeerAddress { 0: peer }: PeerAddress,
+              request: Request| { serve(gateway, server, peer.ip(), request) },
     )
     .fallback(|request: Request| async move {
         let mut response = McpAccessError::UsePost.response();
-        RequestIdentity::of(request.extensions()).finish(McpAccessError::UsePost.code(), &mut response);
+        RequestIdentity::of(request.extensions())
+            .finish(McpAccessError::UsePost.code(), &mut response);
         response
     })
 }
 
-async fn serve(gateway: GatewayState, server: McpServer, peer: IpAddr, request: Request) -> Response {
+async fn serve(
+    gateway: GatewayState,
+    server: McpServer,
+    peer: IpAddr,
+    request: Request,
+) -> Response {
     let (parts, mut body) = request.into_parts();
     let identity = RequestIdentity::of(&parts.extensions);
     let result = handle(&gateway, server, peer, &parts, &mut body, &identity).await;
@@ -88,7 +97,9 @@ async fn serve(gateway: GatewayState, server: McpServer, peer: IpAddr, request: 
     drain(body);
     let (mut response, code) = match result {
         Ok(McpOutcome::Accepted) => (StatusCode::ACCEPTED.into_response(), "accepted"),
-        Ok(McpOutcome::Answered(body, code)) => (json_response(StatusCode::OK, Bytes::from(body)), code),
+        Ok(McpOutcome::Answered(body, code)) => {
+            (json_response(StatusCode::OK, Bytes::from(body)), code)
+        }
         Err(denied) => (denied.response(), denied.code()),
     };
     identity.finish(code, &mut response);
@@ -148,7 +159,8 @@ async fn answer(
 ) -> McpOutcome {
     let (id, wanted) = match RpcMessage::read(&body) {
         Ok(RpcMessage::Request { id, method, params }) => {
-            let wanted = access.and_then(|access| Ok((access, McpMethod::read(&body, &method, params)?)));
+            let wanted =
+                access.and_then(|access| Ok((access, McpMethod::read(&body, &method, params)?)));
             (id.to_owned(), wanted)
         }
         Ok(RpcMessage::Notification) => return McpOutcome::Accepted,
@@ -158,7 +170,13 @@ async fn answer(
     drop(body);
     let result = match wanted {
         Ok((access, wanted)) => {
-            dispatch::McpRequest { gateway, access, identity }.dispatch(&id, wanted).await
+            dispatch::McpRequest {
+                gateway,
+                access,
+                identity,
+            }
+            .dispatch(&id, wanted)
+            .await
         }
         Err(error) => Err(error),
     };

@@ -15,7 +15,11 @@ pub(super) fn check(headers: &HeaderMap, allowed: &[String]) -> Result<(), McpAc
             .to_str()
             .is_ok_and(|origin| allowed.iter().any(|allowed| allowed == origin) || is_local(origin))
     });
-    if is_allowed { Ok(()) } else { Err(McpAccessError::ForeignOrigin) }
+    if is_allowed {
+        Ok(())
+    } else {
+        Err(McpAccessError::ForeignOrigin)
+    }
 }
 
 fn is_local(origin: &str) -> bool {
@@ -42,9 +46,12 @@ mod tests {
     #[test]
     fn a_foreign_origin_is_refused_and_none_or_a_local_or_allowed_one_is_not() {
         assert_eq!(check_all(&[]), Ok(()));
-        for local in
-            ["http://localhost:6274", "https://localhost", "http://127.0.0.1:8080", "http://[::1]:3000"]
-        {
+        for local in [
+            "http://localhost:6274",
+            "https://localhost",
+            "http://127.0.0.1:8080",
+            "http://[::1]:3000",
+        ] {
             assert_eq!(check_all(&[local]), Ok(()), "{local}");
         }
         assert_eq!(check_all(&["https://agent.example.com"]), Ok(()));
@@ -58,7 +65,11 @@ mod tests {
             "http://127.0.0.1.evil.example.com",
             "localhost",
         ] {
-            assert_eq!(check_all(&[foreign]), Err(McpAccessError::ForeignOrigin), "{foreign}");
+            assert_eq!(
+                check_all(&[foreign]),
+                Err(McpAccessError::ForeignOrigin),
+                "{foreign}"
+            );
         }
         assert_eq!(
             check_all(&["http://localhost", "http://evil.example.com"]),

@@ -35,14 +35,23 @@ struct TeamCallPermits {
 
 impl TeamCallPermits {
     fn new() -> Self {
-        Self { turns: Arc::new(Semaphore::new(CALLS_PER_TEAM)), waiting: Semaphore::new(WAITING_PER_TEAM) }
+        Self {
+            turns: Arc::new(Semaphore::new(CALLS_PER_TEAM)),
+            waiting: Semaphore::new(WAITING_PER_TEAM),
+        }
     }
 }
 
 impl Default for TeamCallLimiter {
     fn default() -> Self {
-        let limits = MemoryLimits { total_bytes: WAITING_BYTES, largest_bytes: ARGUMENTS_BYTES };
-        Self { teams: PerTeam::new(TeamCallPermits::new), memory: MemoryBudget::new("arguments", limits) }
+        let limits = MemoryLimits {
+            total_bytes: WAITING_BYTES,
+            largest_bytes: ARGUMENTS_BYTES,
+        };
+        Self {
+            teams: PerTeam::new(TeamCallPermits::new),
+            memory: MemoryBudget::new("arguments", limits),
+        }
     }
 }
 
@@ -63,20 +72,38 @@ impl TeamCallLimiter {
     ) -> Option<(TeamCallPermit, Bytes)> {
         let team = self.teams.of(team_id);
         if let Ok(turn) = team.turns.clone().try_acquire_owned() {
-            return Some((TeamCallPermit { _turn: turn, _team: team }, arguments));
+            return Some((
+                TeamCallPermit {
+                    _turn: turn,
+                    _team: team,
+                },
+                arguments,
+            ));
         }
         let waiting = team.waiting.try_acquire().ok()?;
         let arguments = self.keep(team_id, arguments).await?;
-        let turn = tokio::time::timeout(patience, team.turns.clone().acquire_owned()).await.ok()?.ok()?;
+        let turn = tokio::time::timeout(patience, team.turns.clone().acquire_owned())
+            .await
+            .ok()?
+            .ok()?;
         drop(waiting);
-        Some((TeamCallPermit { _turn: turn, _team: team }, arguments))
+        Some((
+            TeamCallPermit {
+                _turn: turn,
+                _team: team,
+            },
+            arguments,
+        ))
     }
 
     /// A copy of the arguments in memory of their own: a call that waits keeps no place among the bodies. `None` when there is no
     /// room.
     async fn keep(&self, team_id: TeamId, arguments: Bytes) -> Option<Bytes> {
         let name = team_id.0.as_bytes().to_vec();
-        let account = MemoryAccount { name, share_bytes: WAITING_BYTES_PER_TEAM };
+        let account = MemoryAccount {
+            name,
+            share_bytes: WAITING_BYTES_PER_TEAM,
+        };
         let place = self.memory.open_for_answer(vec![account]);
         place.grow(arguments.len(), Duration::ZERO).await.ok()?;
         Some(place.holding(arguments.to_vec()))
@@ -96,7 +123,9 @@ mod tests {
         bytes: usize,
         patience: Duration,
     ) -> Option<(TeamCallPermit, Bytes)> {
-        turns.wait(team_id, Bytes::from(vec![b'x'; bytes]), patience).await
+        turns
+            .wait(team_id, Bytes::from(vec![b'x'; bytes]), patience)
+            .await
     }
 
     #[tokio::test]
@@ -104,7 +133,10 @@ mod tests {
         let (turns, one, other) = (TeamCallLimiter::default(), TeamId::new(), TeamId::new());
         let first = ask(&turns, one, 0, LONG).await;
         assert!(first.is_some());
-        assert!(ask(&turns, one, 0, SHORT).await.is_none(), "the first call is under way");
+        assert!(
+            ask(&turns, one, 0, SHORT).await.is_none(),
+            "the first call is under way"
+        );
         assert!(ask(&turns, other, 0, SHORT).await.is_some());
         drop(first);
         assert!(ask(&turns, one, 0, SHORT).await.is_some());
@@ -133,8 +165,15 @@ mod tests {
     #[tokio::test]
     async fn so_many_bytes_of_a_team_wait_and_no_more() {
         let (turns, one, other) = (TeamCallLimiter::default(), TeamId::new(), TeamId::new());
-        let _under_way = (ask(&turns, one, 0, LONG).await, ask(&turns, other, 0, LONG).await);
-        let kept = async |team_id| turns.keep(team_id, Bytes::from(vec![b'x'; ARGUMENTS_BYTES])).await;
+        let _under_way = (
+            ask(&turns, one, 0, LONG).await,
+            ask(&turns, other, 0, LONG).await,
+        );
+        let kept = async |team_id| {
+            turns
+                .keep(team_id, Bytes::from(vec![b'x'; ARGUMENTS_BYTES]))
+                .await
+        };
         let mut waiting = Vec::new();
         while let Some(arguments) = kept(one).await {
             waiting.push(arguments);

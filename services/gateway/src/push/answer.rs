@@ -27,8 +27,13 @@ pub(crate) struct ReplayableAnswer {
 impl ReplayableAnswer {
     /// A new answer. Answers hold texts and numbers, which can always be written.
     pub(crate) fn new(answer: &impl Serialize) -> Self {
-        let body = serde_json::to_vec(answer).map(Bytes::from).unwrap_or_default();
-        Self { body, is_replayed: false }
+        let body = serde_json::to_vec(answer)
+            .map(Bytes::from)
+            .unwrap_or_default();
+        Self {
+            body,
+            is_replayed: false,
+        }
     }
 }
 
@@ -37,7 +42,9 @@ pub(crate) fn respond(result: Result<ReplayableAnswer, PushError>) -> Response {
         Ok(ReplayableAnswer { body, is_replayed }) => {
             let mut response = json_response(StatusCode::OK, body);
             if is_replayed {
-                response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+                response
+                    .headers_mut()
+                    .insert(REPLAYED, HeaderValue::from_static("true"));
             }
             response
         }
@@ -45,10 +52,14 @@ pub(crate) fn respond(result: Result<ReplayableAnswer, PushError>) -> Response {
             let mut response = json_response(status_of(&error), error_body(&error));
             match error {
                 PushError::InvalidKey => {
-                    response.headers_mut().insert(header::WWW_AUTHENTICATE, CHALLENGE);
+                    response
+                        .headers_mut()
+                        .insert(header::WWW_AUTHENTICATE, CHALLENGE);
                 }
                 PushError::RateLimited => {
-                    response.headers_mut().insert(header::RETRY_AFTER, RETRY_AFTER);
+                    response
+                        .headers_mut()
+                        .insert(header::RETRY_AFTER, RETRY_AFTER);
                 }
                 _ => {}
             }
@@ -77,7 +88,9 @@ pub(crate) fn status_of(error: &PushError) -> StatusCode {
         | PushError::IdempotencyKeyReused
         | PushError::InProgress
         | PushError::RemovalGuard { .. } => StatusCode::CONFLICT,
-        PushError::TooManyRecords { .. } | PushError::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        PushError::TooManyRecords { .. } | PushError::PayloadTooLarge => {
+            StatusCode::PAYLOAD_TOO_LARGE
+        }
         PushError::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         PushError::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
         PushError::DeadlinePassed => StatusCode::GATEWAY_TIMEOUT,
@@ -96,18 +109,29 @@ fn error_body(error: &PushError) -> Bytes {
 pub(crate) fn json_response(status: StatusCode, body: Bytes) -> Response {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response.headers_mut().insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("application/json"),
+    );
     response
 }
 
 /// Nothing stands at this path of the API.
 pub(crate) async fn not_found() -> Response {
-    other(StatusCode::NOT_FOUND, "not_found", "There is nothing at this path.")
+    other(
+        StatusCode::NOT_FOUND,
+        "not_found",
+        "There is nothing at this path.",
+    )
 }
 
 /// The path takes other methods, which the server lists in `Allow`.
 pub(crate) async fn method_not_allowed() -> Response {
-    other(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "This path does not take this method.")
+    other(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "method_not_allowed",
+        "This path does not take this method.",
+    )
 }
 
 /// An error with this code that is not one of the API's own.

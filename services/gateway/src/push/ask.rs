@@ -10,8 +10,8 @@ use contract::message::{
     REPLY_REPLAYED,
 };
 use contract::push::{
-    BeginSyncRequest, CompleteSyncRequest, IdempotencyKey, PushContext, PushError, read_declaration,
-    split_batch,
+    BeginSyncRequest, CompleteSyncRequest, IdempotencyKey, PushContext, PushError,
+    read_declaration, split_batch,
 };
 use queue::{CallError, QueueCall, QueueReply};
 use service::trace::RequestIdentity;
@@ -41,8 +41,16 @@ impl SyncerRequest {
         idempotency_key: Option<IdempotencyKey>,
         patience: Duration,
     ) -> Self {
-        let context = PushContext { integration_id: access.integration_id, idempotency_key };
-        Self { kind, access, context, patience }
+        let context = PushContext {
+            integration_id: access.integration_id,
+            idempotency_key,
+        };
+        Self {
+            kind,
+            access,
+            context,
+            patience,
+        }
     }
 
     /// Reads what headers and query say. Errors: `missing_idempotency_key`, `invalid_idempotency_key`.
@@ -63,14 +71,22 @@ impl SyncerRequest {
             (PushEndpoint::Push, true) => (PUSH_VALIDATE_V1, false),
             _ => (DECLARE_V1, false),
         };
-        let idempotency_key = if needs_key { Some(idempotency_key(headers)?) } else { None };
+        let idempotency_key = if needs_key {
+            Some(idempotency_key(headers)?)
+        } else {
+            None
+        };
         Ok(Self::new(kind, access, idempotency_key, patience))
     }
 }
 
 fn idempotency_key(headers: &HeaderMap) -> Result<IdempotencyKey, PushError> {
-    let value = headers.get("idempotency-key").map_or(&b""[..], HeaderValue::as_bytes);
-    Ok(std::str::from_utf8(value).map_err(|_| PushError::InvalidIdempotencyKey)?.parse()?)
+    let value = headers
+        .get("idempotency-key")
+        .map_or(&b""[..], HeaderValue::as_bytes);
+    Ok(std::str::from_utf8(value)
+        .map_err(|_| PushError::InvalidIdempotencyKey)?
+        .parse()?)
 }
 
 /// Asks a syncer. When the answer gets lost on the way the client is told to retry: its key finds what was done.
@@ -105,8 +121,14 @@ pub(crate) async fn ask(
 
 fn answer(reply: QueueReply) -> Result<ReplayableAnswer, PushError> {
     match reply.kind.as_str() {
-        REPLY_OK => Ok(ReplayableAnswer { body: reply.body, is_replayed: false }),
-        REPLY_REPLAYED => Ok(ReplayableAnswer { body: reply.body, is_replayed: true }),
+        REPLY_OK => Ok(ReplayableAnswer {
+            body: reply.body,
+            is_replayed: false,
+        }),
+        REPLY_REPLAYED => Ok(ReplayableAnswer {
+            body: reply.body,
+            is_replayed: true,
+        }),
         _ => Err(serde_json::from_slice(&reply.body).unwrap_or_else(|error| {
             tracing::error!(error = &error as &dyn Error, "a reply cannot be read");
             PushError::InternalError
@@ -119,10 +141,12 @@ async fn check(kind: &'static str, body: &Bytes) -> Result<(), PushError> {
         return check_shape(kind, body);
     }
     let body = body.clone();
-    tokio::task::spawn_blocking(move || check_shape(kind, &body)).await.map_err(|error| {
-        tracing::error!(error = &error as &dyn Error, "a body's check failed");
-        PushError::InternalError
-    })?
+    tokio::task::spawn_blocking(move || check_shape(kind, &body))
+        .await
+        .map_err(|error| {
+            tracing::error!(error = &error as &dyn Error, "a body's check failed");
+            PushError::InternalError
+        })?
 }
 
 /// What is malformed costs no worker's time.

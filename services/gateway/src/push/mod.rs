@@ -65,7 +65,10 @@ pub(crate) fn router() -> Router<GatewayState> {
         .route("/sync", on(MethodFilter::GET, PushEndpoint::Sync))
         .route("/sync", on(MethodFilter::POST, PushEndpoint::Begin))
         .route("/sync", on(MethodFilter::PATCH, PushEndpoint::Complete))
-        .route("/sync/rejections", on(MethodFilter::GET, PushEndpoint::Rejections))
+        .route(
+            "/sync/rejections",
+            on(MethodFilter::GET, PushEndpoint::Rejections),
+        )
         .route("/records", on(MethodFilter::POST, PushEndpoint::Push))
         .route("/syncs", on(MethodFilter::GET, PushEndpoint::Syncs))
         .route("/contacts", on(MethodFilter::GET, PushEndpoint::Contact))
@@ -77,18 +80,40 @@ pub(crate) fn router() -> Router<GatewayState> {
 fn on(method: MethodFilter, endpoint: PushEndpoint) -> MethodRouter<GatewayState> {
     routing::on(
         method,
-        move |State(gateway): State<GatewayState>, PeerAddress { 0: peer }: PeerAddress, request: Request| {
-            serve(gateway, endpoint, peer.ip(), request)
-        },
+        move |State(gateway): State<GatewayState>,
+              PeerAddress { 0: peer }: PeerAddress,
+              request: Request| { serve(gateway, endpoint, peer.ip(), request) },
     )
 }
 
-async fn serve(gateway: GatewayState, endpoint: PushEndpoint, peer: IpAddr, request: Request) -> Response {
+async fn serve(
+    gateway: GatewayState,
+    endpoint: PushEndpoint,
+    peer: IpAddr,
+    request: Request,
+) -> Response {
     let (parts, mut body) = request.into_parts();
     let identity = RequestIdentity::of(&parts.extensions);
-    let source = source_address(peer, &parts.headers, &gateway.process.config.gateway.trusted_proxies);
-    let result = match admit(&gateway, &identity, source, &parts, declared_too_large(&body)).await {
-        Ok(access) => answer(&gateway, endpoint, access, source, &parts, &mut body, &identity).await,
+    let source = source_address(
+        peer,
+        &parts.headers,
+        &gateway.process.config.gateway.trusted_proxies,
+    );
+    let result = match admit(
+        &gateway,
+        &identity,
+        source,
+        &parts,
+        declared_too_large(&body),
+    )
+    .await
+    {
+        Ok(access) => {
+            answer(
+                &gateway, endpoint, access, source, &parts, &mut body, &identity,
+            )
+            .await
+        }
         Err(error) => Err(error),
     };
     if result.is_err() {
@@ -110,16 +135,22 @@ async fn admit(
 ) -> Result<IntegrationAccess, PushError> {
     gateway.push_gate.check_shield(source)?;
     let key = bearer_key(&parts.headers);
-    IntegrationAccess::of(gateway.push_gate.admit(identity, source, key.as_ref(), too_large).await?)
+    IntegrationAccess::of(
+        gateway
+            .push_gate
+            .admit(identity, source, key.as_ref(), too_large)
+            .await?,
+    )
 }
 
 impl IntegrationAccess {
     /// What a key opens. Errors: `invalid_key`, `integration_unavailable`.
     pub(crate) fn of(key: AdmittedKey) -> Result<Self, PushError> {
         match key.integration {
-            Some((integration_id, IntegrationAvailability::Active)) => {
-                Ok(Self { team_id: key.team_id, integration_id })
-            }
+            Some((integration_id, IntegrationAvailability::Active)) => Ok(Self {
+                team_id: key.team_id,
+                integration_id,
+            }),
             Some((_, IntegrationAvailability::Paused | IntegrationAvailability::Disconnected)) => {
                 Err(PushError::IntegrationUnavailable)
             }
@@ -164,9 +195,13 @@ async fn answer(
         }
         PushEndpoint::Syncs => read::syncs(gateway, id, query).await,
         PushEndpoint::Contact => read::contact(gateway, id, query).await,
-        PushEndpoint::Declare | PushEndpoint::Begin | PushEndpoint::Complete | PushEndpoint::Push => {
+        PushEndpoint::Declare
+        | PushEndpoint::Begin
+        | PushEndpoint::Complete
+        | PushEndpoint::Push => {
             let patience = Duration::from_millis(gateway.process.config.gateway.call_deadline_ms);
-            let question = ask::SyncerRequest::read(endpoint, access, &parts.headers, query, patience)?;
+            let question =
+                ask::SyncerRequest::read(endpoint, access, &parts.headers, query, patience)?;
             let body = gateway.bodies.read(access.team_id, source, body).await?;
             ask::ask(gateway, question, body, identity).await
         }

@@ -14,7 +14,11 @@ pub(crate) struct PushQuery(HashMap<String, String>);
 impl PushQuery {
     /// Reads what stands behind the question mark.
     pub(crate) fn read(query: &str) -> Self {
-        Self(url::form_urlencoded::parse(query.as_bytes()).into_owned().collect())
+        Self(
+            url::form_urlencoded::parse(query.as_bytes())
+                .into_owned()
+                .collect(),
+        )
     }
 
     /// The parameters in a JSON object, each as it would be written in a query; null is as absent.
@@ -24,7 +28,12 @@ impl PushQuery {
             Value::String(text) => Some(text.clone()),
             other => Some(other.to_string()),
         };
-        Self(arguments.iter().filter_map(|(name, value)| Some((name.clone(), text(value)?))).collect())
+        Self(
+            arguments
+                .iter()
+                .filter_map(|(name, value)| Some((name.clone(), text(value)?)))
+                .collect(),
+        )
     }
 
     /// A parameter as it was sent.
@@ -34,7 +43,10 @@ impl PushQuery {
 
     /// `syncId`. Errors: `invalid_sync_id`.
     pub(super) fn sync_id(&self, name: &str) -> Result<Option<SyncId>, PushError> {
-        self.value(name).map(str::parse).transpose().map_err(|_| PushError::InvalidSyncId)
+        self.value(name)
+            .map(str::parse)
+            .transpose()
+            .map_err(|_| PushError::InvalidSyncId)
     }
 
     /// `type`, rejections unless it says otherwise. Errors: `invalid_type`.
@@ -55,7 +67,9 @@ impl PushQuery {
 
     /// `after`, a number of digits; 0 when absent. Errors: `invalid_cursor`.
     pub(super) fn after(&self) -> Result<i64, PushError> {
-        let Some(text) = self.value("after") else { return Ok(0) };
+        let Some(text) = self.value("after") else {
+            return Ok(0);
+        };
         if text.len() > CURSOR_DIGITS || !is_digits(text) {
             return Err(PushError::InvalidCursor);
         }
@@ -64,9 +78,17 @@ impl PushQuery {
 
     /// `limit`. Errors: `invalid_limit`.
     pub(super) fn limit(&self) -> Result<i64, PushError> {
-        let Some(text) = self.value("limit") else { return Ok(PAGE_ITEMS_DEFAULT) };
-        let number = if is_digits(text) { text.parse().ok() } else { None };
-        number.filter(|limit| (1..=PAGE_ITEMS).contains(limit)).ok_or(PushError::InvalidLimit)
+        let Some(text) = self.value("limit") else {
+            return Ok(PAGE_ITEMS_DEFAULT);
+        };
+        let number = if is_digits(text) {
+            text.parse().ok()
+        } else {
+            None
+        };
+        number
+            .filter(|limit| (1..=PAGE_ITEMS).contains(limit))
+            .ok_or(PushError::InvalidLimit)
     }
 }
 
@@ -85,31 +107,62 @@ mod tests {
             "syncId=01938f3e-7b1c-7d33-9f00-0123456789ab&validate=1",
             "a=%zz&&=&a=b+c",
         ];
-        let words =
-            ["after=", "limit=", "type=", "syncId=", "&", "%", "%00", "%D9%A1", "999999999999999", "+"];
-        fuzz::Target::new(samples).words(words).cases(3_000).run_text(|text| {
-            let query = PushQuery::read(text);
-            if let Ok(limit) = query.limit() {
-                proptest::prop_assert!((1..=PAGE_ITEMS).contains(&limit));
-            }
-            if let Ok(after) = query.after() {
-                proptest::prop_assert!((0..1_000_000_000_000_000).contains(&after));
-            }
-            if let Ok(Some(id)) = query.sync_id("syncId") {
-                proptest::prop_assert_eq!(id.to_string().parse(), Ok(id));
-            }
-            let _ = query.issue_kind();
-            Ok(())
-        });
+        let words = [
+            "after=",
+            "limit=",
+            "type=",
+            "syncId=",
+            "&",
+            "%",
+            "%00",
+            "%D9%A1",
+            "999999999999999",
+            "+",
+        ];
+        fuzz::Target::new(samples)
+            .words(words)
+            .cases(3_000)
+            .run_text(|text| {
+                let query = PushQuery::read(text);
+                if let Ok(limit) = query.limit() {
+                    proptest::prop_assert!((1..=PAGE_ITEMS).contains(&limit));
+                }
+                if let Ok(after) = query.after() {
+                    proptest::prop_assert!((0..1_000_000_000_000_000).contains(&after));
+                }
+                if let Ok(Some(id)) = query.sync_id("syncId") {
+                    proptest::prop_assert_eq!(id.to_string().parse(), Ok(id));
+                }
+                let _ = query.issue_kind();
+                Ok(())
+            });
     }
 
     #[test]
     fn invalid_limit_is_all_but_a_whole_number_from_1_to_1000() {
         let limit = |query: &str| PushQuery::read(query).limit();
         assert_eq!(limit(""), Ok(100));
-        assert_eq!((limit("limit=1"), limit("limit=1000"), limit("limit=007")), (Ok(1), Ok(1000), Ok(7)));
-        for wrong in ["", "0", "1001", "-1", "1.5", "1e2", "ten", "%2B5", " 5", "99999999999999999999"] {
-            assert_eq!(limit(&format!("limit={wrong}")), Err(PushError::InvalidLimit), "{wrong}");
+        assert_eq!(
+            (limit("limit=1"), limit("limit=1000"), limit("limit=007")),
+            (Ok(1), Ok(1000), Ok(7))
+        );
+        for wrong in [
+            "",
+            "0",
+            "1001",
+            "-1",
+            "1.5",
+            "1e2",
+            "ten",
+            "%2B5",
+            " 5",
+            "99999999999999999999",
+        ] {
+            assert_eq!(
+                limit(&format!("limit={wrong}")),
+                Err(PushError::InvalidLimit),
+                "{wrong}"
+            );
         }
     }
 
@@ -119,7 +172,11 @@ mod tests {
         assert_eq!((after(""), after("after=0")), (Ok(0), Ok(0)));
         assert_eq!(after("after=999999999999999"), Ok(999_999_999_999_999));
         for wrong in ["", "1000000000000000", "-1", "x", "%D9%A1", "1 "] {
-            assert_eq!(after(&format!("after={wrong}")), Err(PushError::InvalidCursor), "{wrong}");
+            assert_eq!(
+                after(&format!("after={wrong}")),
+                Err(PushError::InvalidCursor),
+                "{wrong}"
+            );
         }
     }
 
@@ -131,16 +188,31 @@ mod tests {
             panic!("an object");
         };
         let query = PushQuery::of_arguments(&arguments);
-        assert_eq!((query.limit(), query.after(), query.sync_id("syncId")), (Ok(7), Ok(3), Ok(None)));
+        assert_eq!(
+            (query.limit(), query.after(), query.sync_id("syncId")),
+            (Ok(7), Ok(3), Ok(None))
+        );
         assert_eq!(query.issue_kind(), Ok(IssueKind::Warning));
         assert_eq!(query.value("more"), Some("[]"));
     }
 
     #[test]
     fn invalid_sync_id_and_invalid_type() {
-        assert_eq!(PushQuery::read("syncId=7").sync_id("syncId"), Err(PushError::InvalidSyncId));
-        assert_eq!(PushQuery::read("syncId=").sync_id("syncId"), Err(PushError::InvalidSyncId));
-        assert_eq!(PushQuery::read("type=Warning").issue_kind(), Err(PushError::InvalidType));
-        assert_eq!(PushQuery::read("type=warning&more=1").issue_kind(), Ok(IssueKind::Warning));
+        assert_eq!(
+            PushQuery::read("syncId=7").sync_id("syncId"),
+            Err(PushError::InvalidSyncId)
+        );
+        assert_eq!(
+            PushQuery::read("syncId=").sync_id("syncId"),
+            Err(PushError::InvalidSyncId)
+        );
+        assert_eq!(
+            PushQuery::read("type=Warning").issue_kind(),
+            Err(PushError::InvalidType)
+        );
+        assert_eq!(
+            PushQuery::read("type=warning&more=1").issue_kind(),
+            Ok(IssueKind::Warning)
+        );
     }
 }

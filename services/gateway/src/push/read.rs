@@ -5,8 +5,8 @@ use std::error::Error;
 use contract::id::IntegrationId;
 use contract::push::{
     ContactAnswer, IntegrationAnswer, IntegrationField, IntegrationLimits, IntegrationReadiness,
-    IntegrationView, OpenSyncView, OperationNames, PushError, RejectionsAnswer, SchemaAnswer, SyncAnswer,
-    SyncStatus, SyncView, SyncsAnswer,
+    IntegrationView, OpenSyncView, OperationNames, PushError, RejectionsAnswer, SchemaAnswer,
+    SyncAnswer, SyncStatus, SyncView, SyncsAnswer,
 };
 use store::{Contact, IssueFilter, StoreError};
 
@@ -29,11 +29,14 @@ pub(crate) async fn integration(
     calls: &OperationNames,
 ) -> Result<IntegrationAnswer, PushError> {
     let (store, now) = (&gateway.process.store, gateway.process.clock.now());
-    let integration = store.integration_get(id).await.map_err(|error| match error {
-        // Its team has removed it since the request was admitted.
-        StoreError::NotFound(_) => PushError::InvalidKey,
-        error => failed(error),
-    })?;
+    let integration = store
+        .integration_get(id)
+        .await
+        .map_err(|error| match error {
+            // Its team has removed it since the request was admitted.
+            StoreError::NotFound(_) => PushError::InvalidKey,
+            error => failed(error),
+        })?;
     let fields = store.field_list(id).await.map_err(failed)?;
     let latest = store.sync_latest(id, now).await.map_err(failed)?;
     let open = latest.filter(|sync| sync.status == SyncStatus::Open);
@@ -61,8 +64,13 @@ pub(crate) async fn integration(
 }
 
 /// GET schema.
-pub(super) async fn schema(gateway: &GatewayState, id: IntegrationId) -> Result<ReplayableAnswer, PushError> {
-    Ok(ReplayableAnswer::new(&SchemaAnswer { fields: fields(gateway, id).await? }))
+pub(super) async fn schema(
+    gateway: &GatewayState,
+    id: IntegrationId,
+) -> Result<ReplayableAnswer, PushError> {
+    Ok(ReplayableAnswer::new(&SchemaAnswer {
+        fields: fields(gateway, id).await?,
+    }))
 }
 
 /// The declared fields.
@@ -74,13 +82,21 @@ pub(crate) async fn fields(
 }
 
 /// GET sync: the latest one.
-pub(super) async fn sync(gateway: &GatewayState, id: IntegrationId) -> Result<ReplayableAnswer, PushError> {
+pub(super) async fn sync(
+    gateway: &GatewayState,
+    id: IntegrationId,
+) -> Result<ReplayableAnswer, PushError> {
     let sync = latest(gateway, id).await?;
     Ok(ReplayableAnswer::new(&SyncAnswer { sync }))
 }
 
 async fn latest(gateway: &GatewayState, id: IntegrationId) -> Result<Option<SyncView>, PushError> {
-    gateway.process.store.sync_latest(id, gateway.process.clock.now()).await.map_err(failed)
+    gateway
+        .process
+        .store
+        .sync_latest(id, gateway.process.clock.now())
+        .await
+        .map_err(failed)
 }
 
 /// GET sync/rejections. One item more than the page is read, to know whether there is a next page.
@@ -90,20 +106,40 @@ pub(crate) async fn rejections(
     query: &PushQuery,
     filter: IssueFilter,
 ) -> Result<ReplayableAnswer, PushError> {
-    let (asked, kind, after, limit) =
-        (query.sync_id("syncId")?, query.issue_kind()?, query.after()?, query.limit()?);
+    let (asked, kind, after, limit) = (
+        query.sync_id("syncId")?,
+        query.issue_kind()?,
+        query.after()?,
+        query.limit()?,
+    );
     let store = &gateway.process.store;
     let sync_id = match asked {
         Some(sync_id) if store.sync_exists(id, sync_id).await.map_err(failed)? => sync_id,
         Some(_) => return Err(PushError::SyncNotFound),
-        None => latest(gateway, id).await?.ok_or(PushError::SyncNotFound)?.id,
+        None => {
+            latest(gateway, id)
+                .await?
+                .ok_or(PushError::SyncNotFound)?
+                .id
+        }
     };
-    let mut items = store.issue_list(id, sync_id, (kind, filter), after, limit + 1).await.map_err(failed)?;
+    let mut items = store
+        .issue_list(id, sync_id, (kind, filter), after, limit + 1)
+        .await
+        .map_err(failed)?;
     let page = usize::try_from(limit).unwrap_or(usize::MAX);
     let has_more = items.len() > page;
     items.truncate(page);
-    let next_after = items.last().filter(|_| has_more).map(|item| item.id.to_string());
-    Ok(ReplayableAnswer::new(&RejectionsAnswer { sync_id, kind, items, next_after }))
+    let next_after = items
+        .last()
+        .filter(|_| has_more)
+        .map(|item| item.id.to_string());
+    Ok(ReplayableAnswer::new(&RejectionsAnswer {
+        sync_id,
+        kind,
+        items,
+        next_after,
+    }))
 }
 
 /// GET syncs: the newest first.
@@ -114,9 +150,16 @@ pub(super) async fn syncs(
 ) -> Result<ReplayableAnswer, PushError> {
     let query = PushQuery::read(query);
     let limit = query.limit()?;
-    let before = query.sync_id("after").map_err(|_| PushError::InvalidCursor)?;
+    let before = query
+        .sync_id("after")
+        .map_err(|_| PushError::InvalidCursor)?;
     let now = gateway.process.clock.now();
-    let mut syncs = gateway.process.store.sync_list(id, before, limit + 1, now).await.map_err(failed)?;
+    let mut syncs = gateway
+        .process
+        .store
+        .sync_list(id, before, limit + 1, now)
+        .await
+        .map_err(failed)?;
     let page = usize::try_from(limit).unwrap_or(usize::MAX);
     let has_more = syncs.len() > page;
     syncs.truncate(page);
@@ -131,17 +174,23 @@ pub(super) async fn contact(
     query: &str,
 ) -> Result<ReplayableAnswer, PushError> {
     let query = PushQuery::read(query);
-    let external_id = query
-        .value("externalId")
-        .ok_or_else(|| PushError::InvalidRequest("externalId names the contact and is needed.".to_owned()))?;
+    let external_id = query.value("externalId").ok_or_else(|| {
+        PushError::InvalidRequest("externalId names the contact and is needed.".to_owned())
+    })?;
     if external_id.contains('\0') {
         return Err(PushError::ContactNotFound);
     }
     let store = &gateway.process.store;
     let contact = store.contact_get(id, external_id).await.map_err(failed)?;
     let contact = contact.ok_or(PushError::ContactNotFound)?;
-    let issues = store.issue_list_of_contact(id, external_id, CONTACT_ISSUES).await.map_err(failed)?;
-    let kept_by = store.sync_latest_full(id, gateway.process.clock.now()).await.map_err(failed)?;
+    let issues = store
+        .issue_list_of_contact(id, external_id, CONTACT_ISSUES)
+        .await
+        .map_err(failed)?;
+    let kept_by = store
+        .sync_latest_full(id, gateway.process.clock.now())
+        .await
+        .map_err(failed)?;
     Ok(ReplayableAnswer::new(&ContactAnswer {
         last_sync_id: last_sync(&contact, kept_by.as_ref()),
         external_id: contact.external_id,

@@ -59,12 +59,28 @@ impl FeedCursor {
     pub(super) fn to_uuid(self) -> Uuid {
         match self {
             Self::Id(id) => id,
-            Self::Position(FeedPosition { position, at_ms, check }) => {
+            Self::Position(FeedPosition {
+                position,
+                at_ms,
+                check,
+            }) => {
                 let position = position.cast_unsigned() & POSITION_MASK;
-                let (high, low) = (position >> POSITION_LOW_BITS, position & u64::from(u32::MAX));
-                let fields = [(at_ms, 80), (8, 76), (high, 64), (0b10, 62), (low, 30), (check.into(), 0)];
+                let (high, low) = (
+                    position >> POSITION_LOW_BITS,
+                    position & u64::from(u32::MAX),
+                );
+                let fields = [
+                    (at_ms, 80),
+                    (8, 76),
+                    (high, 64),
+                    (0b10, 62),
+                    (low, 30),
+                    (check.into(), 0),
+                ];
                 Uuid::from_u128(
-                    fields.iter().fold(0, |bits, (value, shift)| bits | u128::from(*value) << shift),
+                    fields
+                        .iter()
+                        .fold(0, |bits, (value, shift)| bits | u128::from(*value) << shift),
                 )
             }
         }
@@ -74,12 +90,20 @@ impl FeedCursor {
 impl FeedPosition {
     /// Behind this item.
     pub(super) fn behind(item: FeedItem) -> Self {
-        Self { position: item.position, at_ms: millis_of(item.item_id), check: check_of(item.item_id) }
+        Self {
+            position: item.position,
+            at_ms: millis_of(item.item_id),
+            check: check_of(item.item_id),
+        }
     }
 
     /// Behind a position whose scan is not known.
     pub(super) fn behind_position(position: i64, now: DateTime<Utc>) -> Self {
-        Self { position, at_ms: now.timestamp_millis().max(0).cast_unsigned(), check: 0 }
+        Self {
+            position,
+            at_ms: now.timestamp_millis().max(0).cast_unsigned(),
+            check: 0,
+        }
     }
 
     /// Whether it was made without knowing the scan: at the begin of the feed, or where the scan was forgotten.

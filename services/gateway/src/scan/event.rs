@@ -25,11 +25,18 @@ impl ScanEventBody<'_> {
     pub(super) fn to_json(&self) -> serde_json::Result<String> {
         let (card, place) = (self.card, self.place);
         let (latitude, longitude) = place.point.unzip();
-        let (address_1, address_2) = address::lines_as_sent(&card.line_1, &card.line_2, &card.unit_apart);
+        let (address_1, address_2) =
+            address::lines_as_sent(&card.line_1, &card.line_2, &card.unit_apart);
         let event = QrScanned {
-            id: EventId { id: self.scan_id, is_test: false },
+            id: EventId {
+                id: self.scan_id,
+                is_test: false,
+            },
             scanned_at: self.scanned_at,
-            campaign: EventCampaign { id: &card.campaign_id, name: &card.campaign_name },
+            campaign: EventCampaign {
+                id: &card.campaign_id,
+                name: &card.campaign_name,
+            },
             recipient: EventRecipient {
                 first_name: known(&card.first_name),
                 last_name: known(&card.last_name),

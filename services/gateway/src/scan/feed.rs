@@ -55,7 +55,10 @@ pub(crate) struct Waiters {
 impl Default for Waiters {
     fn default() -> Self {
         let of_team = || Semaphore::new(WAITERS_PER_TEAM);
-        Self { all: Semaphore::new(WAITERS), teams: PerTeam::new(of_team) }
+        Self {
+            all: Semaphore::new(WAITERS),
+            teams: PerTeam::new(of_team),
+        }
     }
 }
 
@@ -85,25 +88,37 @@ pub(crate) async fn get(
     request: Request,
 ) -> Response {
     let answer = async |team_id, parts: &Parts| {
-        answer(&gateway, team_id, FeedQuery::read(parts.uri.query().unwrap_or_default())?).await
+        answer(
+            &gateway,
+            team_id,
+            FeedQuery::read(parts.uri.query().unwrap_or_default())?,
+        )
+        .await
     };
     answer_team(&gateway, &gateway.scans_gate, peer, request, answer).await
 }
 
 impl FeedQuery {
     fn read(query: &str) -> Result<Self, SendError> {
-        let mut question = Self { after: None, wait: Duration::ZERO };
-        let bad = |name: &str, what: &str| SendError::InvalidPayload(format!("{name} must be {what}."));
+        let mut question = Self {
+            after: None,
+            wait: Duration::ZERO,
+        };
+        let bad =
+            |name: &str, what: &str| SendError::InvalidPayload(format!("{name} must be {what}."));
         for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
             match name.as_ref() {
                 "after" => {
-                    let place =
-                        value.parse().map_err(|_| bad("after", "the nextAfter of an earlier answer"))?;
+                    let place = value
+                        .parse()
+                        .map_err(|_| bad("after", "the nextAfter of an earlier answer"))?;
                     question.after = Some(FeedCursor::of(place));
                 }
                 "wait" => {
-                    let seconds: Option<u64> =
-                        value.parse().ok().filter(|seconds| *seconds <= MOST_WAIT_SECONDS);
+                    let seconds: Option<u64> = value
+                        .parse()
+                        .ok()
+                        .filter(|seconds| *seconds <= MOST_WAIT_SECONDS);
                     let what = format!("a whole number of seconds from 0 to {MOST_WAIT_SECONDS}");
                     question.wait = Duration::from_secs(seconds.ok_or_else(|| bad("wait", &what))?);
                 }
@@ -114,22 +129,44 @@ impl FeedQuery {
     }
 }
 
-async fn answer(gateway: &GatewayState, team_id: TeamId, question: FeedQuery) -> Result<Bytes, SendError> {
+async fn answer(
+    gateway: &GatewayState,
+    team_id: TeamId,
+    question: FeedQuery,
+) -> Result<Bytes, SendError> {
     let process = &gateway.process;
-    let follower = FeedReader { store: &process.store, team_id, events: EVENTS };
+    let follower = FeedReader {
+        store: &process.store,
+        team_id,
+        events: EVENTS,
+    };
     let failed = |error| {
         tracing::error!(error = &error as &dyn Error, "cannot list scans");
         SendError::InternalError
     };
     let Some(mut after) = question.after else {
-        return written(&[], follower.end(process.clock.now()).await.map_err(failed)?);
+        return written(
+            &[],
+            follower.end(process.clock.now()).await.map_err(failed)?,
+        );
     };
     // Without a place among those who wait, the answer is what there is now.
     let of_team = gateway.scan_waiters.teams.of(team_id);
-    let places = of_team.try_acquire().ok().zip(gateway.scan_waiters.all.try_acquire().ok());
-    let deadline = Instant::now() + if places.is_some() { question.wait } else { Duration::ZERO };
+    let places = of_team
+        .try_acquire()
+        .ok()
+        .zip(gateway.scan_waiters.all.try_acquire().ok());
+    let deadline = Instant::now()
+        + if places.is_some() {
+            question.wait
+        } else {
+            Duration::ZERO
+        };
     loop {
-        let page = follower.page(after, process.clock.now()).await.map_err(failed)?;
+        let page = follower
+            .page(after, process.clock.now())
+            .await
+            .map_err(failed)?;
         after = page.next_after;
         if !page.scans.is_empty() || Instant::now() >= deadline {
             return written(&page.scans, after);
@@ -179,9 +216,18 @@ mod tests {
         let question = FeedQuery::read(&format!("after={place}&wait=20&limit=7"));
         assert_eq!(
             question.ok(),
-            Some(FeedQuery { after: Some(FeedCursor::Id(place)), wait: Duration::from_secs(20) })
+            Some(FeedQuery {
+                after: Some(FeedCursor::Id(place)),
+                wait: Duration::from_secs(20)
+            })
         );
-        assert_eq!(FeedQuery::read("").ok(), Some(FeedQuery { after: None, wait: Duration::ZERO }));
+        assert_eq!(
+            FeedQuery::read("").ok(),
+            Some(FeedQuery {
+                after: None,
+                wait: Duration::ZERO
+            })
+        );
         for query in ["after=7", "wait=26", "wait=-1", "wait=soon"] {
             assert!(FeedQuery::read(query).is_err(), "{query}");
         }

@@ -59,8 +59,15 @@ impl FeedReader<'_> {
     /// The scans behind a place; `None` when it is not in the feed.
     async fn behind(&self, place: FeedPosition) -> Result<Option<ScanFeedPage>, StoreError> {
         // With the item at the place itself, which shows that it is the same one.
-        let items =
-            self.store.feed_page(self.team_id, FeedKind::Scans, place.position, self.events + 1).await?;
+        let items = self
+            .store
+            .feed_page(
+                self.team_id,
+                FeedKind::Scans,
+                place.position,
+                self.events + 1,
+            )
+            .await?;
         let is_known = match items.first() {
             Some(first) if first.position == place.position => place.is_behind(*first),
             _ => {
@@ -71,45 +78,74 @@ impl FeedReader<'_> {
         if !is_known {
             return Ok(None);
         }
-        let behind = items.into_iter().filter(|item| item.position > place.position);
+        let behind = items
+            .into_iter()
+            .filter(|item| item.position > place.position);
         let most = usize::try_from(self.events).unwrap_or(0);
-        Ok(Some(self.read(&behind.take(most).collect::<Vec<_>>(), place).await?))
+        Ok(Some(
+            self.read(&behind.take(most).collect::<Vec<_>>(), place)
+                .await?,
+        ))
     }
 
-    async fn read(&self, items: &[FeedItem], place: FeedPosition) -> Result<ScanFeedPage, StoreError> {
+    async fn read(
+        &self,
+        items: &[FeedItem],
+        place: FeedPosition,
+    ) -> Result<ScanFeedPage, StoreError> {
         let Some(last) = items.last() else {
-            return Ok(ScanFeedPage { scans: Vec::new(), next_after: FeedCursor::Position(place) });
+            return Ok(ScanFeedPage {
+                scans: Vec::new(),
+                next_after: FeedCursor::Position(place),
+            });
         };
         let ids: Vec<Uuid> = items.iter().map(|item| item.item_id).collect();
         let found = self.store.scan_get_all(self.team_id, &ids).await?;
         let mut by_id: HashMap<Uuid, RecordedScan> =
             found.into_iter().map(|scan| (scan.scan_id, scan)).collect();
         let scans = ids.iter().filter_map(|id| by_id.remove(id)).collect();
-        Ok(ScanFeedPage { scans, next_after: FeedCursor::Position(FeedPosition::behind(*last)) })
+        Ok(ScanFeedPage {
+            scans,
+            next_after: FeedCursor::Position(FeedPosition::behind(*last)),
+        })
     }
 
     /// The scans behind an id: first those from before what the feed still has, then what is in the feed. Where the one
     /// passes into the other some may come a second time; none is left out.
     async fn behind_id(&self, id: Uuid, now: DateTime<Utc>) -> Result<ScanFeedPage, StoreError> {
-        let first = self.store.feed_first_id(self.team_id, FeedKind::Scans).await?;
+        let first = self
+            .store
+            .feed_first_id(self.team_id, FeedKind::Scans)
+            .await?;
         let before = first.map_or(NO_ID, past_ids_before);
         if id < before {
-            let scans = self.store.scan_list_between(self.team_id, id, before, self.events).await?;
+            let scans = self
+                .store
+                .scan_list_between(self.team_id, id, before, self.events)
+                .await?;
             if let Some(last) = scans.last() {
                 let next_after = FeedCursor::Id(last.scan_id);
                 return Ok(ScanFeedPage { scans, next_after });
             }
         }
         let least = least_id_behind(id);
-        let position = self.store.feed_position_before(self.team_id, FeedKind::Scans, least).await?;
-        let item = self.store.feed_page(self.team_id, FeedKind::Scans, position, 1).await?.into_iter().next();
+        let position = self
+            .store
+            .feed_position_before(self.team_id, FeedKind::Scans, least)
+            .await?;
+        let item = self
+            .store
+            .feed_page(self.team_id, FeedKind::Scans, position, 1)
+            .await?
+            .into_iter()
+            .next();
         let place = match item {
             Some(item) if item.position == position => FeedPosition::behind(item),
             _ => FeedPosition::behind_position(position, now),
         };
-        Ok(self
-            .behind(place)
-            .await?
-            .unwrap_or(ScanFeedPage { scans: Vec::new(), next_after: FeedCursor::Position(place) }))
+        Ok(self.behind(place).await?.unwrap_or(ScanFeedPage {
+            scans: Vec::new(),
+            next_after: FeedCursor::Position(place),
+        }))
     }
 }

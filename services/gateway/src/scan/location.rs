@@ -28,16 +28,23 @@ impl GeoLocator {
     /// Reads the files. Without any, every place is unknown.
     pub(crate) fn open(paths: &[PathBuf]) -> anyhow::Result<Self> {
         let open = |path: &PathBuf| {
-            Reader::open_readfile(path).with_context(|| format!("scans.location_files: {}", path.display()))
+            Reader::open_readfile(path)
+                .with_context(|| format!("scans.location_files: {}", path.display()))
         };
-        Ok(Self { readers: paths.iter().map(open).collect::<anyhow::Result<_>>()? })
+        Ok(Self {
+            readers: paths.iter().map(open).collect::<anyhow::Result<_>>()?,
+        })
     }
 
     /// The place of an address, from the first file that knows it.
     pub(crate) fn place_of(&self, address: IpAddr) -> GeoLocation {
         let known = self.readers.iter().find_map(|reader| {
             // A file of IPv4 networks answers an IPv6 address with an error: it does not know it.
-            let record = reader.lookup(address.to_canonical()).ok()?.decode::<Value>().ok()??;
+            let record = reader
+                .lookup(address.to_canonical())
+                .ok()?
+                .decode::<Value>()
+                .ok()??;
             Some(place(&record)).filter(|place| *place != GeoLocation::default())
         });
         known.unwrap_or_default()
@@ -48,22 +55,35 @@ impl GeoLocator {
 /// files made from DB-IP's data. Numbers are numbers here, whether the file has them in 32 or 64 bits.
 fn place(record: &Value) -> GeoLocation {
     let text = |pointers: [&str; 2]| {
-        let found = pointers.iter().find_map(|pointer| record.pointer(pointer)?.as_str());
+        let found = pointers
+            .iter()
+            .find_map(|pointer| record.pointer(pointer)?.as_str());
         found.map(clean).filter(|name| !name.is_empty())
     };
-    let number = |pointers: [&str; 2]| pointers.iter().find_map(|pointer| record.pointer(pointer)?.as_f64());
-    let latitude = number(["/location/latitude", "/latitude"]).filter(|degrees| degrees.abs() <= 90.0);
-    let longitude = number(["/location/longitude", "/longitude"]).filter(|degrees| degrees.abs() <= 180.0);
+    let number = |pointers: [&str; 2]| {
+        pointers
+            .iter()
+            .find_map(|pointer| record.pointer(pointer)?.as_f64())
+    };
+    let latitude =
+        number(["/location/latitude", "/latitude"]).filter(|degrees| degrees.abs() <= 90.0);
+    let longitude =
+        number(["/location/longitude", "/longitude"]).filter(|degrees| degrees.abs() <= 180.0);
     GeoLocation {
         city: text(["/city/names/en", "/city"]),
         region: text(["/subdivisions/0/names/en", "/state1"]),
-        point: latitude.zip(longitude).map(|(north, east)| (rounded(north), rounded(east))),
+        point: latitude
+            .zip(longitude)
+            .map(|(north, east)| (rounded(north), rounded(east))),
     }
 }
 
 /// A name fit to be stored: bounded, and without control characters.
 fn clean(name: &str) -> String {
-    name.chars().filter(|character| !character.is_control()).take(NAME_CHARS).collect()
+    name.chars()
+        .filter(|character| !character.is_control())
+        .take(NAME_CHARS)
+        .collect()
 }
 
 /// To four decimals, which is eleven metres: more than such files know, and free of the digits that 32 bits make up.
@@ -97,13 +117,26 @@ mod tests {
 
     #[test]
     fn what_a_file_does_not_know_is_unknown() {
-        for record in [json!({}), json!(7), json!({"city": "", "latitude": 30.0}), json!({"city": 7})] {
+        for record in [
+            json!({}),
+            json!(7),
+            json!({"city": "", "latitude": 30.0}),
+            json!({"city": 7}),
+        ] {
             assert_eq!(place(&record), GeoLocation::default(), "{record}");
         }
         let wrong = json!({"city": "Nul\u{0}", "latitude": 91.0, "longitude": 0.0});
-        assert_eq!(place(&wrong), GeoLocation { city: Some("Nul".to_owned()), ..GeoLocation::default() });
         assert_eq!(
-            GeoLocator::open(&[]).unwrap().place_of("8.8.8.8".parse().unwrap()),
+            place(&wrong),
+            GeoLocation {
+                city: Some("Nul".to_owned()),
+                ..GeoLocation::default()
+            }
+        );
+        assert_eq!(
+            GeoLocator::open(&[])
+                .unwrap()
+                .place_of("8.8.8.8".parse().unwrap()),
             GeoLocation::default()
         );
         assert!(GeoLocator::open(&["/no/such/file".into()]).is_err());

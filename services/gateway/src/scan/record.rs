@@ -87,13 +87,27 @@ impl ScanRecorder {
         );
         let (requests, waiting) = mpsc::channel(settings.waiting);
         let (recordings, waiting_recordings) = mpsc::channel(settings.waiting);
-        let (waiting, waiting_recordings) =
-            (Arc::new(Mutex::new(waiting)), Arc::new(Mutex::new(waiting_recordings)));
+        let (waiting, waiting_recordings) = (
+            Arc::new(Mutex::new(waiting)),
+            Arc::new(Mutex::new(waiting_recordings)),
+        );
         for _ in 0..LANES {
-            tokio::spawn(read(process.store.clone(), waiting.clone(), recordings.clone()));
-            tokio::spawn(write(process.store.clone(), waiting_recordings.clone(), announcer.clone()));
+            tokio::spawn(read(
+                process.store.clone(),
+                waiting.clone(),
+                recordings.clone(),
+            ));
+            tokio::spawn(write(
+                process.store.clone(),
+                waiting_recordings.clone(),
+                announcer.clone(),
+            ));
         }
-        Ok(Self { locator, requests, patience: Duration::from_millis(settings.patience_ms) })
+        Ok(Self {
+            locator,
+            requests,
+            patience: Duration::from_millis(settings.patience_ms),
+        })
     }
 
     /// Roughly where an address is.
@@ -108,13 +122,18 @@ impl ScanRecorder {
         target: ScanTarget,
         visit: ScanVisit,
     ) -> Result<Option<String>, ScanLookupError> {
-        let Some(found) = self.ask(target, Some(visit)).await? else { return Ok(None) };
+        let Some(found) = self.ask(target, Some(visit)).await? else {
+            return Ok(None);
+        };
         let _ = tokio::time::timeout(self.patience, found.recorded).await;
         Ok(Some(found.destination))
     }
 
     /// Tells where a code leads; `None` when it leads nowhere.
-    pub(crate) async fn look_up(&self, target: ScanTarget) -> Result<Option<String>, ScanLookupError> {
+    pub(crate) async fn look_up(
+        &self,
+        target: ScanTarget,
+    ) -> Result<Option<String>, ScanLookupError> {
         Ok(self.ask(target, None).await?.map(|found| found.destination))
     }
 
@@ -126,7 +145,11 @@ impl ScanRecorder {
         let (sender, found) = oneshot::channel();
         // A full queue makes the phone wait; the number of phones is bounded by that of connections.
         self.requests
-            .send(ScanRequest { target, visit, found: sender })
+            .send(ScanRequest {
+                target,
+                visit,
+                found: sender,
+            })
             .await
             .map_err(|_| ScanLookupError)?;
         found.await.map_err(|_| ScanLookupError)?
@@ -146,7 +169,10 @@ async fn read(
     recordings: mpsc::Sender<PendingScan>,
 ) {
     while let Some(batch) = next_batch(&waiting).await {
-        let mut codes: Vec<&str> = batch.iter().map(|request| request.target.code.as_str()).collect();
+        let mut codes: Vec<&str> = batch
+            .iter()
+            .map(|request| request.target.code.as_str())
+            .collect();
         codes.sort_unstable();
         codes.dedup();
         let cards = again_when_unavailable(|| store.scan_find_cards(&codes)).await;
@@ -171,14 +197,17 @@ fn answer(
     };
     let card = cards.get(request.target.code.as_str());
     let position = usize::from(request.target.element) - 1;
-    let Some((card, destination)) = card.and_then(|card| Some((card, card.destinations.get(position)?)))
+    let Some((card, destination)) =
+        card.and_then(|card| Some((card, card.destinations.get(position)?)))
     else {
         let _ = request.found.send(Ok(None));
         return;
     };
     let (recorded, receiver) = oneshot::channel();
-    let _ =
-        request.found.send(Ok(Some(FoundMailpiece { destination: destination.clone(), recorded: receiver })));
+    let _ = request.found.send(Ok(Some(FoundMailpiece {
+        destination: destination.clone(),
+        recorded: receiver,
+    })));
     let Some(visit) = request.visit else { return };
     match new_scan(card, destination, visit) {
         Ok(scan) => {
@@ -193,8 +222,17 @@ fn answer(
     }
 }
 
-fn new_scan(card: &ScannedMailpiece, destination: &str, visit: ScanVisit) -> serde_json::Result<NewScan> {
-    let ScanVisit { visitor, place, scanned_at, traceparent } = visit;
+fn new_scan(
+    card: &ScannedMailpiece,
+    destination: &str,
+    visit: ScanVisit,
+) -> serde_json::Result<NewScan> {
+    let ScanVisit {
+        visitor,
+        place,
+        scanned_at,
+        traceparent,
+    } = visit;
     let scan_id = Uuid::now_v7();
     // A name that cannot be read was never stored; UTC stands in for it.
     let zone: Tz = card.time_zone.parse().unwrap_or(Tz::UTC);
@@ -226,10 +264,16 @@ fn new_scan(card: &ScannedMailpiece, destination: &str, visit: ScanVisit) -> ser
     })
 }
 
-async fn write(store: Store, waiting: Arc<Mutex<mpsc::Receiver<PendingScan>>>, announcer: Announcer) {
+async fn write(
+    store: Store,
+    waiting: Arc<Mutex<mpsc::Receiver<PendingScan>>>,
+    announcer: Announcer,
+) {
     while let Some(batch) = next_batch(&waiting).await {
-        let (scans, phones): (Vec<NewScan>, Vec<oneshot::Sender<()>>) =
-            batch.into_iter().map(|recording| (recording.scan, recording.recorded)).unzip();
+        let (scans, phones): (Vec<NewScan>, Vec<oneshot::Sender<()>>) = batch
+            .into_iter()
+            .map(|recording| (recording.scan, recording.recorded))
+            .unzip();
         record(&store, &scans, &announcer).await;
         for phone in phones {
             let _ = phone.send(());

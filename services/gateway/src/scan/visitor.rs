@@ -46,11 +46,17 @@ impl VisitorKind {
 
 /// Who asks with these headers.
 pub(crate) fn visitor<'h>(header: impl Fn(&str) -> Option<&'h str>) -> VisitorKind {
-    let looks_ahead = PURPOSE_HEADERS.iter().filter_map(|name| header(name)).any(|value| {
-        let value = value.trim().to_ascii_lowercase();
-        PURPOSES.iter().any(|purpose| value.starts_with(purpose))
-    });
-    let agent = header("user-agent").unwrap_or_default().to_ascii_lowercase().replace(NOT_A_BOT, "");
+    let looks_ahead = PURPOSE_HEADERS
+        .iter()
+        .filter_map(|name| header(name))
+        .any(|value| {
+            let value = value.trim().to_ascii_lowercase();
+            PURPOSES.iter().any(|purpose| value.starts_with(purpose))
+        });
+    let agent = header("user-agent")
+        .unwrap_or_default()
+        .to_ascii_lowercase()
+        .replace(NOT_A_BOT, "");
     if looks_ahead || PROGRAMS.iter().any(|program| agent.contains(program)) {
         VisitorKind::Program
     } else {
@@ -75,21 +81,27 @@ mod tests {
             "cucubotbot",
             "prefetch",
         ];
-        fuzz::Target::new(samples).words(PROGRAMS).words([NOT_A_BOT, "İ", "BOT"]).run_text(|agent| {
-            let found = visitor(|name| (name == "user-agent").then_some(agent));
-            // Case tells nothing, and what comes before or after a crawler's name does not hide it.
-            let upper = agent.to_ascii_uppercase();
-            proptest::prop_assert_eq!(visitor(|name| (name == "user-agent").then_some(&*upper)), found);
-            let crawler = format!("{agent} Googlebot/2.1 {agent}");
-            proptest::prop_assert_eq!(
-                visitor(|name| (name == "user-agent").then_some(&*crawler)),
-                VisitorKind::Program
-            );
-            for header in PURPOSE_HEADERS {
-                let _ = visitor(|name| (name == header).then_some(agent));
-            }
-            Ok(())
-        });
+        fuzz::Target::new(samples)
+            .words(PROGRAMS)
+            .words([NOT_A_BOT, "İ", "BOT"])
+            .run_text(|agent| {
+                let found = visitor(|name| (name == "user-agent").then_some(agent));
+                // Case tells nothing, and what comes before or after a crawler's name does not hide it.
+                let upper = agent.to_ascii_uppercase();
+                proptest::prop_assert_eq!(
+                    visitor(|name| (name == "user-agent").then_some(&*upper)),
+                    found
+                );
+                let crawler = format!("{agent} Googlebot/2.1 {agent}");
+                proptest::prop_assert_eq!(
+                    visitor(|name| (name == "user-agent").then_some(&*crawler)),
+                    VisitorKind::Program
+                );
+                for header in PURPOSE_HEADERS {
+                    let _ = visitor(|name| (name == header).then_some(agent));
+                }
+                Ok(())
+            });
     }
 
     #[test]
@@ -108,10 +120,16 @@ mod tests {
     #[test]
     fn previewers_and_prefetchers_are_programs() {
         for (name, value) in [
-            ("user-agent", "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)"),
+            (
+                "user-agent",
+                "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)",
+            ),
             ("user-agent", "facebookexternalhit/1.1"),
             ("user-agent", "WhatsApp/2.23.20.0"),
-            ("user-agent", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"),
+            (
+                "user-agent",
+                "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
+            ),
             ("user-agent", "Mozilla/5.0 BingPreview/1.0b"),
             ("sec-purpose", "prefetch;prerender"),
             ("purpose", "Prefetch"),

@@ -29,7 +29,10 @@ pub(crate) struct LanguageModelClient {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum LanguageModelError {
     /// The same may succeed later, at the earliest after this pause.
-    Again { reason: String, pause: Option<TimeDelta> },
+    Again {
+        reason: String,
+        pause: Option<TimeDelta>,
+    },
     /// It will not.
     ForGood(String),
     /// The endpoint refuses every question: the key or the model is wrong.
@@ -61,20 +64,37 @@ impl LanguageModelClient {
         if settings.url.is_empty() {
             return Ok(None);
         }
-        let url = Url::parse(&format!("{}/chat/completions", settings.url.trim_end_matches('/')))?;
+        let url = Url::parse(&format!(
+            "{}/chat/completions",
+            settings.url.trim_end_matches('/')
+        ))?;
         let is_here = url.host_str().is_some_and(|host| {
             host == "localhost"
-                || host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+                || host
+                    .trim_matches(['[', ']'])
+                    .parse::<std::net::IpAddr>()
+                    .is_ok_and(|ip| ip.is_loopback())
         });
-        anyhow::ensure!(url.scheme() == "https" || is_here, "language_model.url is not an https URL");
-        anyhow::ensure!(!settings.model.is_empty(), "language_model.model is not set");
+        anyhow::ensure!(
+            url.scheme() == "https" || is_here,
+            "language_model.url is not an https URL"
+        );
+        anyhow::ensure!(
+            !settings.model.is_empty(),
+            "language_model.model is not set"
+        );
         anyhow::ensure!(settings.concurrency > 0, "language_model.concurrency is 0");
         let http = Client::builder()
             .user_agent(concat!("Pillarbox/", env!("CARGO_PKG_VERSION")))
             .redirect(Policy::none())
             .timeout(Duration::from_millis(settings.timeout_ms))
             .build()?;
-        Ok(Some(Self { http, url, api_key: settings.api_key.clone(), name: settings.model.clone() }))
+        Ok(Some(Self {
+            http,
+            url,
+            api_key: settings.api_key.clone(),
+            name: settings.model.clone(),
+        }))
     }
 
     /// What makes two questions the same: the model and the text.
@@ -95,7 +115,11 @@ impl LanguageModelClient {
             "max_tokens": ANSWER_TOKENS,
         });
         let request = self.http.post(self.url.clone()).json(&body);
-        let request = if self.api_key.is_empty() { request } else { request.bearer_auth(&self.api_key) };
+        let request = if self.api_key.is_empty() {
+            request
+        } else {
+            request.bearer_auth(&self.api_key)
+        };
         let response = request.send().await.map_err(|error| unreachable(&error))?;
         let status = response.status();
         if !status.is_success() {
@@ -113,28 +137,48 @@ fn refusal(status: StatusCode, pause: Option<TimeDelta>) -> LanguageModelError {
             LanguageModelError::Again { reason, pause }
         }
         status if status.is_server_error() => LanguageModelError::Again { reason, pause },
-        StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY | StatusCode::PAYLOAD_TOO_LARGE => {
-            LanguageModelError::ForGood(reason)
-        }
+        StatusCode::BAD_REQUEST
+        | StatusCode::UNPROCESSABLE_ENTITY
+        | StatusCode::PAYLOAD_TOO_LARGE => LanguageModelError::ForGood(reason),
         _ => LanguageModelError::Refused(reason),
     }
 }
 
 fn retry_after(response: &Response) -> Option<TimeDelta> {
-    let seconds: u32 = response.headers().get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    let seconds: u32 = response
+        .headers()
+        .get(RETRY_AFTER)?
+        .to_str()
+        .ok()?
+        .trim()
+        .parse()
+        .ok()?;
     Some(TimeDelta::seconds(seconds.into()))
 }
 
 fn unreachable(error: &reqwest::Error) -> LanguageModelError {
-    let what = if error.is_timeout() { "did not answer in time" } else { "cannot be reached" };
-    LanguageModelError::Again { reason: format!("the language model {what}"), pause: None }
+    let what = if error.is_timeout() {
+        "did not answer in time"
+    } else {
+        "cannot be reached"
+    };
+    LanguageModelError::Again {
+        reason: format!("the language model {what}"),
+        pause: None,
+    }
 }
 
 async fn bounded(mut response: Response) -> Result<Vec<u8>, LanguageModelError> {
     let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| unreachable(&error))? {
+    while let Some(chunk) = response
+        .chunk()
+        .await
+        .map_err(|error| unreachable(&error))?
+    {
         if body.len() + chunk.len() > BODY_BYTES {
-            return Err(LanguageModelError::ForGood("the language model's answer is too long".to_owned()));
+            return Err(LanguageModelError::ForGood(
+                "the language model's answer is too long".to_owned(),
+            ));
         }
         body.extend_from_slice(&chunk);
     }
@@ -148,10 +192,20 @@ fn read(body: &[u8]) -> Result<String, LanguageModelError> {
         pause: None,
     };
     let completion: ChatCompletion = serde_json::from_slice(body).map_err(|_| unreadable())?;
-    let choice = completion.choices.into_iter().next().ok_or_else(unreadable)?;
+    let choice = completion
+        .choices
+        .into_iter()
+        .next()
+        .ok_or_else(unreadable)?;
     let is_cut = choice.finish_reason.as_deref() == Some("length");
     let content = choice.message.content.unwrap_or_default();
-    let clean = |one: char| if one.is_control() && one != '\n' { ' ' } else { one };
+    let clean = |one: char| {
+        if one.is_control() && one != '\n' {
+            ' '
+        } else {
+            one
+        }
+    };
     let answer: String = content.trim().chars().map(clean).collect();
     if is_cut || answer.chars().nth(ANSWER_CHARS).is_some() {
         return Err(LanguageModelError::ForGood(format!(
@@ -159,7 +213,9 @@ fn read(body: &[u8]) -> Result<String, LanguageModelError> {
         )));
     }
     if answer.is_empty() {
-        return Err(LanguageModelError::ForGood("the language model answered nothing".to_owned()));
+        return Err(LanguageModelError::ForGood(
+            "the language model answered nothing".to_owned(),
+        ));
     }
     Ok(answer)
 }
@@ -171,23 +227,39 @@ mod tests {
     use super::*;
 
     fn answered(content: &str, finish_reason: &str) -> Result<String, LanguageModelError> {
-        let body = json!({"choices": [{"message": {"content": content}, "finish_reason": finish_reason}]});
+        let body =
+            json!({"choices": [{"message": {"content": content}, "finish_reason": finish_reason}]});
         read(body.to_string().as_bytes())
     }
 
     #[test]
     fn an_answer_is_trimmed_and_whole() {
-        assert_eq!(answered(" Dear\u{0} Ada,\nhello \n", "stop"), Ok("Dear  Ada,\nhello".to_owned()));
+        assert_eq!(
+            answered(" Dear\u{0} Ada,\nhello \n", "stop"),
+            Ok("Dear  Ada,\nhello".to_owned())
+        );
         assert_eq!(answered(&"é".repeat(600), "stop"), Ok("é".repeat(600)));
-        assert!(matches!(answered(&"é".repeat(601), "stop"), Err(LanguageModelError::ForGood(_))));
-        assert!(matches!(answered("Dear Ada, I", "length"), Err(LanguageModelError::ForGood(_))));
-        assert!(matches!(answered("  ", "stop"), Err(LanguageModelError::ForGood(_))));
+        assert!(matches!(
+            answered(&"é".repeat(601), "stop"),
+            Err(LanguageModelError::ForGood(_))
+        ));
+        assert!(matches!(
+            answered("Dear Ada, I", "length"),
+            Err(LanguageModelError::ForGood(_))
+        ));
+        assert!(matches!(
+            answered("  ", "stop"),
+            Err(LanguageModelError::ForGood(_))
+        ));
     }
 
     #[test]
     fn rubbish_is_tried_again() {
         for body in ["", "no JSON", "{}", "{\"choices\":[]}", "{\"choices\":7}"] {
-            assert!(matches!(read(body.as_bytes()), Err(LanguageModelError::Again { .. })), "{body}");
+            assert!(
+                matches!(read(body.as_bytes()), Err(LanguageModelError::Again { .. })),
+                "{body}"
+            );
         }
     }
 
@@ -206,17 +278,31 @@ mod tests {
     #[test]
     fn keys_and_prompts_do_not_travel_in_the_clear() {
         let settings = |url: &str| {
-            let mut settings = service::Config::with(HashMap::new()).unwrap().language_model;
+            let mut settings = service::Config::with(HashMap::new())
+                .unwrap()
+                .language_model;
             settings.url = url.to_owned();
             settings.model = "m".to_owned();
             settings
         };
         let _ = rustls::crypto::ring::default_provider().install_default();
-        assert!(LanguageModelClient::configured(&settings("")).unwrap().is_none());
-        assert!(LanguageModelClient::configured(&settings("http://models.example.com/v1")).is_err());
-        assert!(LanguageModelClient::configured(&settings("http://127.0.0.1:9/v1")).unwrap().is_some());
         assert!(
-            LanguageModelClient::configured(&settings("https://models.example.com/v1")).unwrap().is_some()
+            LanguageModelClient::configured(&settings(""))
+                .unwrap()
+                .is_none()
+        );
+        assert!(
+            LanguageModelClient::configured(&settings("http://models.example.com/v1")).is_err()
+        );
+        assert!(
+            LanguageModelClient::configured(&settings("http://127.0.0.1:9/v1"))
+                .unwrap()
+                .is_some()
+        );
+        assert!(
+            LanguageModelClient::configured(&settings("https://models.example.com/v1"))
+                .unwrap()
+                .is_some()
         );
     }
 }

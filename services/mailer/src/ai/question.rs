@@ -65,9 +65,17 @@ impl PromptSources {
     /// The question of a cell, or why there is none.
     pub(super) fn of(&self, cell: &AiCell) -> Result<FilledPrompt, String> {
         let book = self.teams.get(&cell.team_id).ok_or("the team is gone")?;
-        let column = book.columns.iter().find(|column| column.name_key == cell.name_key);
-        let prompt = column.and_then(|column| column.prompt.as_deref()).ok_or("the column has no prompt")?;
-        let entry = book.entries.get(&cell.entry_id).ok_or("the entry is gone")?;
+        let column = book
+            .columns
+            .iter()
+            .find(|column| column.name_key == cell.name_key);
+        let prompt = column
+            .and_then(|column| column.prompt.as_deref())
+            .ok_or("the column has no prompt")?;
+        let entry = book
+            .entries
+            .get(&cell.entry_id)
+            .ok_or("the entry is gone")?;
         let profile = RecipientProfile::stored(&entry.entry, &entry.values);
         question(prompt, &book.formulas.over(&profile, book.today))
     }
@@ -75,17 +83,24 @@ impl PromptSources {
 
 /// The prompt with the values of a recipient. A field without a value or a default leaves nothing to ask.
 fn question(prompt: &str, recipient: &dyn ValueLookup) -> Result<FilledPrompt, String> {
-    let template =
-        TextTemplate::parse(prompt).map_err(|error| format!("the prompt cannot be used: {error}"))?;
-    let keys: HashMap<&str, String> = template.fields().map(|field| (field, fold_name(field))).collect();
+    let template = TextTemplate::parse(prompt)
+        .map_err(|error| format!("the prompt cannot be used: {error}"))?;
+    let keys: HashMap<&str, String> = template
+        .fields()
+        .map(|field| (field, fold_name(field)))
+        .collect();
     let rendered = template.render(|field| keys.get(field).and_then(|key| recipient.value(key)));
     if let Some(field) = rendered.empty_fields.first() {
         return Err(format!("{field} is blank"));
     }
     if rendered.text.chars().nth(QUESTION_CHARS).is_some() {
-        return Err(format!("the prompt with its fields has more than {QUESTION_CHARS} characters"));
+        return Err(format!(
+            "the prompt with its fields has more than {QUESTION_CHARS} characters"
+        ));
     }
-    Ok(FilledPrompt { text: rendered.text })
+    Ok(FilledPrompt {
+        text: rendered.text,
+    })
 }
 
 #[cfg(test)]
@@ -96,8 +111,14 @@ mod tests {
     fn a_question_needs_its_fields() {
         let row = HashMap::from([("first_name".to_owned(), "Ada".to_owned())]);
         let asked = |prompt| question(prompt, &row).map(|question| question.text);
-        assert_eq!(asked("Greet {{First_Name}} of {{city|Austin}}."), Ok("Greet Ada of Austin.".to_owned()));
-        assert_eq!(asked("Greet {{nickname}}."), Err("nickname is blank".to_owned()));
+        assert_eq!(
+            asked("Greet {{First_Name}} of {{city|Austin}}."),
+            Ok("Greet Ada of Austin.".to_owned())
+        );
+        assert_eq!(
+            asked("Greet {{nickname}}."),
+            Err("nickname is blank".to_owned())
+        );
         assert!(asked("Greet {{nickname.").is_err());
     }
 }

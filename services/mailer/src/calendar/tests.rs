@@ -18,11 +18,26 @@ fn cut_off() -> NaiveTime {
 
 /// Days on which post offices are closed for a holiday, weekends included.
 const CLOSED: [(i32, &str); 5] = [
-    (2022, "01-01 01-17 02-21 05-30 06-19 06-20 07-04 09-05 10-10 11-11 11-24 12-25 12-26"),
-    (2023, "01-01 01-02 01-16 02-20 05-29 06-19 07-04 09-04 10-09 11-11 11-23 12-25"),
-    (2025, "01-01 01-20 02-17 05-26 06-19 07-04 09-01 10-13 11-11 11-27 12-25"),
-    (2026, "01-01 01-19 02-16 05-25 06-19 07-04 09-07 10-12 11-11 11-26 12-25"),
-    (2027, "01-01 01-18 02-15 05-31 06-19 07-04 07-05 09-06 10-11 11-11 11-25 12-25"),
+    (
+        2022,
+        "01-01 01-17 02-21 05-30 06-19 06-20 07-04 09-05 10-10 11-11 11-24 12-25 12-26",
+    ),
+    (
+        2023,
+        "01-01 01-02 01-16 02-20 05-29 06-19 07-04 09-04 10-09 11-11 11-23 12-25",
+    ),
+    (
+        2025,
+        "01-01 01-20 02-17 05-26 06-19 07-04 09-01 10-13 11-11 11-27 12-25",
+    ),
+    (
+        2026,
+        "01-01 01-19 02-16 05-25 06-19 07-04 09-07 10-12 11-11 11-26 12-25",
+    ),
+    (
+        2027,
+        "01-01 01-18 02-15 05-31 06-19 07-04 07-05 09-06 10-11 11-11 11-25 12-25",
+    ),
 ];
 
 #[test]
@@ -41,7 +56,11 @@ fn holidays_are_those_of_the_postal_service() {
 #[test]
 fn a_saturday_holiday_closes_neither_friday_nor_monday() {
     // Independence Day 2026 is a Saturday.
-    for (day, is_holiday) in [("2026-07-03", false), ("2026-07-04", true), ("2026-07-06", false)] {
+    for (day, is_holiday) in [
+        ("2026-07-03", false),
+        ("2026-07-04", true),
+        ("2026-07-06", false),
+    ] {
         assert_eq!(is_postal_holiday(date(day)), is_holiday, "{day}");
     }
 }
@@ -79,7 +98,11 @@ fn from_the_cut_off_on_a_request_counts_from_tomorrow() {
         // Friday afternoon counts from Saturday, whose next business day is Monday.
         ("2026-08-07T19:00:00Z", "2026-08-10"),
     ] {
-        assert_eq!(mail_by_date(time(now), America::New_York, cut_off(), 1), date(expected), "{now}");
+        assert_eq!(
+            mail_by_date(time(now), America::New_York, cut_off(), 1),
+            date(expected),
+            "{now}"
+        );
     }
 }
 
@@ -87,16 +110,28 @@ fn from_the_cut_off_on_a_request_counts_from_tomorrow() {
 fn today_is_the_teams_day() {
     let now = time("2026-08-04T02:00:00Z");
     // Monday evening in Los Angeles, past the cut-off; Tuesday noon on Guam.
-    assert_eq!(mail_by_date(now, America::Los_Angeles, cut_off(), 1), date("2026-08-05"));
-    assert_eq!(mail_by_date(now, Pacific::Guam, cut_off(), 1), date("2026-08-05"));
-    assert_eq!(mail_by_date(now, America::Los_Angeles, cut_off(), 0), date("2026-08-04"));
+    assert_eq!(
+        mail_by_date(now, America::Los_Angeles, cut_off(), 1),
+        date("2026-08-05")
+    );
+    assert_eq!(
+        mail_by_date(now, Pacific::Guam, cut_off(), 1),
+        date("2026-08-05")
+    );
+    assert_eq!(
+        mail_by_date(now, America::Los_Angeles, cut_off(), 0),
+        date("2026-08-04")
+    );
 }
 
 #[test]
 fn production_has_a_longest_time() {
     let now = time("2026-08-03T16:00:00Z");
     let longest = mail_by_date(now, America::New_York, cut_off(), MAX_PRODUCTION_DAYS);
-    assert_eq!(mail_by_date(now, America::New_York, cut_off(), u32::MAX), longest);
+    assert_eq!(
+        mail_by_date(now, America::New_York, cut_off(), u32::MAX),
+        longest
+    );
     // The calendar's last day has no next one.
     let last = DateTime::<Utc>::MAX_UTC - Duration::days(2);
     assert!(mail_by_date(last, America::New_York, cut_off(), 9) >= last.date_naive());
@@ -113,7 +148,11 @@ fn the_next_hour_is_today_or_tomorrow() {
         ("2026-03-07T11:00:00Z", 6, "2026-03-08T10:00:00Z"),
         ("2026-10-31T10:00:00Z", 6, "2026-11-01T11:00:00Z"),
     ] {
-        assert_eq!(next_local_hour(time(now), America::New_York, hour), time(expected), "{now}, {hour}");
+        assert_eq!(
+            next_local_hour(time(now), America::New_York, hour),
+            time(expected),
+            "{now}, {hour}"
+        );
     }
 }
 
@@ -123,7 +162,10 @@ fn an_hour_that_the_clock_skips_comes_once_all_the_same() {
     let before = time("2026-03-08T05:00:00Z");
     let skipped = next_local_hour(before, America::New_York, 2);
     assert_eq!(skipped, time("2026-03-08T07:00:00Z"));
-    assert_eq!(next_local_hour(skipped, America::New_York, 2), time("2026-03-09T06:00:00Z"));
+    assert_eq!(
+        next_local_hour(skipped, America::New_York, 2),
+        time("2026-03-09T06:00:00Z")
+    );
     // Lord Howe jumps by half an hour; Apia skipped all of 30 December 2011.
     assert_eq!(
         next_local_hour(time("2026-10-03T12:00:00Z"), Australia::Lord_Howe, 2),
@@ -138,7 +180,10 @@ fn an_hour_that_the_clock_shows_twice_comes_once() {
     // 1:00 came at 5:00 and at 6:00 UTC.
     let first = next_local_hour(time("2026-11-01T04:00:00Z"), America::New_York, 1);
     assert_eq!(first, time("2026-11-01T05:00:00Z"));
-    assert_eq!(next_local_hour(first, America::New_York, 1), time("2026-11-02T06:00:00Z"));
+    assert_eq!(
+        next_local_hour(first, America::New_York, 1),
+        time("2026-11-02T06:00:00Z")
+    );
 }
 
 fn any_zone() -> impl Strategy<Value = Tz> {
@@ -147,7 +192,8 @@ fn any_zone() -> impl Strategy<Value = Tz> {
 
 /// From 2000 to 2050.
 fn any_time() -> impl Strategy<Value = DateTime<Utc>> {
-    (946_684_800..2_524_608_000_i64).prop_map(|seconds| DateTime::from_timestamp(seconds, 0).unwrap())
+    (946_684_800..2_524_608_000_i64)
+        .prop_map(|seconds| DateTime::from_timestamp(seconds, 0).unwrap())
 }
 
 proptest! {

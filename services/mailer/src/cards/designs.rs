@@ -98,7 +98,13 @@ mod tests {
 
     fn design(version: i32, document: Value) -> StepDesign {
         let design_id = DesignId(Default::default());
-        StepDesign { design_id, version, name: "Card".to_owned(), is_ai_draft: false, document }
+        StepDesign {
+            design_id,
+            version,
+            name: "Card".to_owned(),
+            is_ai_draft: false,
+            document,
+        }
     }
 
     fn with_text(text: &str) -> Value {
@@ -133,7 +139,9 @@ mod tests {
         .into_iter()
         .enumerate()
         {
-            let ready = designs.ready(&design(version as i32, with_text(text))).unwrap();
+            let ready = designs
+                .ready(&design(version as i32, with_text(text)))
+                .unwrap();
             assert_eq!(ready.uses_stored_values(), expected, "{text}");
         }
     }

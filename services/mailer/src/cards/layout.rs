@@ -28,7 +28,10 @@ impl Default for LayoutThreads {
     /// As many threads as the machine has processors.
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { threads, free_threads: Arc::new(Semaphore::new(threads)) }
+        Self {
+            threads,
+            free_threads: Arc::new(Semaphore::new(threads)),
+        }
     }
 }
 
@@ -65,8 +68,9 @@ impl LayoutThreads {
             (!chunk.is_empty()).then_some(chunk)
         });
         // No more in line than could run: whoever comes now waits for these and not for all.
-        let mut laid_out =
-            stream::iter(chunks).map(|chunk| self.chunk(task.clone(), chunk)).buffered(self.threads);
+        let mut laid_out = stream::iter(chunks)
+            .map(|chunk| self.chunk(task.clone(), chunk))
+            .buffered(self.threads);
         let mut cards = Vec::with_capacity(count);
         while let Some(chunk) = laid_out.try_next().await? {
             cards.extend(chunk);
@@ -84,7 +88,10 @@ impl LayoutThreads {
         tokio::task::spawn_blocking(move || {
             let _permit = permit;
             let mut typesetter = Typesetter::new();
-            subjects.into_iter().map(|subject| card(&mut typesetter, &task, subject)).collect()
+            subjects
+                .into_iter()
+                .map(|subject| card(&mut typesetter, &task, subject))
+                .collect()
         })
         .await
     }
@@ -98,7 +105,10 @@ struct SubjectReader<'a> {
 
 impl RecipientValues for SubjectReader<'_> {
     fn value(&self, field: &str) -> Option<&str> {
-        self.subject.values.get(&fold_name(field)).map(String::as_str)
+        self.subject
+            .values
+            .get(&fold_name(field))
+            .map(String::as_str)
     }
 
     fn has_picture(&self, link: &str) -> bool {
@@ -113,7 +123,9 @@ impl RecipientValues for SubjectReader<'_> {
 impl SubjectReader<'_> {
     /// A sentence about a picture, with why the recipient's own cannot be used when that is known.
     fn with_cause(&self, field: &str, detail: String) -> String {
-        let cause = self.value(field).and_then(|link| self.task.problems.get(link));
+        let cause = self
+            .value(field)
+            .and_then(|link| self.task.problems.get(link));
         match cause {
             Some(cause) => format!("{detail} It cannot be used because {cause}."),
             None => detail,
@@ -122,34 +134,72 @@ impl SubjectReader<'_> {
 }
 
 fn card(typesetter: &mut Typesetter, task: &LayoutTask, subject: LayoutSubject) -> MailpieceDraft {
-    let reader = SubjectReader { task, subject: &subject };
+    let reader = SubjectReader {
+        task,
+        subject: &subject,
+    };
     let (refusal, warnings) = match task.design.plan.decide(typesetter, &reader) {
-        Ok(warnings) => (None, warnings.into_iter().map(|warning| told(&reader, warning)).collect()),
+        Ok(warnings) => (
+            None,
+            warnings
+                .into_iter()
+                .map(|warning| told(&reader, warning))
+                .collect(),
+        ),
         Err(refusal) => (Some(refused(&reader, refusal)), Vec::new()),
     };
-    let LayoutSubject { values, pictures, chosen } = subject;
-    let content = MailpieceContent { fields: values, return_address: chosen.lines, pictures };
-    MailpieceDraft { refusal, warnings, return_address_reason: chosen.reason, content }
+    let LayoutSubject {
+        values,
+        pictures,
+        chosen,
+    } = subject;
+    let content = MailpieceContent {
+        fields: values,
+        return_address: chosen.lines,
+        pictures,
+    };
+    MailpieceDraft {
+        refusal,
+        warnings,
+        return_address_reason: chosen.reason,
+        content,
+    }
 }
 
 fn told(reader: &SubjectReader<'_>, warning: design::LayoutWarning) -> RecipientWarning {
-    let design::LayoutWarning { code, field, detail } = warning;
+    let design::LayoutWarning {
+        code,
+        field,
+        detail,
+    } = warning;
     let detail = match code {
         LayoutWarningCode::VariableImageFallback | LayoutWarningCode::VariableImageBlank => {
             reader.with_cause(&field, detail)
         }
         _ => detail,
     };
-    RecipientWarning { code: code.as_str().to_owned(), field, detail }
+    RecipientWarning {
+        code: code.as_str().to_owned(),
+        field,
+        detail,
+    }
 }
 
 fn refused(reader: &SubjectReader<'_>, refusal: design::LayoutError) -> MailpieceRefusal {
-    let design::LayoutError { reason, field, detail } = refusal;
+    let design::LayoutError {
+        reason,
+        field,
+        detail,
+    } = refusal;
     match reason {
-        LayoutErrorReason::UnsupportedCharacters => {
-            MailpieceRefusal { reason: NotMailedReason::UnsupportedCharacters, detail }
-        }
-        LayoutErrorReason::TextOverflow => MailpieceRefusal { reason: NotMailedReason::TextOverflow, detail },
+        LayoutErrorReason::UnsupportedCharacters => MailpieceRefusal {
+            reason: NotMailedReason::UnsupportedCharacters,
+            detail,
+        },
+        LayoutErrorReason::TextOverflow => MailpieceRefusal {
+            reason: NotMailedReason::TextOverflow,
+            detail,
+        },
         LayoutErrorReason::VariableImageMissing => MailpieceRefusal {
             reason: NotMailedReason::VariableImageMissing,
             detail: reader.with_cause(&field, detail),

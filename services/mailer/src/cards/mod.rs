@@ -84,13 +84,18 @@ pub(crate) struct MailpieceContext<'a> {
 
 impl MailpieceRules {
     pub(crate) fn of(design: Arc<ReadyDesign>) -> Self {
-        Self { design, files: PictureFiles::default() }
+        Self {
+            design,
+            files: PictureFiles::default(),
+        }
     }
 
     /// What a card needs to know of a recipient.
     pub(crate) fn values(&self, recipient: &dyn ValueLookup) -> DesignValues {
         let value = |field: &String| {
-            let value = recipient.value(field).filter(|value| !value.trim().is_empty())?;
+            let value = recipient
+                .value(field)
+                .filter(|value| !value.trim().is_empty())?;
             Some((field.clone(), value.to_owned()))
         };
         self.design.fields.iter().filter_map(value).collect()
@@ -110,11 +115,18 @@ impl MailpieceContext<'_> {
         let count = people.len();
         if count > 1 && self.rules.design.fields.is_empty() {
             // Everybody's card is the same.
-            let card =
-                self.different_cards(mailer, vec![DesignValues::new()]).await?.pop().unwrap_or_default();
+            let card = self
+                .different_cards(mailer, vec![DesignValues::new()])
+                .await?
+                .pop()
+                .unwrap_or_default();
             return Ok(vec![card; count]);
         }
-        if people.is_empty() { Ok(Vec::new()) } else { self.different_cards(mailer, people).await }
+        if people.is_empty() {
+            Ok(Vec::new())
+        } else {
+            self.different_cards(mailer, people).await
+        }
     }
 
     async fn different_cards(
@@ -125,18 +137,37 @@ impl MailpieceContext<'_> {
         let Self { team_id, rules, .. } = *self;
         let document = rules.design.plan.document();
         let (returns, brought) = tokio::try_join!(
-            async { Ok(return_address::choose(mailer, (team_id, self.today), document, &people).await?) },
             async {
-                let found =
-                    pictures::recipient_pictures(mailer, team_id, &rules.design.pictures, &people, self.time);
+                Ok(
+                    return_address::choose(mailer, (team_id, self.today), document, &people)
+                        .await?,
+                )
+            },
+            async {
+                let found = pictures::recipient_pictures(
+                    mailer,
+                    team_id,
+                    &rules.design.pictures,
+                    &people,
+                    self.time,
+                );
                 Ok::<_, MailpieceDraftError>(found.await?)
             },
         )?;
         let mut files = brought.files;
-        files.extend(rules.files.iter().map(|(link, file)| (link.clone(), file.clone())));
+        files.extend(
+            rules
+                .files
+                .iter()
+                .map(|(link, file)| (link.clone(), file.clone())),
+        );
         let subjects = people.into_iter().zip(returns).map(|(values, chosen)| {
             let pictures = rules.design.pictures.used(&values, &files);
-            LayoutSubject { values, pictures, chosen }
+            LayoutSubject {
+                values,
+                pictures,
+                chosen,
+            }
         });
         let subjects = tokio::task::block_in_place(|| subjects.collect());
         let layout = layout::LayoutTask {
@@ -160,7 +191,9 @@ pub(crate) async fn decide_cards(
     candidates: &mut [MailingCandidate],
     values: impl Fn(usize) -> DesignValues,
 ) -> Result<Vec<MailpieceDraft>, MailpieceDraftError> {
-    let open: Vec<usize> = (0..candidates.len()).filter(|at| candidates[*at].refusal().is_none()).collect();
+    let open: Vec<usize> = (0..candidates.len())
+        .filter(|at| candidates[*at].refusal().is_none())
+        .collect();
     let people = tokio::task::block_in_place(|| open.iter().map(|at| values(*at)).collect());
     let decided = deciding.cards(mailer, people).await?;
     let mut cards = vec![MailpieceDraft::default(); candidates.len()];

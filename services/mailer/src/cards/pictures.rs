@@ -48,17 +48,21 @@ impl DesignPictures {
         let mut pictures = Self::default();
         for side in Side::ALL {
             for DesignElement { id, content, .. } in &document.surface(side).elements {
-                let ElementContent::Image(ImageElement { source, .. }) = content else { continue };
+                let ElementContent::Image(ImageElement { source, .. }) = content else {
+                    continue;
+                };
                 match source {
                     ImageSource::Fixed { link } => pictures.fixed.push(FixedPicture {
                         side,
                         element: id.clone(),
                         link: link.as_str().to_owned(),
                     }),
-                    ImageSource::Variable { field, default } => pictures.variable.push(VariablePicture {
-                        field: fold_name(field),
-                        default: default.as_ref().map(|link| link.as_str().to_owned()),
-                    }),
+                    ImageSource::Variable { field, default } => {
+                        pictures.variable.push(VariablePicture {
+                            field: fold_name(field),
+                            default: default.as_ref().map(|link| link.as_str().to_owned()),
+                        })
+                    }
                 }
             }
         }
@@ -67,17 +71,29 @@ impl DesignPictures {
 
     /// The design's own links.
     fn links(&self) -> impl Iterator<Item = &str> {
-        let defaults = self.variable.iter().filter_map(|variable| variable.default.as_deref());
-        self.fixed.iter().map(|fixed| fixed.link.as_str()).chain(defaults)
+        let defaults = self
+            .variable
+            .iter()
+            .filter_map(|variable| variable.default.as_deref());
+        self.fixed
+            .iter()
+            .map(|fixed| fixed.link.as_str())
+            .chain(defaults)
     }
 
     /// The links that a recipient brings.
     fn links_of<'p>(&self, values: &'p DesignValues) -> impl Iterator<Item = &'p str> {
-        self.variable.iter().filter_map(|variable| link(values, &variable.field))
+        self.variable
+            .iter()
+            .filter_map(|variable| link(values, &variable.field))
     }
 
     /// What a card keeps: of these files those that it prints, a default only where it stands in.
-    pub(super) fn used(&self, values: &DesignValues, files: &PictureFiles) -> BTreeMap<String, String> {
+    pub(super) fn used(
+        &self,
+        values: &DesignValues,
+        files: &PictureFiles,
+    ) -> BTreeMap<String, String> {
         let fixed = self.fixed.iter().map(|fixed| fixed.link.as_str());
         let variable = self.variable.iter().filter_map(|variable| {
             let own = link(values, &variable.field).filter(|link| files.contains_key(*link));
@@ -90,7 +106,10 @@ impl DesignPictures {
 
 /// The link in a field, as it is there; none that may have been cut.
 fn link<'p>(values: &'p DesignValues, field: &str) -> Option<&'p str> {
-    values.get(field).map(String::as_str).filter(|link| !may_be_cut(link))
+    values
+        .get(field)
+        .map(String::as_str)
+        .filter(|link| !may_be_cut(link))
 }
 
 /// Looks up the pictures of these steps' designs, which are kept for good once they have been fetched.
@@ -104,11 +123,24 @@ pub(crate) async fn find_design_pictures(
     steps: &mut [StepRules<'_>],
 ) -> Result<(), SendError> {
     let until = Instant::now() + mailer.pictures.request_time();
-    let links = steps.iter().flat_map(|step| step.cards.design.pictures.links());
-    let resolved = mailer.aside(mailer.pictures.resolve(team_id, PictureUse::Design, links, until)).await;
+    let links = steps
+        .iter()
+        .flat_map(|step| step.cards.design.pictures.links());
+    let resolved = mailer
+        .aside(
+            mailer
+                .pictures
+                .resolve(team_id, PictureUse::Design, links, until),
+        )
+        .await;
     let resolved = resolved.map_err(internal)?;
     for step in steps.iter() {
-        for FixedPicture { side, element, link } in &step.cards.design.pictures.fixed {
+        for FixedPicture {
+            side,
+            element,
+            link,
+        } in &step.cards.design.pictures.fixed
+        {
             if let Some(ResolvedPicture::Unusable(why)) = resolved.get(link.as_str()) {
                 return Err(SendError::DesignCannotRender(format!(
                     "The design {:?} cannot print: On the {side}, item {element:?} cannot print: its picture cannot be used: {why}.",
@@ -120,7 +152,9 @@ pub(crate) async fn find_design_pictures(
     let files = kept(resolved);
     for step in steps {
         let links = step.cards.design.pictures.links();
-        let own = links.filter_map(|link| Some((link.to_owned(), files.get(link)?.clone()))).collect();
+        let own = links
+            .filter_map(|link| Some((link.to_owned(), files.get(link)?.clone())))
+            .collect();
         step.cards.files = own;
     }
     Ok(())
@@ -144,21 +178,31 @@ pub(super) async fn recipient_pictures(
 ) -> Result<RecipientPictures, PictureFetchError> {
     let links = people.iter().flat_map(|values| pictures.links_of(values));
     let until = Instant::now() + time.min(mailer.pictures.request_time());
-    let resolved =
-        mailer.aside(mailer.pictures.resolve(team_id, PictureUse::Recipient, links, until)).await?;
+    let resolved = mailer
+        .aside(
+            mailer
+                .pictures
+                .resolve(team_id, PictureUse::Recipient, links, until),
+        )
+        .await?;
     let problems = resolved.iter().filter_map(|(link, picture)| match picture {
         ResolvedPicture::Unusable(why) => Some(((*link).to_owned(), why.clone())),
         ResolvedPicture::Kept(_) => None,
     });
     let problems = problems.collect();
-    Ok(RecipientPictures { files: kept(resolved), problems })
+    Ok(RecipientPictures {
+        files: kept(resolved),
+        problems,
+    })
 }
 
 fn kept(resolved: HashMap<&str, ResolvedPicture>) -> PictureFiles {
-    let kept = resolved.into_iter().filter_map(|(link, picture)| match picture {
-        ResolvedPicture::Kept(file) => Some((link.to_owned(), file.as_str().to_owned())),
-        ResolvedPicture::Unusable(_) => None,
-    });
+    let kept = resolved
+        .into_iter()
+        .filter_map(|(link, picture)| match picture {
+            ResolvedPicture::Kept(file) => Some((link.to_owned(), file.as_str().to_owned())),
+            ResolvedPicture::Unusable(_) => None,
+        });
     kept.collect()
 }
 

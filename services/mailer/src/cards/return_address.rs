@@ -26,14 +26,30 @@ pub(crate) struct ChosenReturnAddress {
 
 /// The address with a recipient's values; `None` when a field is empty that has no default.
 fn filled(address: &PostalAddress, values: &DesignValues) -> Option<FilledAddress> {
-    let names: HashMap<&str, String> = address.fields().map(|field| (field, fold_name(field))).collect();
+    let names: HashMap<&str, String> = address
+        .fields()
+        .map(|field| (field, fold_name(field)))
+        .collect();
     let filled = address.render(|field| values.get(names.get(field)?).map(String::as_str));
     filled.is_whole.then_some(filled)
 }
 
 fn input(address: &FilledAddress) -> AddressInput<'_> {
-    let FilledAddress { address_1, address_2, city, state, zip, .. } = address;
-    AddressInput { address_1, address_2, city, state, zip }
+    let FilledAddress {
+        address_1,
+        address_2,
+        city,
+        state,
+        zip,
+        ..
+    } = address;
+    AddressInput {
+        address_1,
+        address_2,
+        city,
+        state,
+        zip,
+    }
 }
 
 fn id(address: &FilledAddress) -> Uuid {
@@ -49,7 +65,11 @@ struct FitCheck {
 
 impl FitCheck {
     fn new(product: Product) -> Self {
-        Self { product, typesetter: Typesetter::new(), known: HashMap::new() }
+        Self {
+            product,
+            typesetter: Typesetter::new(),
+            known: HashMap::new(),
+        }
     }
 
     fn prints(&mut self, lines: &[String]) -> bool {
@@ -65,10 +85,25 @@ impl FitCheck {
 
 /// The lines of a verified address, without a name.
 fn verified_lines(verified: &VerifiedAddress) -> Vec<String> {
-    let VerifiedAddress { line1, line2, city, state, zip, plus4, .. } = verified;
-    let plus4 = plus4.as_ref().map(|plus4| format!("-{plus4}")).unwrap_or_default();
+    let VerifiedAddress {
+        line1,
+        line2,
+        city,
+        state,
+        zip,
+        plus4,
+        ..
+    } = verified;
+    let plus4 = plus4
+        .as_ref()
+        .map(|plus4| format!("-{plus4}"))
+        .unwrap_or_default();
     let last = format!("{city}, {state} {zip}{plus4}");
-    [line2, line1, &last].into_iter().filter(|line| !line.is_empty()).cloned().collect()
+    [line2, line1, &last]
+        .into_iter()
+        .filter(|line| !line.is_empty())
+        .cloned()
+        .collect()
 }
 
 /// Chooses a return address for each of these recipients, who are given by their values. An address without fields is
@@ -85,19 +120,41 @@ pub(super) async fn choose(
     let Some(ReturnAddress { address, fallback }) = document.return_address() else {
         return Ok(vec![ChosenReturnAddress::default(); people.len()]);
     };
-    let own = |address| filled(address, &DesignValues::new()).map(FilledAddress::lines).unwrap_or_default();
+    let own = |address| {
+        filled(address, &DesignValues::new())
+            .map(FilledAddress::lines)
+            .unwrap_or_default()
+    };
     let Some(fallback) = fallback else {
-        return Ok(vec![ChosenReturnAddress { lines: own(address), reason: None }; people.len()]);
+        return Ok(vec![
+            ChosenReturnAddress {
+                lines: own(address),
+                reason: None
+            };
+            people.len()
+        ]);
     };
     let fallback = own(fallback);
-    let filled: Vec<Option<FilledAddress>> =
-        tokio::task::block_in_place(|| people.iter().map(|values| filled(address, values)).collect());
+    let filled: Vec<Option<FilledAddress>> = tokio::task::block_in_place(|| {
+        people
+            .iter()
+            .map(|values| filled(address, values))
+            .collect()
+    });
     let known = verify(mailer, (team_id, day), filled.iter().flatten()).await?;
     let mut measured = FitCheck::new(document.product());
-    let chosen = filled.into_iter().map(|one| match lines(one, &known, &mut measured) {
-        Ok(lines) => ChosenReturnAddress { lines, reason: None },
-        Err(reason) => ChosenReturnAddress { lines: fallback.clone(), reason: Some(reason) },
-    });
+    let chosen = filled
+        .into_iter()
+        .map(|one| match lines(one, &known, &mut measured) {
+            Ok(lines) => ChosenReturnAddress {
+                lines,
+                reason: None,
+            },
+            Err(reason) => ChosenReturnAddress {
+                lines: fallback.clone(),
+                reason: Some(reason),
+            },
+        });
     Ok(tokio::task::block_in_place(|| chosen.collect()))
 }
 
@@ -113,7 +170,11 @@ fn lines(
             let name = std::iter::once(filled.name).filter(|name| !name.is_empty());
             let lines: Vec<String> = name.chain(verified.iter().cloned()).collect();
             // A name that cannot print is none that the post office could verify.
-            if measured.prints(&lines) { Ok(lines) } else { Err(ReturnAddressReason::UnverifiedAddress) }
+            if measured.prints(&lines) {
+                Ok(lines)
+            } else {
+                Err(ReturnAddressReason::UnverifiedAddress)
+            }
         }
         Some(None) => Err(ReturnAddressReason::UnverifiedAddress),
         None => Err(ReturnAddressReason::VerificationLimitReached),
@@ -127,20 +188,31 @@ async fn verify<'a>(
     (team_id, day): (TeamId, NaiveDate),
     addresses: impl Iterator<Item = &'a FilledAddress>,
 ) -> Result<HashMap<Uuid, ReturnLines>, VerificationError> {
-    let (store, settings) = (&mailer.process.store, &mailer.process.config.return_addresses);
+    let (store, settings) = (
+        &mailer.process.store,
+        &mailer.process.config.return_addresses,
+    );
     let now = mailer.process.clock.now();
     let mut seen = HashSet::new();
-    let distinct: Vec<(Uuid, &FilledAddress)> =
-        addresses.map(|one| (id(one), one)).filter(|(id, _)| seen.insert(*id)).collect();
+    let distinct: Vec<(Uuid, &FilledAddress)> = addresses
+        .map(|one| (id(one), one))
+        .filter(|(id, _)| seen.insert(*id))
+        .collect();
     if distinct.is_empty() {
         return Ok(HashMap::new());
     }
     let ids: Vec<Uuid> = distinct.iter().map(|(id, _)| *id).collect();
     let mut known = store.return_address_find(team_id, &ids, now).await?;
-    let mut new: Vec<(Uuid, &FilledAddress)> =
-        distinct.into_iter().filter(|(id, _)| !known.contains_key(id)).collect();
+    let mut new: Vec<(Uuid, &FilledAddress)> = distinct
+        .into_iter()
+        .filter(|(id, _)| !known.contains_key(id))
+        .collect();
     new.truncate(settings.per_request);
-    new.truncate(store.return_address_admit(team_id, day, new.len(), settings.per_day).await?);
+    new.truncate(
+        store
+            .return_address_admit(team_id, day, new.len(), settings.per_day)
+            .await?,
+    );
     if new.is_empty() {
         return Ok(known);
     }
@@ -152,7 +224,9 @@ async fn verify<'a>(
     });
     let verified: Vec<(Uuid, ReturnLines)> = new.iter().map(|(id, _)| *id).zip(lines).collect();
     let expires_at = now + TimeDelta::days(settings.answer_days);
-    store.return_address_save(team_id, &verified, expires_at).await?;
+    store
+        .return_address_save(team_id, &verified, expires_at)
+        .await?;
     known.extend(verified);
     Ok(known)
 }
@@ -168,32 +242,62 @@ mod tests {
     }
 
     fn values(values: &[(&str, &str)]) -> DesignValues {
-        values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        values
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
     }
 
     #[test]
     fn fields_are_filled_in_whatever_their_case_and_an_empty_one_without_a_default_is_missing() {
-        let template = address(&json!({"name": "{{Agent Name|Your agent}}", "address_1": "{{AGENT_STREET}}",
-            "address_2": "{{unit|}}", "city": "Austin", "state": "TX", "zip": "{{agent_zip}}"}));
+        let template = address(
+            &json!({"name": "{{Agent Name|Your agent}}", "address_1": "{{AGENT_STREET}}",
+            "address_2": "{{unit|}}", "city": "Austin", "state": "TX", "zip": "{{agent_zip}}"}),
+        );
         let whole = values(&[("agent_street", " 1 Main\nSt "), ("agent_zip", "78701")]);
         let filled_in = filled(&template, &whole).unwrap();
-        assert_eq!(filled_in.clone().lines(), ["Your agent", "1 Main St", "Austin, TX 78701"]);
-        let lower = values(&[("agent_street", "1 MAIN ST"), ("agent_zip", "78701"), ("agent name", "Ann")]);
-        assert_eq!(id(&filled(&template, &lower).unwrap()), id(&filled_in), "the name is not verified");
-        assert_eq!(filled(&template, &values(&[("agent_street", "1 Main St")])), None);
+        assert_eq!(
+            filled_in.clone().lines(),
+            ["Your agent", "1 Main St", "Austin, TX 78701"]
+        );
+        let lower = values(&[
+            ("agent_street", "1 MAIN ST"),
+            ("agent_zip", "78701"),
+            ("agent name", "Ann"),
+        ]);
+        assert_eq!(
+            id(&filled(&template, &lower).unwrap()),
+            id(&filled_in),
+            "the name is not verified"
+        );
+        assert_eq!(
+            filled(&template, &values(&[("agent_street", "1 Main St")])),
+            None
+        );
     }
 
     #[test]
     fn an_address_that_cannot_print_whole_gives_way_to_the_fallback() {
         let mut measured = FitCheck::new(Product::Postcard4x6);
         let mut lines_of = |name: &str| {
-            let filled = FilledAddress { name: name.to_owned(), is_whole: true, ..FilledAddress::default() };
+            let filled = FilledAddress {
+                name: name.to_owned(),
+                is_whole: true,
+                ..FilledAddress::default()
+            };
             let known = HashMap::from([(id(&filled), Some(vec!["1 Main St".to_owned()]))]);
             lines(Some(filled), &known, &mut measured)
         };
-        assert_eq!(lines_of("Ann"), Ok(vec!["Ann".to_owned(), "1 Main St".to_owned()]));
+        assert_eq!(
+            lines_of("Ann"),
+            Ok(vec!["Ann".to_owned(), "1 Main St".to_owned()])
+        );
         for name in ["N".repeat(300), "Ann 🎉".to_owned()] {
-            assert_eq!(lines_of(&name), Err(ReturnAddressReason::UnverifiedAddress), "{name}");
+            assert_eq!(
+                lines_of(&name),
+                Err(ReturnAddressReason::UnverifiedAddress),
+                "{name}"
+            );
         }
     }
 }

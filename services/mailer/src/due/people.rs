@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use store::{
-    BookEntryAddress, BookEntryValues, BookRecipient, Campaign, EarlierMailpiece, Job, JobKind, StoreError,
+    BookEntryAddress, BookEntryValues, BookRecipient, Campaign, EarlierMailpiece, Job, JobKind,
+    StoreError,
 };
 use uuid::Uuid;
 
@@ -41,22 +42,36 @@ pub(super) async fn next_people(
     let (store, team_id) = (&mailer.process.store, job.lease.team_id);
     match job.kind {
         JobKind::Recheck => {
-            let most = campaign.neighborhood.map_or(i64::MAX, |settings| centers_at_a_time(settings) as i64);
+            let most = campaign
+                .neighborhood
+                .map_or(i64::MAX, |settings| centers_at_a_time(settings) as i64);
             let limit = PORTION.min(most);
-            let waiting = store.recipient_waiting(team_id, &job.campaign_id, job.progress, limit).await?;
+            let waiting = store
+                .recipient_waiting(team_id, &job.campaign_id, job.progress, limit)
+                .await?;
             Ok(waiting.into_iter().map(waiting_person).collect())
         }
         JobKind::Step { charge_id, .. } => {
-            let pieces = store.piece_list(team_id, charge_id, job.progress, PORTION).await?;
-            let entry_ids: Vec<Uuid> =
-                pieces.iter().map(|piece| piece.center_entry_id.unwrap_or(piece.entry_id)).collect();
+            let pieces = store
+                .piece_list(team_id, charge_id, job.progress, PORTION)
+                .await?;
+            let entry_ids: Vec<Uuid> = pieces
+                .iter()
+                .map(|piece| piece.center_entry_id.unwrap_or(piece.entry_id))
+                .collect();
             let mut values = store.entry_values(team_id, &entry_ids).await?;
-            let centers: Vec<Uuid> = pieces.iter().filter_map(|piece| piece.center_entry_id).collect();
+            let centers: Vec<Uuid> = pieces
+                .iter()
+                .filter_map(|piece| piece.center_entry_id)
+                .collect();
             let centers = match centers.as_slice() {
                 [] => HashMap::new(),
                 centers => store.entry_list(team_id, centers).await?,
             };
-            Ok(pieces.into_iter().map(|piece| mailed_person(piece, &mut values, &centers)).collect())
+            Ok(pieces
+                .into_iter()
+                .map(|piece| mailed_person(piece, &mut values, &centers))
+                .collect())
         }
     }
 }
@@ -83,6 +98,8 @@ fn mailed_person(
         address_id: piece.address_id,
         entry: piece.entry,
         values: values.remove(&piece.entry_id).unwrap_or_default(),
-        center: piece.center_entry_id.and_then(|center| centers.get(&center).cloned()),
+        center: piece
+            .center_entry_id
+            .and_then(|center| centers.get(&center).cloned()),
     }
 }

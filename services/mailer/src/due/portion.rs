@@ -7,8 +7,8 @@ use columns::RecipientProfile;
 use contract::id::ChargeId;
 use contract::send::NotMailedReason;
 use store::{
-    Campaign, CampaignFigure, ChargeKind, Job, JobKind, LockedCampaign, MailpieceRow, RecipientListings,
-    StoreError, Transaction, retry,
+    Campaign, CampaignFigure, ChargeKind, Job, JobKind, LockedCampaign, MailpieceRow,
+    RecipientListings, StoreError, Transaction, retry,
 };
 use uuid::Uuid;
 
@@ -63,14 +63,33 @@ impl JobPortion<'_> {
         mailer: &MailerState,
     ) -> Result<PortionOutcome, JobError> {
         let (team_id, campaign_id) = (self.campaign.team_id, &self.campaign.campaign_id);
-        let facts = mailer.process.store.recipient_facts(team_id, campaign_id, &self.address_ids()).await?;
-        let today = mailer.process.clock.now().with_timezone(&time_zone(self.campaign)).date_naive();
-        let candidates: Vec<_> =
-            self.people.iter().map(|person| self.candidate(person, &facts, today)).collect();
+        let facts = mailer
+            .process
+            .store
+            .recipient_facts(team_id, campaign_id, &self.address_ids())
+            .await?;
+        let today = mailer
+            .process
+            .clock
+            .now()
+            .with_timezone(&time_zone(self.campaign))
+            .date_naive();
+        let candidates: Vec<_> = self
+            .people
+            .iter()
+            .map(|person| self.candidate(person, &facts, today))
+            .collect();
         let neighborhoods = self.look_around(mailer, &candidates).await?;
-        let judged = self.decide_cards(mailer, candidates, neighborhoods, today).await?;
+        let judged = self
+            .decide_cards(mailer, candidates, neighborhoods, today)
+            .await?;
         // Of now: pictures may have taken their time.
-        let times = times(&mailer.process.config, self.campaign, self.step, mailer.process.clock.now());
+        let times = times(
+            &mailer.process.config,
+            self.campaign,
+            self.step,
+            mailer.process.clock.now(),
+        );
         Ok(retry(|| self.reserve(mailer, &judged, times)).await?)
     }
 
@@ -94,23 +113,38 @@ impl JobPortion<'_> {
                 let values = |at: usize| {
                     let person: &JobRecipient = &self.people[at];
                     let profile = RecipientProfile::stored(&person.entry, &person.values);
-                    self.step.cards.values(&self.rules.computed(&profile, today))
+                    self.step
+                        .cards
+                        .values(&self.rules.computed(&profile, today))
                 };
                 decide_cards(mailer, &deciding, &mut candidates, values).await?
             }
             Some(neighborhoods) => {
-                neighborhoods.decide_cards(mailer, &deciding, self.rules).await?;
+                neighborhoods
+                    .decide_cards(mailer, &deciding, self.rules)
+                    .await?;
                 Vec::new()
             }
         };
-        Ok(AssessedPortion { candidates, cards, neighborhoods })
+        Ok(AssessedPortion {
+            candidates,
+            cards,
+            neighborhoods,
+        })
     }
 
     /// The addresses of the people and of the centers that they live around.
     fn address_ids(&self) -> Vec<Uuid> {
-        let centers = self.people.iter().filter_map(|person| person.center.as_ref());
+        let centers = self
+            .people
+            .iter()
+            .filter_map(|person| person.center.as_ref());
         let centers = centers.map(|center| center.address_id);
-        self.people.iter().map(|person| person.address_id).chain(centers).collect()
+        self.people
+            .iter()
+            .map(|person| person.address_id)
+            .chain(centers)
+            .collect()
     }
 
     fn are_centers(&self) -> bool {
@@ -126,7 +160,8 @@ impl JobPortion<'_> {
     ) -> MailingCandidate {
         let center = person.center.as_ref();
         let before_duplicates = self.listed(person, facts);
-        let is_outside = !self.are_centers() && !self.rules.is_inside(person.place(), &person.entry.zip);
+        let is_outside =
+            !self.are_centers() && !self.rules.is_inside(person.place(), &person.entry.zip);
         // Conditions are about the center, not about the homes around it.
         let profile = match center {
             Some(center) => RecipientProfile::stored(&center.entry, &center.values),
@@ -138,14 +173,23 @@ impl JobPortion<'_> {
             self.rules.waits(&profile, false, today)
         };
         let address_id = person.address_id;
-        MailingCandidate { address_id, written_id: address_id, before_duplicates, after_duplicates }
+        MailingCandidate {
+            address_id,
+            written_id: address_id,
+            before_duplicates,
+            after_duplicates,
+        }
     }
 
     /// What the lists say of a person: a home is out when its center was removed, and a center may stand on the do-not-mail
     /// list.
     fn listed(&self, person: &JobRecipient, facts: &RecipientListings) -> Option<NotMailedReason> {
         let is_removed = |address_id: Uuid| facts.removed.contains(&address_id);
-        if person.center.as_ref().is_some_and(|center| is_removed(center.address_id)) {
+        if person
+            .center
+            .as_ref()
+            .is_some_and(|center| is_removed(center.address_id))
+        {
             return Some(NotMailedReason::RemovedBySender);
         }
         let listed = facts.refusal(person.address_id);
@@ -171,7 +215,9 @@ impl JobPortion<'_> {
         let store = &mailer.process.store;
         let mut neighborhoods = NeighborhoodHomes::find(store, settings, &centers).await?;
         let ids = neighborhoods.address_ids();
-        let facts = store.recipient_facts(self.campaign.team_id, &self.campaign.campaign_id, &ids).await?;
+        let facts = store
+            .recipient_facts(self.campaign.team_id, &self.campaign.campaign_id, &ids)
+            .await?;
         neighborhoods.judge(self.rules, &facts);
         Ok(Some(neighborhoods))
     }
@@ -193,10 +239,16 @@ impl JobPortion<'_> {
         let chosen = self.choose(&transaction, judged, locked, times).await?;
         let charge_id = (!chosen.pieces.is_empty()).then(ChargeId::new);
         if let Some(charge_id) = charge_id {
-            self.make_cards(&transaction, charge_id, &chosen, times).await?;
+            self.make_cards(&transaction, charge_id, &chosen, times)
+                .await?;
         }
-        let progress = self.people.last().map_or(self.job.progress, |person| person.position);
-        transaction.job_advance(self.job.lease, progress, charge_id, times.leased_until).await?;
+        let progress = self
+            .people
+            .last()
+            .map_or(self.job.progress, |person| person.position);
+        transaction
+            .job_advance(self.job.lease, progress, charge_id, times.leased_until)
+            .await?;
         transaction.commit().await?;
         Ok(charge_id.map_or(PortionOutcome::Nobody, PortionOutcome::Open))
     }
@@ -211,7 +263,11 @@ impl JobPortion<'_> {
         let (ids, listable_ids) = match &judged.neighborhoods {
             Some(neighborhoods) => (neighborhoods.address_ids(), neighborhoods.listable_ids()),
             None => {
-                let ids = judged.candidates.iter().map(|candidate| candidate.address_id).collect();
+                let ids = judged
+                    .candidates
+                    .iter()
+                    .map(|candidate| candidate.address_id)
+                    .collect();
                 (ids, self.address_ids())
             }
         };
@@ -219,7 +275,9 @@ impl JobPortion<'_> {
         let (team_id, campaign_id) = (self.campaign.team_id, &self.campaign.campaign_id);
         let mailed = match self.job.kind {
             JobKind::Recheck => {
-                transaction.piece_mailed_since(team_id, campaign_id, &ids, times.mailed_since).await?
+                transaction
+                    .piece_mailed_since(team_id, campaign_id, &ids, times.mailed_since)
+                    .await?
             }
             // A later step goes to those whom step 1 went to.
             JobKind::Step { .. } => HashSet::new(),
@@ -238,7 +296,9 @@ impl JobPortion<'_> {
                 .iter()
                 .zip(&judged.candidates)
                 .map(|(person, candidate)| MailingCandidate {
-                    before_duplicates: candidate.before_duplicates.or_else(|| self.listed(person, &facts)),
+                    before_duplicates: candidate
+                        .before_duplicates
+                        .or_else(|| self.listed(person, &facts)),
                     ..*candidate
                 })
                 .collect();
@@ -248,15 +308,25 @@ impl JobPortion<'_> {
                 .filter(|(_, decision)| **decision == MailingDecision::Mail)
                 .map(|((person, card), _)| self.piece_row(person, card, times.today))
                 .collect();
-            return Ok(ChosenMailpieces { pieces, entry_ids: entry_ids(&decisions) });
+            return Ok(ChosenMailpieces {
+                pieces,
+                entry_ids: entry_ids(&decisions),
+            });
         };
         let mailings = neighborhoods.decide(&facts, &mailed, budget, price);
-        let decisions: Vec<MailingDecision> = mailings.iter().map(|mailing| mailing.decision).collect();
+        let decisions: Vec<MailingDecision> =
+            mailings.iter().map(|mailing| mailing.decision).collect();
         let centers = self.people.iter().map(|person| person.entry_id);
-        let print =
-            HomeLinkContext { links: &self.step.cards.design.links, rules: self.rules, today: times.today };
+        let print = HomeLinkContext {
+            links: &self.step.cards.design.links,
+            rules: self.rules,
+            today: times.today,
+        };
         let pieces = neighborhoods.piece_rows(&mailings, centers, print);
-        Ok(ChosenMailpieces { pieces, entry_ids: entry_ids(&decisions) })
+        Ok(ChosenMailpieces {
+            pieces,
+            entry_ids: entry_ids(&decisions),
+        })
     }
 
     fn piece_row<'a>(
@@ -280,7 +350,12 @@ impl JobPortion<'_> {
             zip: &entry.zip,
             plus4: entry.plus4.as_deref(),
             verification: &entry.verification,
-            destinations: self.step.cards.design.links.destinations(&self.rules.computed(&profile, today)),
+            destinations: self
+                .step
+                .cards
+                .design
+                .links
+                .destinations(&self.rules.computed(&profile, today)),
             corrections: String::new(),
             center_entry_id: person.center.as_ref().map(|center| center.entry_id),
             content: card.content.clone(),
@@ -306,10 +381,17 @@ impl JobPortion<'_> {
             figures.push((CampaignFigure::Mailed, chosen.entry_ids.len() as i64));
             let campaign_id = &self.campaign.campaign_id;
             transaction
-                .recipient_mark_mailed(self.campaign.team_id, campaign_id, charge_id, &chosen.entry_ids)
+                .recipient_mark_mailed(
+                    self.campaign.team_id,
+                    campaign_id,
+                    charge_id,
+                    &chosen.entry_ids,
+                )
                 .await?;
         }
         let (team_id, campaign_id) = (self.campaign.team_id, &self.campaign.campaign_id);
-        transaction.campaign_day_add(team_id, campaign_id, times.today, &figures).await
+        transaction
+            .campaign_day_add(team_id, campaign_id, times.today, &figures)
+            .await
     }
 }

@@ -13,20 +13,22 @@ pub(super) async fn check(
     if let Some(name) = name {
         book.place_for(name)?;
     }
-    Ok(tokio::task::block_in_place(|| match book.fit(&arguments.formula, name) {
-        Ok(fitting) => CheckAnswer {
-            valid: true,
-            result_type: Some(fitting.result_type),
-            columns: fitting.columns,
-            problems: Vec::new(),
-            warnings: fitting.warnings,
-        },
-        Err(problems) => CheckAnswer {
-            valid: false,
-            result_type: None,
-            columns: Vec::new(),
-            problems,
-            warnings: Vec::new(),
-        },
+    Ok(tokio::task::block_in_place(|| {
+        match book.fit(&arguments.formula, name) {
+            Ok(fitting) => CheckAnswer {
+                valid: true,
+                result_type: Some(fitting.result_type),
+                columns: fitting.columns,
+                problems: Vec::new(),
+                warnings: fitting.warnings,
+            },
+            Err(problems) => CheckAnswer {
+                valid: false,
+                result_type: None,
+                columns: Vec::new(),
+                problems,
+                warnings: Vec::new(),
+            },
+        }
     }))
 }

@@ -19,10 +19,16 @@ pub(super) async fn explain(
     let formula = source(column).unwrap_or_default().to_owned();
     let fitted = tokio::task::block_in_place(|| book.fit(&formula, Some(&column.name)));
     let (columns, problems) = match fitted {
-        Ok(fitting) => (fitting.columns, tokio::task::block_in_place(|| book.saved_problems(column))),
+        Ok(fitting) => (
+            fitting.columns,
+            tokio::task::block_in_place(|| book.saved_problems(column)),
+        ),
         Err(problems) => (Vec::new(), problems),
     };
-    let changes = asker.store.formula_change_list(asker.team_id, &column.name_key, CHANGES).await;
+    let changes = asker
+        .store
+        .formula_change_list(asker.team_id, &column.name_key, CHANGES)
+        .await;
     let mut used_by = used(asker, &column.name_key).await.map_err(failed)?;
     used_by.formulas = tokio::task::block_in_place(|| users(&book, &column.name_key));
     Ok(ExplainAnswer {
@@ -45,9 +51,17 @@ async fn used(asker: ColumnsContext<'_>, name_key: &str) -> Result<FormulaUses, 
     let (designs, all_designs) = columns::designs(&transaction, asker.team_id, name_key).await?;
     let campaigns = campaigns
         .into_iter()
-        .map(|campaign| CampaignUse { id: campaign.campaign_id, name: campaign.name })
+        .map(|campaign| CampaignUse {
+            id: campaign.campaign_id,
+            name: campaign.name,
+        })
         .collect();
-    Ok(FormulaUses { formulas: Vec::new(), campaigns, designs, is_complete: all_campaigns && all_designs })
+    Ok(FormulaUses {
+        formulas: Vec::new(),
+        campaigns,
+        designs,
+        is_complete: all_campaigns && all_designs,
+    })
 }
 
 /// The formula columns that use a column.

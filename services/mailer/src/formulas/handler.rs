@@ -33,33 +33,60 @@ impl FormulaHandler {
             return Err(FormulaError::DeadlinePassed);
         }
         let (store, now) = (&self.process.store, self.process.clock.now());
-        let asker = ColumnsContext { store, team_id: TeamId(call.team), now };
+        let asker = ColumnsContext {
+            store,
+            team_id: TeamId(call.team),
+            now,
+        };
         let body = &call.body[..];
         match tool {
-            FormulaTool::ListColumns => json(list::columns(asker, read_arguments(tool, body)?).await),
+            FormulaTool::ListColumns => {
+                json(list::columns(asker, read_arguments(tool, body)?).await)
+            }
             FormulaTool::ListFunctions => json(list::functions(&read_arguments(tool, body)?)),
-            FormulaTool::CheckFormula => json(check::check(asker, read_arguments(tool, body)?).await),
+            FormulaTool::CheckFormula => {
+                json(check::check(asker, read_arguments(tool, body)?).await)
+            }
             FormulaTool::PreviewFormula => {
                 // Nobody waits for the answer any more.
                 let is_too_late = || self.process.clock.now().timestamp_millis() > call.deadline_ms;
                 let people = people(asker, context).await?;
-                json(columns::preview(asker, read_arguments(tool, body)?, people, &is_too_late).await)
+                json(
+                    columns::preview(asker, read_arguments(tool, body)?, people, &is_too_late)
+                        .await,
+                )
             }
             FormulaTool::SaveFormula => {
-                let call =
-                    super::FormulaCall { asker, request_id: RequestId(call.id), key_id: context.key_id };
+                let call = super::FormulaCall {
+                    asker,
+                    request_id: RequestId(call.id),
+                    key_id: context.key_id,
+                };
                 json(save::save(call, read_arguments(tool, body)?).await)
             }
-            FormulaTool::ExplainFormula => json(explain::explain(asker, read_arguments(tool, body)?).await),
+            FormulaTool::ExplainFormula => {
+                json(explain::explain(asker, read_arguments(tool, body)?).await)
+            }
         }
     }
 }
 
 /// What a key sees of people: as they are when it opens more than formulas, or when the team lets it.
-async fn people(asker: ColumnsContext<'_>, context: FormulaContext) -> Result<PeopleMasking, FormulaError> {
+async fn people(
+    asker: ColumnsContext<'_>,
+    context: FormulaContext,
+) -> Result<PeopleMasking, FormulaError> {
     let is_open = context.is_full_access
-        || asker.store.formula_keys_see_people(asker.team_id).await.map_err(columns::failed)?;
-    Ok(if is_open { PeopleMasking::Shown } else { PeopleMasking::Masked })
+        || asker
+            .store
+            .formula_keys_see_people(asker.team_id)
+            .await
+            .map_err(columns::failed)?;
+    Ok(if is_open {
+        PeopleMasking::Shown
+    } else {
+        PeopleMasking::Masked
+    })
 }
 
 impl CallHandler for FormulaHandler {
@@ -69,9 +96,12 @@ impl CallHandler for FormulaHandler {
         let context: FormulaContext = serde_json::from_str(&call.context).ok()?;
         let trace = TraceContext::from_header(Some(&call.trace));
         let span = trace.work_span(&call, FORMULA_QUEUE);
-        let code_of =
-            |result: &Result<_, FormulaError>| result.as_ref().map_or_else(FormulaError::code, |_| "ok");
-        Some(reply(work(span, Box::pin(self.answer(&call, tool, context)), code_of).await))
+        let code_of = |result: &Result<_, FormulaError>| {
+            result.as_ref().map_or_else(FormulaError::code, |_| "ok")
+        };
+        Some(reply(
+            work(span, Box::pin(self.answer(&call, tool, context)), code_of).await,
+        ))
     }
 }
 
@@ -80,12 +110,21 @@ fn reply(result: Result<Bytes, FormulaError>) -> QueueReply {
         Ok(body) => QueueReply::new(REPLY_OK, body),
         Err(error) => {
             // A code and its content can always be written.
-            QueueReply::new(REPLY_ERROR, serde_json::to_vec(&error).map(Bytes::from).unwrap_or_default())
+            QueueReply::new(
+                REPLY_ERROR,
+                serde_json::to_vec(&error)
+                    .map(Bytes::from)
+                    .unwrap_or_default(),
+            )
         }
     }
 }
 
 /// An answer's JSON. Answers hold texts and numbers, which can always be written.
 fn json(answer: Result<impl Serialize, FormulaError>) -> Result<Bytes, FormulaError> {
-    answer.map(|answer| serde_json::to_vec(&answer).map(Bytes::from).unwrap_or_default())
+    answer.map(|answer| {
+        serde_json::to_vec(&answer)
+            .map(Bytes::from)
+            .unwrap_or_default()
+    })
 }

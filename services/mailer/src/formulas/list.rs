@@ -22,36 +22,56 @@ pub(super) async fn columns(
     }
     if let Some(after) = arguments.after {
         let after = fold_name(&after);
-        let position = columns.iter().position(|column| fold_name(&column.name) == after);
+        let position = columns
+            .iter()
+            .position(|column| fold_name(&column.name) == after);
         let position = position.ok_or_else(|| {
-            FormulaError::InvalidRequest("after must be the nextAfter of an earlier page.".to_owned())
+            FormulaError::InvalidRequest(
+                "after must be the nextAfter of an earlier page.".to_owned(),
+            )
         })?;
         columns.drain(..=position);
     }
     let has_more = columns.len() > page;
     columns.truncate(page);
-    let next_after = columns.last().filter(|_| has_more).map(|column| column.name.clone());
-    Ok(ColumnsAnswer { columns, next_after })
+    let next_after = columns
+        .last()
+        .filter(|_| has_more)
+        .map(|column| column.name.clone());
+    Ok(ColumnsAnswer {
+        columns,
+        next_after,
+    })
 }
 
 /// The functions of a category, or that a search finds.
 pub(super) fn functions(arguments: &FunctionsArguments) -> Result<FunctionsAnswer, FormulaError> {
     if let Some(category) = &arguments.category
-        && formula::functions().iter().all(|help| fold_name(category) != help.category)
+        && formula::functions()
+            .iter()
+            .all(|help| fold_name(category) != help.category)
     {
-        return Err(FormulaError::InvalidRequest("category must be text, number, date or logic.".to_owned()));
+        return Err(FormulaError::InvalidRequest(
+            "category must be text, number, date or logic.".to_owned(),
+        ));
     }
     let is_wanted = |help: &&FunctionHelp| {
-        let in_category =
-            arguments.category.as_ref().is_none_or(|category| fold_name(category) == help.category);
+        let in_category = arguments
+            .category
+            .as_ref()
+            .is_none_or(|category| fold_name(category) == help.category);
         let is_found = arguments.search.as_ref().is_none_or(|search| {
             let search = fold_name(search);
-            [help.name, help.description].iter().any(|text| text.to_lowercase().contains(&search))
+            [help.name, help.description]
+                .iter()
+                .any(|text| text.to_lowercase().contains(&search))
         });
         in_category && is_found
     };
     let wanted = formula::functions().iter().filter(is_wanted);
     // Texts can always be written.
-    let functions = wanted.filter_map(|help| serde_json::to_value(help).ok()).collect();
+    let functions = wanted
+        .filter_map(|help| serde_json::to_value(help).ok())
+        .collect();
     Ok(FunctionsAnswer { functions })
 }

@@ -14,7 +14,12 @@ pub(super) async fn save(
 ) -> Result<SaveAnswer, FormulaError> {
     let (name, formula) = (checked_name(&arguments.name)?, arguments.formula.trim());
     let by = FormulaChangeAuthor::Key(call.key_id);
-    let save = FormulaToSave { request_id: call.request_id, by, name, formula };
+    let save = FormulaToSave {
+        request_id: call.request_id,
+        by,
+        name,
+        formula,
+    };
     let attempt = retry(|| async {
         match attempt(call, save).await {
             Err(SaveColumnError::Store(error)) => Err(error),
@@ -25,7 +30,10 @@ pub(super) async fn save(
     attempt.await.map_err(failed)?
 }
 
-async fn attempt(call: FormulaCall<'_>, save: FormulaToSave<'_>) -> Result<SaveAnswer, SaveColumnError> {
+async fn attempt(
+    call: FormulaCall<'_>,
+    save: FormulaToSave<'_>,
+) -> Result<SaveAnswer, SaveColumnError> {
     let asker = call.asker;
     let mut connection = asker.store.connection().await?;
     let transaction = connection.begin().await?;

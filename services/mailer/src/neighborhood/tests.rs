@@ -16,7 +16,11 @@ fn home(number: u128) -> NeighborhoodHome {
 
 /// A center that stands nowhere near a home, so that its address is none of theirs.
 fn center(number: usize) -> NeighborhoodCenter {
-    NeighborhoodCenter { address_id: Uuid::from_u128(1_000_000 + number as u128), refusal: None, place: None }
+    NeighborhoodCenter {
+        address_id: Uuid::from_u128(1_000_000 + number as u128),
+        refusal: None,
+        place: None,
+    }
 }
 
 /// Centers with these homes around them, nothing judged against any home but those in `do_not_mail`.
@@ -24,7 +28,14 @@ fn neighborhoods(centers: &[Vec<u128>], do_not_mail: &[u128]) -> NeighborhoodHom
     let (mut all, mut known) = (NeighborhoodHomes::default(), HashMap::new());
     for (number, homes) in centers.iter().enumerate() {
         let homes: Vec<NeighborhoodHome> = homes.iter().copied().map(home).collect();
-        all.add(&center(number), store::Neighborhood { found: homes.len(), homes }, &mut known);
+        all.add(
+            &center(number),
+            store::Neighborhood {
+                found: homes.len(),
+                homes,
+            },
+            &mut known,
+        );
     }
     let listed: Vec<Uuid> = do_not_mail.iter().copied().map(Uuid::from_u128).collect();
     all.candidates = all
@@ -33,7 +44,9 @@ fn neighborhoods(centers: &[Vec<u128>], do_not_mail: &[u128]) -> NeighborhoodHom
         .map(|home| MailingCandidate {
             address_id: home.address_id,
             written_id: home.address_id,
-            before_duplicates: listed.contains(&home.address_id).then_some(NotMailedReason::DoNotMail),
+            before_duplicates: listed
+                .contains(&home.address_id)
+                .then_some(NotMailedReason::DoNotMail),
             after_duplicates: None,
         })
         .collect();
@@ -41,37 +54,67 @@ fn neighborhoods(centers: &[Vec<u128>], do_not_mail: &[u128]) -> NeighborhoodHom
 }
 
 fn outcomes(mailings: &[CenterMailing]) -> Vec<(MailingDecision, usize, usize)> {
-    mailings.iter().map(|mailing| (mailing.decision, mailing.found, mailing.mailed())).collect()
+    mailings
+        .iter()
+        .map(|mailing| (mailing.decision, mailing.found, mailing.mailed()))
+        .collect()
 }
 
 #[test]
 fn homes_are_mailed_nearest_first_while_the_budget_lasts_and_once_each() {
     let all = neighborhoods(&[vec![1, 2, 3], vec![2, 3, 4, 5], vec![1, 2]], &[5]);
-    let mailings =
-        all.decide(&RecipientListings::default(), &HashSet::from([Uuid::from_u128(2)]), Some(79 * 3), 79);
+    let mailings = all.decide(
+        &RecipientListings::default(),
+        &HashSet::from([Uuid::from_u128(2)]),
+        Some(79 * 3),
+        79,
+    );
     let copy = MailingDecision::Copy;
     assert_eq!(
         outcomes(&mailings),
-        [(MailingDecision::Mail, 3, 2), (MailingDecision::Mail, 4, 1), (copy, 2, 0)]
+        [
+            (MailingDecision::Mail, 3, 2),
+            (MailingDecision::Mail, 4, 1),
+            (copy, 2, 0)
+        ]
     );
     let (links, rules) = (QrLinks::default(), AudienceRules::default());
-    let print = HomeLinkContext { links: &links, rules: &rules, today: NaiveDate::default() };
+    let print = HomeLinkContext {
+        links: &links,
+        rules: &rules,
+        today: NaiveDate::default(),
+    };
     let rows = all.piece_rows(&mailings, (10..).map(Uuid::from_u128), print);
-    let sent: Vec<_> = rows.iter().map(|row| (row.line_1, row.center_entry_id.unwrap().as_u128())).collect();
-    assert_eq!(sent, [("1 Main St", 10), ("3 Main St", 10), ("4 Main St", 11)]);
+    let sent: Vec<_> = rows
+        .iter()
+        .map(|row| (row.line_1, row.center_entry_id.unwrap().as_u128()))
+        .collect();
+    assert_eq!(
+        sent,
+        [("1 Main St", 10), ("3 Main St", 10), ("4 Main St", 11)]
+    );
 }
 
 #[test]
 fn a_center_without_a_card_has_the_reason_of_the_home_that_came_furthest() {
     let all = neighborhoods(&[vec![1], vec![2], vec![1, 2], vec![3]], &[1]);
-    let mailings =
-        all.decide(&RecipientListings::default(), &HashSet::from([Uuid::from_u128(2)]), Some(10), 79);
+    let mailings = all.decide(
+        &RecipientListings::default(),
+        &HashSet::from([Uuid::from_u128(2)]),
+        Some(10),
+        79,
+    );
     let reasons: Vec<_> = mailings.iter().map(|mailing| mailing.decision).collect();
     use MailingDecision::Refuse;
     use NotMailedReason::{BudgetExceeded, DoNotMail, DuplicateRecent};
     assert_eq!(
         reasons,
-        [Refuse(DoNotMail), Refuse(DuplicateRecent), Refuse(DuplicateRecent), Refuse(BudgetExceeded)]
+        [
+            Refuse(DoNotMail),
+            Refuse(DuplicateRecent),
+            Refuse(DuplicateRecent),
+            Refuse(BudgetExceeded)
+        ]
     );
 }
 
@@ -85,9 +128,16 @@ fn who_was_removed_or_listed_since_gets_no_card_and_a_center_takes_its_homes_wit
     };
     let mailings = all.decide(&facts, &HashSet::new(), Some(79 * 2), 79);
     let removed = MailingDecision::Refuse(NotMailedReason::RemovedBySender);
-    assert_eq!(outcomes(&mailings), [(removed, 2, 0), (MailingDecision::Mail, 4, 2)]);
     assert_eq!(
-        mailings[1].mailed.iter().map(|home| all.homes[*home].address_id.as_u128()).collect::<Vec<_>>(),
+        outcomes(&mailings),
+        [(removed, 2, 0), (MailingDecision::Mail, 4, 2)]
+    );
+    assert_eq!(
+        mailings[1]
+            .mailed
+            .iter()
+            .map(|home| all.homes[*home].address_id.as_u128())
+            .collect::<Vec<_>>(),
         [2, 5]
     );
 }
@@ -113,8 +163,14 @@ fn a_center_without_homes_and_one_past_the_capacity_have_their_reasons() {
 
 #[test]
 fn centers_at_a_time_have_about_the_homes_that_a_request_may_mail() {
-    let settings = |homes_per_center| NeighborhoodSettings { radius_metres: 400, homes_per_center };
-    assert_eq!([1, 500, 10_000].map(|homes| centers_at_a_time(settings(homes))), [10_000, 20, 1]);
+    let settings = |homes_per_center| NeighborhoodSettings {
+        radius_metres: 400,
+        homes_per_center,
+    };
+    assert_eq!(
+        [1, 500, 10_000].map(|homes| centers_at_a_time(settings(homes))),
+        [10_000, 20, 1]
+    );
 }
 
 proptest! {

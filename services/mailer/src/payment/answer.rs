@@ -79,7 +79,9 @@ pub(super) fn of_payment(status: StatusCode, body: &[u8]) -> StripeAnswer<Paymen
         };
     }
     match serde_json::from_slice::<StripeErrorBody>(body) {
-        Ok(StripeErrorBody { error }) if error.is_decline(status) => StripeAnswer::Final(error.decline()),
+        Ok(StripeErrorBody { error }) if error.is_decline(status) => {
+            StripeAnswer::Final(error.decline())
+        }
         Ok(StripeErrorBody { error }) => error.answer(status),
         Err(_) => unanswered(status),
     }
@@ -102,7 +104,8 @@ pub(super) fn of_page(status: StatusCode, body: &[u8]) -> StripeAnswer<PaymentPa
 impl PaymentPage {
     /// Where the payment of this charge is.
     pub(super) fn find(&self, charge_id: &str) -> PaymentSearch {
-        let is_wanted = |intent: &&PaymentIntent| intent.metadata.charge_id.as_deref() == Some(charge_id);
+        let is_wanted =
+            |intent: &&PaymentIntent| intent.metadata.charge_id.as_deref() == Some(charge_id);
         match (self.data.iter().find(is_wanted), self.data.last()) {
             (Some(intent), _) => PaymentSearch::Payment(intent.answer()),
             (None, Some(last)) if self.has_more => PaymentSearch::After(last.id.clone()),
@@ -114,15 +117,23 @@ impl PaymentPage {
 impl PaymentIntent {
     fn answer(&self) -> StripeAnswer<PaymentOutcome> {
         match self.status.as_str() {
-            "succeeded" => StripeAnswer::Final(PaymentOutcome::Paid { reference: Some(self.id.clone()) }),
+            "succeeded" => StripeAnswer::Final(PaymentOutcome::Paid {
+                reference: Some(self.id.clone()),
+            }),
             // Nobody is there to go through an action, and a refused card is not replaced in time.
-            "requires_action" | "requires_confirmation" | "requires_payment_method" | "canceled" => {
+            "requires_action"
+            | "requires_confirmation"
+            | "requires_payment_method"
+            | "canceled" => {
                 let failure = self.last_payment_error.as_ref();
                 StripeAnswer::Final(
                     failure.map_or_else(|| StripeError::default().decline(), StripeError::decline),
                 )
             }
-            other => StripeAnswer::Unclear(format!("Stripe's payment {} is {other:?}", shortened(&self.id))),
+            other => StripeAnswer::Unclear(format!(
+                "Stripe's payment {} is {other:?}",
+                shortened(&self.id)
+            )),
         }
     }
 }
@@ -133,7 +144,10 @@ impl StripeError {
     fn is_decline(&self, status: StatusCode) -> bool {
         let is_cards_fault = self.kind == "card_error" || status == StatusCode::PAYMENT_REQUIRED;
         let is_orders_fault = self.kind == "invalid_request_error"
-            && matches!(self.param.as_deref(), Some("amount" | "customer" | "payment_method"));
+            && matches!(
+                self.param.as_deref(),
+                Some("amount" | "customer" | "payment_method")
+            );
         status.is_client_error() && (is_cards_fault || is_orders_fault)
     }
 
@@ -163,12 +177,19 @@ impl StripeError {
 /// An answer that is not Stripe's own, but of something between us.
 fn unanswered<T>(status: StatusCode) -> StripeAnswer<T> {
     let reason = format!("Stripe answered {} without saying why", status.as_u16());
-    if is_temporary(status) { StripeAnswer::Again(reason) } else { StripeAnswer::Unclear(reason) }
+    if is_temporary(status) {
+        StripeAnswer::Again(reason)
+    } else {
+        StripeAnswer::Unclear(reason)
+    }
 }
 
 /// A success whose body is damaged: the stored answer comes again with the same key.
 fn unreadable<T>(status: StatusCode) -> StripeAnswer<T> {
-    StripeAnswer::Again(format!("Stripe's answer {} cannot be read", status.as_u16()))
+    StripeAnswer::Again(format!(
+        "Stripe's answer {} cannot be read",
+        status.as_u16()
+    ))
 }
 
 fn is_temporary(status: StatusCode) -> bool {

@@ -56,9 +56,12 @@ pub(super) struct StripeClient {
 }
 
 impl StripeClient {
-    pub(super) fn new(settings: &service::config::StripeSettings) -> Result<Self, PaymentSettingsError> {
+    pub(super) fn new(
+        settings: &service::config::StripeSettings,
+    ) -> Result<Self, PaymentSettingsError> {
         let payment_intents = format!("{}/v1/payment_intents", settings.url.trim_end_matches('/'));
-        let payment_intents = Url::parse(&payment_intents).map_err(|_| PaymentSettingsError::Url)?;
+        let payment_intents =
+            Url::parse(&payment_intents).map_err(|_| PaymentSettingsError::Url)?;
         if payment_intents.scheme() != "https" && !is_loopback(&payment_intents) {
             return Err(PaymentSettingsError::Url);
         }
@@ -70,7 +73,11 @@ impl StripeClient {
             .timeout(timeout)
             .build()
             .map_err(PaymentSettingsError::Client)?;
-        Ok(Self { http, payment_intents, first_pause: FIRST_PAUSE })
+        Ok(Self {
+            http,
+            payment_intents,
+            first_pause: FIRST_PAUSE,
+        })
     }
 
     /// Takes the money once. The error says why it is not certain whether it was taken.
@@ -87,7 +94,9 @@ impl StripeClient {
         let form = form(order);
         let request = || {
             let request = self.http.post(self.payment_intents.clone());
-            request.header("Idempotency-Key", order.charge_id.to_string()).form(&form)
+            request
+                .header("Idempotency-Key", order.charge_id.to_string())
+                .form(&form)
         };
         self.ask(order.charge_id, request, answer::of_payment).await
     }
@@ -98,10 +107,18 @@ impl StripeClient {
         let mut after = None;
         for _ in 0..PAGES {
             let url = self.page(order, after.as_deref());
-            let page = self.ask(order.charge_id, || self.http.get(url.clone()), answer::of_page).await?;
+            let page = self
+                .ask(
+                    order.charge_id,
+                    || self.http.get(url.clone()),
+                    answer::of_page,
+                )
+                .await?;
             match page.find(&charge_id) {
                 PaymentSearch::Payment(StripeAnswer::Final(payment)) => return Ok(Some(payment)),
-                PaymentSearch::Payment(StripeAnswer::Again(reason) | StripeAnswer::Unclear(reason)) => {
+                PaymentSearch::Payment(
+                    StripeAnswer::Again(reason) | StripeAnswer::Unclear(reason),
+                ) => {
                     return Err(reason);
                 }
                 PaymentSearch::After(last) => after = Some(last),
@@ -115,7 +132,11 @@ impl StripeClient {
         let mut url = self.payment_intents.clone();
         let since = (order.created_at - CLOCK_SKEW).timestamp().to_string();
         url.query_pairs_mut()
-            .extend_pairs([("customer", order.customer), ("created[gte]", &since), ("limit", PAGE_SIZE)])
+            .extend_pairs([
+                ("customer", order.customer),
+                ("created[gte]", &since),
+                ("limit", PAGE_SIZE),
+            ])
             .extend_pairs(after.map(|after| ("starting_after", after)));
         url
     }
@@ -164,7 +185,10 @@ fn headers(settings: &service::config::StripeSettings) -> Result<HeaderMap, Paym
     authorization.set_sensitive(true);
     Ok(HeaderMap::from_iter([
         (AUTHORIZATION, authorization),
-        (HeaderName::from_static("stripe-version"), value(&settings.api_version)?),
+        (
+            HeaderName::from_static("stripe-version"),
+            value(&settings.api_version)?,
+        ),
     ]))
 }
 
@@ -179,8 +203,15 @@ fn form(order: &PaymentOrder<'_>) -> Vec<(String, String)> {
         ("confirm", "true".to_owned()),
         ("off_session", "true".to_owned()),
     ];
-    let metadata = (format!("metadata[{CHARGE_ID}]"), order.charge_id.to_string());
-    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).chain([metadata]).collect()
+    let metadata = (
+        format!("metadata[{CHARGE_ID}]"),
+        order.charge_id.to_string(),
+    );
+    fields
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .chain([metadata])
+        .collect()
 }
 
 /// The status, Stripe's name of the request, and the body; the error says why there is none.
@@ -189,7 +220,10 @@ async fn answer_of(
 ) -> Result<(StatusCode, String, Vec<u8>), String> {
     let failed = |error: reqwest::Error| explained(error.without_url());
     let mut response = response.map_err(failed)?;
-    let request_id = response.headers().get("request-id").and_then(|value| value.to_str().ok());
+    let request_id = response
+        .headers()
+        .get("request-id")
+        .and_then(|value| value.to_str().ok());
     let request_id = request_id.unwrap_or_default().to_owned();
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(failed)? {

@@ -50,7 +50,10 @@ async fn what_cannot_be_asked_is_not_certain_and_never_a_decline() {
         ("cash", "there is no payment \"cash\""),
     ] {
         let charge = charge(payment);
-        let error = payments().charge(&charge, time("2026-08-03T12:00:01Z")).await.unwrap_err();
+        let error = payments()
+            .charge(&charge, time("2026-08-03T12:00:01Z"))
+            .await
+            .unwrap_err();
         assert_eq!(error.charge_id, charge.charge_id);
         assert!(error.reason.to_string().contains(reason), "{error}");
     }

@@ -68,7 +68,10 @@ pub async fn import(
         imported.push(outcome.with_context(|| format!("importing {}", file.display()))?);
     }
     store.address_points_analyze().await?;
-    CommandReport::new(&serde_json::json!({ "files": imported }), describe(&imported))
+    CommandReport::new(
+        &serde_json::json!({ "files": imported }),
+        describe(&imported),
+    )
 }
 
 /// Takes one file in, from where an earlier run stopped; `again` starts from the beginning.
@@ -93,9 +96,21 @@ pub async fn import_file(
         progress.position = progress.position.max(start);
         points_added = merge_chunks(store, source, shape, &mut progress, now).await?;
     }
-    let ImportProgress { rows_read, rows_kept, skipped, .. } = progress;
+    let ImportProgress {
+        rows_read,
+        rows_kept,
+        skipped,
+        ..
+    } = progress;
     let file = file.display().to_string();
-    Ok(ImportedFile { file, was_finished, rows_read, rows_kept, points_added, skipped })
+    Ok(ImportedFile {
+        file,
+        was_finished,
+        rows_read,
+        rows_kept,
+        points_added,
+        skipped,
+    })
 }
 
 /// Points of a chunk and what was left out.
@@ -131,7 +146,11 @@ async fn merge_chunks(
         if std::io::stderr().is_terminal() && shown.elapsed() >= PROGRESS_INTERVAL {
             shown = Instant::now();
             let percent = bytes * 100 / size.max(1);
-            eprint!("\r{name}: {percent} %, {} rows, {} s ", progress.rows_read, begun.elapsed().as_secs());
+            eprint!(
+                "\r{name}: {percent} %, {} rows, {} s ",
+                progress.rows_read,
+                begun.elapsed().as_secs()
+            );
         }
     }
     progress.is_finished = true;
@@ -156,7 +175,8 @@ impl ImportPipeline {
         thread::spawn(move || source.read(position, separator, &chunks));
         thread::spawn(move || {
             for chunk in chunk_queue {
-                let points = chunk.map(|chunk: SourceChunk| (points_of(&chunk, &shape), chunk.bytes_read));
+                let points =
+                    chunk.map(|chunk: SourceChunk| (points_of(&chunk, &shape), chunk.bytes_read));
                 // An error: the import has stopped.
                 if sender.blocking_send(points).is_err() {
                     return;
@@ -172,11 +192,16 @@ fn points_of(chunk: &SourceChunk, shape: &SourceFormat) -> ChunkPoints {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let records = records::records(&chunk.text, shape.separator());
     let share = records.len().div_ceil(cores).max(1);
-    let mut all =
-        ChunkPoints { position: chunk.position, rows_read: records.len() as u64, ..ChunkPoints::default() };
+    let mut all = ChunkPoints {
+        position: chunk.position,
+        rows_read: records.len() as u64,
+        ..ChunkPoints::default()
+    };
     thread::scope(|scope| {
-        let workers: Vec<_> =
-            records.chunks(share).map(|records| scope.spawn(|| points_of_records(records, shape))).collect();
+        let workers: Vec<_> = records
+            .chunks(share)
+            .map(|records| scope.spawn(|| points_of_records(records, shape)))
+            .collect();
         for worker in workers {
             let (rows, skipped) = worker.join().expect("reading a point does not panic");
             all.rows.extend(rows);
@@ -209,7 +234,10 @@ fn note(progress: &mut ImportProgress, points: &ChunkPoints) {
     progress.rows_read += points.rows_read;
     progress.rows_kept += points.rows_kept;
     for (reason, count) in &points.skipped {
-        *progress.skipped.entry(reason.as_str().to_owned()).or_default() += count;
+        *progress
+            .skipped
+            .entry(reason.as_str().to_owned())
+            .or_default() += count;
     }
 }
 
@@ -225,8 +253,14 @@ async fn merge(
     let added = retry(|| async {
         let mut connection = store.connection().await?;
         let transaction = connection.begin().await?;
-        let added = if rows.is_empty() { 0 } else { transaction.address_points_merge(rows).await? };
-        transaction.address_import_save(hash, name, progress, now).await?;
+        let added = if rows.is_empty() {
+            0
+        } else {
+            transaction.address_points_merge(rows).await?
+        };
+        transaction
+            .address_import_save(hash, name, progress, now)
+            .await?;
         transaction.commit().await?;
         Ok(added)
     });
@@ -236,10 +270,16 @@ async fn merge(
 fn describe(files: &[ImportedFile]) -> String {
     let mut rows = table(["File", "Rows", "Points", "New", "Skipped"]);
     for file in files {
-        let skipped: Vec<String> =
-            file.skipped.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
-        let added =
-            if file.was_finished { "imported before".to_owned() } else { file.points_added.to_string() };
+        let skipped: Vec<String> = file
+            .skipped
+            .iter()
+            .map(|(reason, count)| format!("{count} {reason}"))
+            .collect();
+        let added = if file.was_finished {
+            "imported before".to_owned()
+        } else {
+            file.points_added.to_string()
+        };
         rows.add_row([
             &file.file,
             &file.rows_read.to_string(),

@@ -36,9 +36,13 @@ impl<'a> AddressInputLine<'a> {
         let line = line.trim_ascii();
         if !line.starts_with(b"{") {
             // Guessing at letters would print a street that nobody sent.
-            return std::str::from_utf8(line).map(Self::Line).map_err(|_| "the line is not UTF-8".to_owned());
+            return std::str::from_utf8(line)
+                .map(Self::Line)
+                .map_err(|_| "the line is not UTF-8".to_owned());
         }
-        serde_json::from_slice(line).map(Self::Parts).map_err(|error| format!("not an address: {error}"))
+        serde_json::from_slice(line)
+            .map(Self::Parts)
+            .map_err(|error| format!("not an address: {error}"))
     }
 }
 
@@ -56,8 +60,20 @@ impl AddressLineParts<'_> {
 
     /// The address of a one-line form, in parts.
     pub(super) fn of_line(text: &str) -> AddressLineParts<'static> {
-        let ParsedAddress { line1, line2, city, state, zip, plus4, .. } = address::parse_one_line(text);
-        let zip = if plus4.is_empty() { zip } else { format!("{zip}-{plus4}") };
+        let ParsedAddress {
+            line1,
+            line2,
+            city,
+            state,
+            zip,
+            plus4,
+            ..
+        } = address::parse_one_line(text);
+        let zip = if plus4.is_empty() {
+            zip
+        } else {
+            format!("{zip}-{plus4}")
+        };
         AddressLineParts {
             address_1: line1.into(),
             address_2: line2.into(),
@@ -168,7 +184,11 @@ pub(super) struct CorrectedField<'a> {
 
 impl<'a> From<&'a AddressCorrection> for CorrectedField<'a> {
     fn from(correction: &'a AddressCorrection) -> Self {
-        Self { field: correction.field.as_str(), from: &correction.from, to: &correction.to }
+        Self {
+            field: correction.field.as_str(),
+            from: &correction.from,
+            to: &correction.to,
+        }
     }
 }
 
@@ -206,7 +226,11 @@ impl<'a> AddressOutputLine<'a> {
 
     /// The answer to a line that is no address.
     pub(super) fn unreadable(reason: &'a str) -> Self {
-        Self { level: FAILED, reason: reason.into(), ..Self::default() }
+        Self {
+            level: FAILED,
+            reason: reason.into(),
+            ..Self::default()
+        }
     }
 }
 
@@ -229,9 +253,15 @@ mod tests {
     #[test]
     fn an_object_has_the_recipients_fields_as_texts_or_numbers() {
         let line = br#" {"address_1": "1 M\u0061in St", "zip": 2108, "city": null, "state": "MA", "x": [1]}"#;
-        let AddressInputLine::Parts(parts) = AddressInputLine::read(line).unwrap() else { panic!("a line") };
-        let expected =
-            AddressInput { address_1: "1 Main St", state: "MA", zip: "2108", ..AddressInput::default() };
+        let AddressInputLine::Parts(parts) = AddressInputLine::read(line).unwrap() else {
+            panic!("a line")
+        };
+        let expected = AddressInput {
+            address_1: "1 Main St",
+            state: "MA",
+            zip: "2108",
+            ..AddressInput::default()
+        };
         assert_eq!(parts.input(), expected);
         assert!(AddressInputLine::read(b"{\"address_1\": [1]}").is_err());
         assert!(AddressInputLine::read(b"{").is_err());

@@ -22,7 +22,9 @@ pub(crate) async fn overrides(
         OverrideCommand::Add { address, note } => {
             let reading = read(&address)?;
             let line = &reading.parsed().one_line;
-            let is_new = store.address_override_add(reading.id(), line, &note, now).await?;
+            let is_new = store
+                .address_override_add(reading.id(), line, &note, now)
+                .await?;
             CommandReport::new(
                 &json!({ "address": line, "is_new": is_new }),
                 format!("{line} is mailed from now on."),
@@ -32,7 +34,11 @@ pub(crate) async fn overrides(
             let reading = read(&address)?;
             let line = &reading.parsed().one_line;
             let was_there = store.address_override_remove(reading.id()).await?;
-            let text = if was_there { "is verified like any other again" } else { "had no override" };
+            let text = if was_there {
+                "is verified like any other again"
+            } else {
+                "had no override"
+            };
             let answer = json!({ "address": line, "removed": was_there });
             Ok(CommandReport::new(&answer, format!("{line} {text}."))?.failed_when(!was_there))
         }
@@ -40,7 +46,11 @@ pub(crate) async fn overrides(
             let overrides = store.address_override_list(LISTED).await?;
             let mut rows = table(["Address", "Note", "Since"]);
             for one in &overrides {
-                rows.add_row([&one.address, &one.note, &one.added_at.date_naive().to_string()]);
+                rows.add_row([
+                    &one.address,
+                    &one.note,
+                    &one.added_at.date_naive().to_string(),
+                ]);
             }
             CommandReport::new(&json!({ "overrides": overrides }), rows.trim_fmt())
         }
@@ -50,9 +60,17 @@ pub(crate) async fn overrides(
 /// Reads an address from one line. It must have all parts, else it would be another one than is sent.
 fn read(line: &str) -> anyhow::Result<CheckedAddress> {
     let parts = AddressLineParts::of_line(line);
-    let AddressInput { address_1, city, state, zip, .. } = parts.input();
+    let AddressInput {
+        address_1,
+        city,
+        state,
+        zip,
+        ..
+    } = parts.input();
     anyhow::ensure!(
-        [address_1, city, state, zip].iter().all(|part| !part.is_empty()),
+        [address_1, city, state, zip]
+            .iter()
+            .all(|part| !part.is_empty()),
         "{line:?} lacks its street, city, state or ZIP"
     );
     Ok(CheckedAddress::of(parts.input()))

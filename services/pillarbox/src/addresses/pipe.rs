@@ -55,7 +55,9 @@ pub(super) fn pipe(
         let written = write(&answers, &mut output);
         // Without a receiver the reader stops, and with it everybody.
         drop(answers);
-        let read = reader.join().unwrap_or_else(|_| Err(anyhow::anyhow!("the reader failed")));
+        let read = reader
+            .join()
+            .unwrap_or_else(|_| Err(anyhow::anyhow!("the reader failed")));
         match written {
             Err(error) if is_broken_pipe(&error) => Ok(()),
             Err(error) => Err(error),
@@ -87,7 +89,11 @@ fn read(
 /// Appends a line, of a too long one only as much as shows that. False at the end.
 fn read_line(reader: &mut impl BufRead, block: &mut Vec<u8>) -> anyhow::Result<bool> {
     const MOST: u64 = LINE_BYTES as u64 + 1;
-    let read = reader.by_ref().take(MOST).read_until(b'\n', block).context("cannot read the input")?;
+    let read = reader
+        .by_ref()
+        .take(MOST)
+        .read_until(b'\n', block)
+        .context("cannot read the input")?;
     if read as u64 == MOST && !block.ends_with(b"\n") {
         reader.skip_until(b'\n').context("cannot read the input")?;
         block.push(b'\n');
@@ -122,7 +128,9 @@ fn write(
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+    error
+        .downcast_ref::<std::io::Error>()
+        .is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
 }
 
 #[cfg(test)]
@@ -142,7 +150,9 @@ mod tests {
 
     #[test]
     fn lines_come_out_in_the_order_they_went_in() {
-        let lines: Vec<String> = (0..200_000).map(|number| format!("line {number}")).collect();
+        let lines: Vec<String> = (0..200_000)
+            .map(|number| format!("line {number}"))
+            .collect();
         let mut out = Vec::new();
         pipe(lines.join("\n").as_bytes(), &mut out, shouted).unwrap();
         let out = String::from_utf8(out).unwrap();
@@ -151,10 +161,17 @@ mod tests {
 
     #[test]
     fn a_line_that_is_too_long_is_one_answer_and_the_next_line_is_read() {
-        let input = format!("{}\n{}\nb", "x".repeat(LINE_BYTES + 1), "y".repeat(LINE_BYTES));
+        let input = format!(
+            "{}\n{}\nb",
+            "x".repeat(LINE_BYTES + 1),
+            "y".repeat(LINE_BYTES)
+        );
         let mut out = Vec::new();
         pipe(input.as_bytes(), &mut out, shouted).unwrap();
-        assert_eq!(out, format!("long\n{}\nB\n", "Y".repeat(LINE_BYTES)).into_bytes());
+        assert_eq!(
+            out,
+            format!("long\n{}\nB\n", "Y".repeat(LINE_BYTES)).into_bytes()
+        );
         let mut endless = Vec::new();
         pipe(std::io::repeat(b'x').take(10 << 20), &mut endless, shouted).unwrap();
         assert_eq!(endless, b"long\n");

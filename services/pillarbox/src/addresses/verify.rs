@@ -2,7 +2,9 @@
 
 use std::io;
 
-use address::{AddressInput, AddressVerdict, ParsedAddress, VerificationStrictness, VerifiedAddress};
+use address::{
+    AddressInput, AddressVerdict, ParsedAddress, VerificationStrictness, VerifiedAddress,
+};
 use anyhow::Context;
 use service::{Clock, Config};
 use store::{SchemaVersion, Store};
@@ -25,7 +27,11 @@ pub(crate) async fn verify(
     strictness: Option<VerificationStrictness>,
 ) -> anyhow::Result<CommandReport> {
     let store = Store::new(&config.database).context("database")?;
-    let verifier = if store.schema_version().await.is_ok_and(SchemaVersion::is_current) {
+    let verifier = if store
+        .schema_version()
+        .await
+        .is_ok_and(SchemaVersion::is_current)
+    {
         VerifierChoice::Configured(verification::configured(config, &store, &Clock::system())?)
     } else {
         eprintln!("pillarbox: no database with current tables answers: only the ZIP data is used");
@@ -56,12 +62,14 @@ async fn verify_block(
             AddressInputLine::Parts(parts) => Ok(parts),
         })
         .collect();
-    let inputs: Vec<AddressInput<'_>> = sent.iter().flatten().map(AddressLineParts::input).collect();
+    let inputs: Vec<AddressInput<'_>> =
+        sent.iter().flatten().map(AddressLineParts::input).collect();
     let verdicts = match verifier {
         VerifierChoice::Configured(verifier) => verifier.verify(&inputs, strictness).await?,
-        VerifierChoice::ZipData => {
-            inputs.iter().map(|input| demand(address::verify(*input), strictness)).collect()
-        }
+        VerifierChoice::ZipData => inputs
+            .iter()
+            .map(|input| demand(address::verify(*input), strictness))
+            .collect(),
     };
     let mut verdicts = inputs.iter().zip(&verdicts);
     for line in &sent {
@@ -85,14 +93,27 @@ fn demand(verdict: AddressVerdict, strictness: Option<VerificationStrictness>) -
     }
 }
 
-fn write_verdict(out: &mut Vec<u8>, input: AddressInput<'_>, verdict: &AddressVerdict) -> anyhow::Result<()> {
+fn write_verdict(
+    out: &mut Vec<u8>,
+    input: AddressInput<'_>,
+    verdict: &AddressVerdict,
+) -> anyhow::Result<()> {
     match verdict {
         AddressVerdict::Deliverable(verified) => {
             let parsed = parts_of(verified);
             let mut answer = AddressOutputLine::of(&parsed).with_one_line(&verified.one_line);
             answer.level = verified.level.as_str();
-            answer.corrections = verified.corrections.iter().map(CorrectedField::from).collect();
-            answer.reason = verified.shortfall.as_ref().map(ToString::to_string).unwrap_or_default().into();
+            answer.corrections = verified
+                .corrections
+                .iter()
+                .map(CorrectedField::from)
+                .collect();
+            answer.reason = verified
+                .shortfall
+                .as_ref()
+                .map(ToString::to_string)
+                .unwrap_or_default()
+                .into();
             (answer.latitude, answer.longitude) = (verified.latitude, verified.longitude);
             answer.residential = verified.residential;
             write_line(out, &answer)

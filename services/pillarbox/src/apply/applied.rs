@@ -146,34 +146,74 @@ impl AppliedFile {
 
 impl AppliedTeam {
     fn rows(&self) -> Vec<[String; 4]> {
-        let row =
-            |what: &str, name: &str, id: String, note: String| [what.to_owned(), name.to_owned(), id, note];
+        let row = |what: &str, name: &str, id: String, note: String| {
+            [what.to_owned(), name.to_owned(), id, note]
+        };
         let none = String::new;
         let mut rows = vec![row("Team", &self.name, self.team_id.to_string(), none())];
-        rows.extend(self.users.iter().map(|user| row("User", &user.email, user.user_id.to_string(), none())));
-        rows.extend(self.columns.iter().map(|column| row("Column", column, none(), none())));
+        rows.extend(
+            self.users
+                .iter()
+                .map(|user| row("User", &user.email, user.user_id.to_string(), none())),
+        );
+        rows.extend(
+            self.columns
+                .iter()
+                .map(|column| row("Column", column, none(), none())),
+        );
         rows.extend(self.designs.iter().map(|design| {
             let version = format!("version {}", design.version);
             let notes = std::iter::once(&version).chain(&design.unusable_pictures);
             let notes: Vec<&str> = notes.map(String::as_str).collect();
-            row("Design", &design.name, design.design_id.to_string(), notes.join("\n"))
+            row(
+                "Design",
+                &design.name,
+                design.design_id.to_string(),
+                notes.join("\n"),
+            )
         }));
         rows.extend(self.campaigns.iter().map(|campaign| {
             let added = campaign.do_not_mail_added;
-            let note = if added > 0 { format!("do-not-mail addresses added: {added}") } else { none() };
-            row("Campaign", &campaign.name, campaign.campaign_id.to_string(), note)
+            let note = if added > 0 {
+                format!("do-not-mail addresses added: {added}")
+            } else {
+                none()
+            };
+            row(
+                "Campaign",
+                &campaign.name,
+                campaign.campaign_id.to_string(),
+                note,
+            )
         }));
         for integration in &self.integrations {
-            rows.push(row("Integration", &integration.name, integration.integration_id.to_string(), none()));
+            rows.push(row(
+                "Integration",
+                &integration.name,
+                integration.integration_id.to_string(),
+                none(),
+            ));
             rows.extend(integration.keys.iter().map(AppliedKey::row));
         }
         rows.extend(self.keys.iter().map(AppliedKey::row));
         rows.extend(self.endpoints.iter().map(|endpoint| {
-            let note = endpoint.secret.as_ref().map(|secret| format!("{secret}\nwill not be shown again"));
-            row("Endpoint", &endpoint.url, endpoint.endpoint_id.to_string(), note.unwrap_or_default())
+            let note = endpoint
+                .secret
+                .as_ref()
+                .map(|secret| format!("{secret}\nwill not be shown again"));
+            row(
+                "Endpoint",
+                &endpoint.url,
+                endpoint.endpoint_id.to_string(),
+                note.unwrap_or_default(),
+            )
         }));
         rows.extend(self.top_up.iter().map(|top_up| {
-            let what = if top_up.is_new { top_up.amount.to_string() } else { "booked before".to_owned() };
+            let what = if top_up.is_new {
+                top_up.amount.to_string()
+            } else {
+                "booked before".to_owned()
+            };
             let note = format!("{what}; balance {}", DollarAmount(top_up.balance_cents));
             row("Top-up", &top_up.reference, none(), note)
         }));
@@ -187,6 +227,11 @@ impl AppliedKey {
             Some(text) => format!("{}\nwill not be shown again", text.reveal()),
             None => "made before".to_owned(),
         };
-        ["Key".to_owned(), self.name.clone(), self.key_id.to_string(), note]
+        [
+            "Key".to_owned(),
+            self.name.clone(),
+            self.key_id.to_string(),
+            note,
+        ]
     }
 }

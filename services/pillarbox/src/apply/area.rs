@@ -13,7 +13,9 @@ use crate::text_file;
 pub(super) fn load(document: &mut Value, base_folder: &Path) -> Result<(), ApplyError> {
     for (team_index, team) in list(document, "teams") {
         for (index, campaign) in list(team, "campaigns") {
-            let Some(area) = campaign.get_mut("area") else { continue };
+            let Some(area) = campaign.get_mut("area") else {
+                continue;
+            };
             let Some(path) = area.as_str() else { continue };
             *area = read(&base_folder.join(path)).map_err(|reason| {
                 let place = format!("teams[{team_index}].campaigns[{index}].area");
@@ -26,7 +28,12 @@ pub(super) fn load(document: &mut Value, base_folder: &Path) -> Result<(), Apply
 
 /// The items of a list; none of anything else, which is refused when the document gets its types.
 fn list<'a>(value: &'a mut Value, name: &str) -> impl Iterator<Item = (usize, &'a mut Value)> {
-    value.get_mut(name).and_then(Value::as_array_mut).into_iter().flatten().enumerate()
+    value
+        .get_mut(name)
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+        .enumerate()
 }
 
 fn read(path: &Path) -> anyhow::Result<Value> {

@@ -44,14 +44,18 @@ pub(super) fn check(file: &ApplyFile) -> Result {
     let users = teams().flat_map(|(place, team)| items(&place, "users", &team.users));
     distinct(users.map(|(place, user)| (format!("{place}.email"), user.email.as_str())))?;
     let campaigns = teams().flat_map(|(place, team)| items(&place, "campaigns", &team.campaigns));
-    distinct(campaigns.filter_map(|(place, campaign)| Some((format!("{place}.id"), campaign.id.as_ref()?))))?;
+    distinct(
+        campaigns
+            .filter_map(|(place, campaign)| Some((format!("{place}.id"), campaign.id.as_ref()?))),
+    )?;
     distinct(teams().flat_map(|(place, team)| given_keys(&place, team)))?;
     teams().try_for_each(|(place, team)| check_team(&place, team))
 }
 
 /// Every key whose value the file gives, with its place.
 fn given_keys<'a>(place: &str, team: &'a TeamSpec) -> Vec<(String, &'a str)> {
-    let given = |(place, key): (String, Option<&'a KeyText>)| Some((format!("{place}.key"), key?.reveal()));
+    let given =
+        |(place, key): (String, Option<&'a KeyText>)| Some((format!("{place}.key"), key?.reveal()));
     let of_team = items(place, "keys", &team.keys).map(|(place, key)| (place, key.key.as_ref()));
     let integrations = items(place, "integrations", &team.integrations);
     let of_integrations = integrations.flat_map(|(place, integration)| {
@@ -68,11 +72,14 @@ fn check_team(place: &str, team: &TeamSpec) -> Result {
     }
     let columns = items(place, "columns", &team.columns);
     distinct(columns.map(|(place, column)| (format!("{place}.name"), fold_name(&column.name.0))))?;
-    items(place, "columns", &team.columns).try_for_each(|(place, column)| check_column(&place, column))?;
+    items(place, "columns", &team.columns)
+        .try_for_each(|(place, column)| check_column(&place, column))?;
     let designs = items(place, "designs", &team.designs);
     distinct(designs.map(|(place, design)| (format!("{place}.name"), design.name.as_str())))?;
     let campaigns = || items(place, "campaigns", &team.campaigns);
-    distinct(campaigns().map(|(place, campaign)| (format!("{place}.name"), campaign.name.as_str())))?;
+    distinct(
+        campaigns().map(|(place, campaign)| (format!("{place}.name"), campaign.name.as_str())),
+    )?;
     let keys = || items(place, "keys", &team.keys);
     distinct(keys().map(|(place, key)| (format!("{place}.name"), key.name.as_str())))?;
     let endpoints = items(place, "endpoints", &team.endpoints);
@@ -81,7 +88,8 @@ fn check_team(place: &str, team: &TeamSpec) -> Result {
     keys().try_for_each(|(place, key)| check_key(&place, key))?;
     let integrations = || items(place, "integrations", &team.integrations);
     distinct(
-        integrations().map(|(place, integration)| (format!("{place}.name"), integration.name.as_str())),
+        integrations()
+            .map(|(place, integration)| (format!("{place}.name"), integration.name.as_str())),
     )?;
     integrations().try_for_each(|(place, integration)| check_integration(&place, integration))
 }
@@ -94,7 +102,9 @@ pub(super) fn items<'a, T>(
 ) -> impl Iterator<Item = (String, &'a T)> + use<'a, T> {
     let dot = if place.is_empty() { "" } else { "." };
     let before = format!("{place}{dot}{name}");
-    list.iter().enumerate().map(move |(index, item)| (format!("{before}[{index}]"), item))
+    list.iter()
+        .enumerate()
+        .map(move |(index, item)| (format!("{before}[{index}]"), item))
 }
 
 /// A column has a type, a formula or a prompt.
@@ -106,14 +116,18 @@ fn check_column(place: &str, column: &ColumnSpec) -> Result {
     match (&column.column_type, &column.formula, &column.prompt) {
         (Some(_), None, None) | (None, Some(_), None) => Ok(()),
         (None, None, Some(prompt)) => check_prompt(place, prompt),
-        (None, None, None) => Err(ApplyError::refused(place, "a type, a formula or a prompt is missing")),
+        (None, None, None) => Err(ApplyError::refused(
+            place,
+            "a type, a formula or a prompt is missing",
+        )),
         (Some(_), ..) => {
             let reason = "is known of a formula, and text of a prompt: leave it out";
             Err(ApplyError::refused(format!("{place}.type"), reason))
         }
-        (None, Some(_), Some(_)) => {
-            Err(ApplyError::refused(place, "a column has a formula or a prompt, not both"))
-        }
+        (None, Some(_), Some(_)) => Err(ApplyError::refused(
+            place,
+            "a column has a formula or a prompt, not both",
+        )),
     }
 }
 
@@ -122,15 +136,21 @@ fn check_prompt(place: &str, prompt: &str) -> Result {
     if prompt.trim().is_empty() {
         return Err(ApplyError::refused(at, "is empty"));
     }
-    TextTemplate::parse(prompt).map(drop).map_err(|error| ApplyError::refused(at, error.to_string()))
+    TextTemplate::parse(prompt)
+        .map(drop)
+        .map_err(|error| ApplyError::refused(at, error.to_string()))
 }
 
 fn check_campaign(place: &str, campaign: &CampaignSpec) -> Result {
     let is_out_of_range = |days| days == 0 || days > MOST_RESEND_PROTECTION_DAYS;
     if campaign.resend_protection_days.is_some_and(is_out_of_range) {
-        let reason =
-            format!("must be 1 to {MOST_RESEND_PROTECTION_DAYS} days, or left out for no protection");
-        return Err(ApplyError::refused(format!("{place}.resend_protection_days"), reason));
+        let reason = format!(
+            "must be 1 to {MOST_RESEND_PROTECTION_DAYS} days, or left out for no protection"
+        );
+        return Err(ApplyError::refused(
+            format!("{place}.resend_protection_days"),
+            reason,
+        ));
     }
     if !STEPS.contains(&campaign.steps.len()) {
         let reason = format!("a campaign has {} to {} steps", STEPS.start(), STEPS.end());
@@ -144,7 +164,11 @@ fn check_campaign(place: &str, campaign: &CampaignSpec) -> Result {
 fn check_neighborhood(place: &str, campaign: &CampaignSpec) -> Result {
     for (name, value, most) in [
         ("radius_metres", campaign.radius_metres, MOST_RADIUS_METRES),
-        ("homes_per_center", campaign.homes_per_center, MOST_HOMES_PER_CENTER),
+        (
+            "homes_per_center",
+            campaign.homes_per_center,
+            MOST_HOMES_PER_CENTER,
+        ),
     ] {
         let Some(value) = value else { continue };
         let reason = if campaign.kind != Some(CampaignKindSpec::Neighborhood) {
@@ -163,7 +187,8 @@ fn check_delays(place: &str, steps: &[StepSpec]) -> Result {
     let mut previous = None;
     for (place, step) in items(place, "steps", steps) {
         let days = step.delay_days;
-        let is_right = previous.map_or(days == 0, |previous| days > previous) && days <= MOST_DELAY_DAYS;
+        let is_right =
+            previous.map_or(days == 0, |previous| days > previous) && days <= MOST_DELAY_DAYS;
         if !is_right {
             let reason = format!(
                 "delay_days counts from the first step: 0 there, more in each later one, {MOST_DELAY_DAYS} at the most"
@@ -176,9 +201,15 @@ fn check_delays(place: &str, steps: &[StepSpec]) -> Result {
 }
 
 fn check_integration(place: &str, integration: &IntegrationSpec) -> Result {
-    if integration.removal_guard_percent.is_some_and(|percent| percent > 100) {
+    if integration
+        .removal_guard_percent
+        .is_some_and(|percent| percent > 100)
+    {
         let reason = "must be 0 to 100 percent; with 100 nothing is held back";
-        return Err(ApplyError::refused(format!("{place}.removal_guard_percent"), reason));
+        return Err(ApplyError::refused(
+            format!("{place}.removal_guard_percent"),
+            reason,
+        ));
     }
     let keys = || items(place, "keys", &integration.keys);
     distinct(keys().map(|(place, key)| (format!("{place}.name"), key.name.as_str())))?;
@@ -205,7 +236,10 @@ fn distinct<T: Hash + Eq>(mut values: impl Iterator<Item = (String, T)>) -> Resu
             entry.insert(place);
             Ok(())
         }
-        Entry::Occupied(entry) => Err(ApplyError::refused(place, format!("is the same as {}", entry.get()))),
+        Entry::Occupied(entry) => Err(ApplyError::refused(
+            place,
+            format!("is the same as {}", entry.get()),
+        )),
     })
 }
 
@@ -218,7 +252,10 @@ pub(super) fn check_conditions(
     let place = format!("{campaign_place}.conditions");
     let read = FilterConditions::parse(conditions, &columns).map_err(|error| {
         let dot = if error.path.is_empty() { "" } else { "." };
-        ApplyError::refused(format!("{place}{dot}{}", error.path), error.problem.to_string())
+        ApplyError::refused(
+            format!("{place}{dot}{}", error.path),
+            error.problem.to_string(),
+        )
     })?;
     match read.unknown_column(columns) {
         Some(name) => {

@@ -31,16 +31,24 @@ pub(super) async fn save_columns(
 ) -> Result<Vec<String>> {
     let stored = transaction.column_list_locked(team_id).await.at(place)?;
     let wanted: Vec<store::TeamColumn> = columns.iter().map(wanted).collect();
-    let before: HashMap<String, ColumnType> =
-        stored.iter().map(|column| (column.name_key.clone(), column.column_type)).collect();
-    let uses = TypeUses::read(transaction, team_id, &stored).await.at(place)?;
+    let before: HashMap<String, ColumnType> = stored
+        .iter()
+        .map(|column| (column.name_key.clone(), column.column_type))
+        .collect();
+    let uses = TypeUses::read(transaction, team_id, &stored)
+        .await
+        .at(place)?;
     let all = merged(stored, &wanted);
     bounded(place, &all)?;
     check_fields(place, columns, &all)?;
     let checked = checked_formulas(place, columns, &all)?;
     let refuse_filtered = |place: &str, column: &store::TeamColumn| {
-        let changes = before.get(&column.name_key).is_some_and(|stored| *stored != column.column_type);
-        let Some(campaign) = uses.filtering(&column.name_key).filter(|_| changes) else { return Ok(()) };
+        let changes = before
+            .get(&column.name_key)
+            .is_some_and(|stored| *stored != column.column_type);
+        let Some(campaign) = uses.filtering(&column.name_key).filter(|_| changes) else {
+            return Ok(());
+        };
         let reason = format!(
             "conditions of the campaign {campaign:?} use the column {:?} as it is: take them out first",
             column.name
@@ -52,19 +60,36 @@ pub(super) async fn save_columns(
             (column.column_type, column.formula_uses) = (found.column_type, found.uses.clone());
         }
         refuse_filtered(&format!("{place}.type"), &column)?;
-        transaction.column_save(team_id, &column, now).await.at(&place)?;
+        transaction
+            .column_save(team_id, &column, now)
+            .await
+            .at(&place)?;
     }
     // Formulas that are not in the file may give another type since a column that they use does.
-    let in_file: HashSet<String> = columns.iter().map(|column| fold_name(&column.name.0)).collect();
-    for column in all.iter().filter(|column| !in_file.contains(&column.name_key)) {
-        let Some(found) = checked.get(&column.name_key) else { continue };
+    let in_file: HashSet<String> = columns
+        .iter()
+        .map(|column| fold_name(&column.name.0))
+        .collect();
+    for column in all
+        .iter()
+        .filter(|column| !in_file.contains(&column.name_key))
+    {
+        let Some(found) = checked.get(&column.name_key) else {
+            continue;
+        };
         if found.column_type == column.column_type && found.uses == column.formula_uses {
             continue;
         }
-        let retyped = store::TeamColumn { column_type: found.column_type, ..column.clone() };
+        let retyped = store::TeamColumn {
+            column_type: found.column_type,
+            ..column.clone()
+        };
         refuse_filtered(&format!("{place}.columns"), &retyped)?;
         let uses = found.uses.as_ref();
-        transaction.column_retype(team_id, &column.name_key, found.column_type, uses).await.at(place)?;
+        transaction
+            .column_retype(team_id, &column.name_key, found.column_type, uses)
+            .await
+            .at(place)?;
     }
     refuse_other_types(place, columns, &before, &all, &checked)?;
     Ok(columns.iter().map(|column| column.name.0.clone()).collect())
@@ -91,7 +116,9 @@ fn check_fields(place: &str, columns: &[ColumnSpec], all: &[store::TeamColumn]) 
             || all.iter().any(|column| column.name_key == fold_name(field))
     };
     for (place, column) in items(place, "columns", columns) {
-        let Some(Ok(template)) = column.prompt.as_deref().map(TextTemplate::parse) else { continue };
+        let Some(Ok(template)) = column.prompt.as_deref().map(TextTemplate::parse) else {
+            continue;
+        };
         if let Some(unknown) = template.fields().find(|field| !is_known(field)) {
             let reason = format!("the team has no column {unknown:?}: declare it under `columns`");
             return Err(ApplyError::refused(format!("{place}.prompt"), reason));
@@ -115,8 +142,13 @@ fn wanted(column: &ColumnSpec) -> store::TeamColumn {
 
 /// The columns as they will be.
 fn merged(stored: Vec<store::TeamColumn>, wanted: &[store::TeamColumn]) -> Vec<store::TeamColumn> {
-    let is_kept = |column: &store::TeamColumn| wanted.iter().all(|one| one.name_key != column.name_key);
-    stored.into_iter().filter(is_kept).chain(wanted.iter().cloned()).collect()
+    let is_kept =
+        |column: &store::TeamColumn| wanted.iter().all(|one| one.name_key != column.name_key);
+    stored
+        .into_iter()
+        .filter(is_kept)
+        .chain(wanted.iter().cloned())
+        .collect()
 }
 
 /// What all formula columns are found to be, by folded name.
@@ -125,19 +157,26 @@ fn checked_formulas(
     columns: &[ColumnSpec],
     all: &[store::TeamColumn],
 ) -> Result<HashMap<String, CheckedColumn>> {
-    let retyped: HashMap<String, ColumnType> =
-        columns.iter().filter_map(|column| Some((fold_name(&column.name.0), column.column_type?))).collect();
+    let retyped: HashMap<String, ColumnType> = columns
+        .iter()
+        .filter_map(|column| Some((fold_name(&column.name.0), column.column_type?)))
+        .collect();
     let mut definitions = computed::definitions(all);
     // The owner who gives a column another type means the formulas over it to go on.
-    for (key, column_type) in
-        definitions.iter_mut().flat_map(|definition| definition.uses.iter_mut().flatten())
+    for (key, column_type) in definitions
+        .iter_mut()
+        .flat_map(|definition| definition.uses.iter_mut().flatten())
     {
         *column_type = retyped.get(key).copied().unwrap_or(*column_type);
     }
     let offered: Vec<formula::InputColumn> = computed::offered(all).collect();
     let checked = formula::check(&offered, &definitions, &computed::prompts(all))
         .map_err(|problems| refused(place, columns, &problems))?;
-    Ok(definitions.iter().map(|definition| fold_name(&definition.name)).zip(checked).collect())
+    Ok(definitions
+        .iter()
+        .map(|definition| fold_name(&definition.name))
+        .zip(checked)
+        .collect())
 }
 
 /// Refuses a formula of the file that gives another type than its column has while formulas use it that are not in the file:
@@ -149,10 +188,17 @@ fn refuse_other_types(
     all: &[store::TeamColumn],
     checked: &HashMap<String, CheckedColumn>,
 ) -> Result<()> {
-    let in_file: HashSet<String> = columns.iter().map(|column| fold_name(&column.name.0)).collect();
-    for (place, column) in items(place, "columns", columns).filter(|(_, column)| column.formula.is_some()) {
+    let in_file: HashSet<String> = columns
+        .iter()
+        .map(|column| fold_name(&column.name.0))
+        .collect();
+    for (place, column) in
+        items(place, "columns", columns).filter(|(_, column)| column.formula.is_some())
+    {
         let key = fold_name(&column.name.0);
-        let (Some(was), Some(is)) = (before.get(&key), checked.get(&key)) else { continue };
+        let (Some(was), Some(is)) = (before.get(&key), checked.get(&key)) else {
+            continue;
+        };
         if *was == is.column_type {
             continue;
         }
@@ -164,7 +210,11 @@ fn refuse_other_types(
                     |saved| *saved != is.column_type,
                 )
         };
-        let users: Vec<&str> = all.iter().filter(uses).map(|other| other.name.as_str()).collect();
+        let users: Vec<&str> = all
+            .iter()
+            .filter(uses)
+            .map(|other| other.name.as_str())
+            .collect();
         if !users.is_empty() {
             let reason = format!(
                 "other formula columns use this one as {was}, and would mean something else when it is {}: {}; put them into the file too",
@@ -177,7 +227,11 @@ fn refuse_other_types(
     Ok(())
 }
 
-fn uses_now(checked: &HashMap<String, CheckedColumn>, column: &store::TeamColumn, key: &str) -> bool {
+fn uses_now(
+    checked: &HashMap<String, CheckedColumn>,
+    column: &store::TeamColumn,
+    key: &str,
+) -> bool {
     checked
         .get(&column.name_key)
         .and_then(|found| found.uses.as_ref())
@@ -185,7 +239,11 @@ fn uses_now(checked: &HashMap<String, CheckedColumn>, column: &store::TeamColumn
 }
 
 /// The first problem, at its column in the file. One of a column that is not there comes of a change to another.
-fn refused(place: &str, columns: &[ColumnSpec], problems: &[formula::ColumnDiagnostic]) -> ApplyError {
+fn refused(
+    place: &str,
+    columns: &[ColumnSpec],
+    problems: &[formula::ColumnDiagnostic],
+) -> ApplyError {
     let Some(first) = problems.first() else {
         return ApplyError::refused(format!("{place}.columns"), "the formulas cannot be used");
     };
@@ -194,9 +252,14 @@ fn refused(place: &str, columns: &[ColumnSpec], problems: &[formula::ColumnDiagn
         Some((place, column)) if column.prompt.is_some() => {
             ApplyError::refused(format!("{place}.prompt"), first.problem.message.clone())
         }
-        Some((place, _)) => ApplyError::refused(format!("{place}.formula"), first.problem.to_string()),
+        Some((place, _)) => {
+            ApplyError::refused(format!("{place}.formula"), first.problem.to_string())
+        }
         None => {
-            let reason = format!("the formula of {} would break, {}", first.column, first.problem);
+            let reason = format!(
+                "the formula of {} would break, {}",
+                first.column, first.problem
+            );
             ApplyError::refused(format!("{place}.columns"), reason)
         }
     }

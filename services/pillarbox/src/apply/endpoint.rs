@@ -18,7 +18,9 @@ pub(super) async fn check_hosts(file: &ApplyFile, policy: &TargetPolicy) -> Resu
     for (place, team) in items("", "teams", &file.teams) {
         for (place, endpoint) in items(&place, "endpoints", &team.endpoints) {
             let resolved = policy.resolve(&endpoint.url.0).await;
-            resolved.map_err(|refusal| ApplyError::refused(format!("{place}.url"), refusal.to_string()))?;
+            resolved.map_err(|refusal| {
+                ApplyError::refused(format!("{place}.url"), refusal.to_string())
+            })?;
         }
     }
     Ok(())
@@ -36,18 +38,33 @@ pub(super) async fn save_endpoints(
     for (place, endpoint) in items(place, "endpoints", endpoints) {
         let url = endpoint.url.0.as_str();
         let campaigns = endpoint.campaigns.as_deref();
-        let saved = transaction.endpoint_save(team_id, url, campaigns, now).await.at(&place)?;
-        let stored = transaction.endpoint_get(team_id, saved.endpoint_id).await.at(&place)?;
+        let saved = transaction
+            .endpoint_save(team_id, url, campaigns, now)
+            .await
+            .at(&place)?;
+        let stored = transaction
+            .endpoint_get(team_id, saved.endpoint_id)
+            .await
+            .at(&place)?;
         let wanted = match endpoint.status {
             StatusSpec::Active => EndpointState::Active,
             StatusSpec::Paused => EndpointState::Paused,
         };
         if stored.state != wanted && stored.state != EndpointState::Disabled {
-            transaction.endpoint_set_state(team_id, saved.endpoint_id, wanted, now).await.at(&place)?;
+            transaction
+                .endpoint_set_state(team_id, saved.endpoint_id, wanted, now)
+                .await
+                .at(&place)?;
         }
         let is_signed = (stored.is_signed, endpoint.signed);
-        let secret = sign(transaction, team_id, saved.endpoint_id, is_signed, now).await.at(&place)?;
-        applied.push(AppliedEndpoint { endpoint_id: saved.endpoint_id, url: url.to_owned(), secret });
+        let secret = sign(transaction, team_id, saved.endpoint_id, is_signed, now)
+            .await
+            .at(&place)?;
+        applied.push(AppliedEndpoint {
+            endpoint_id: saved.endpoint_id,
+            url: url.to_owned(),
+            secret,
+        });
     }
     Ok(applied)
 }
@@ -63,10 +80,15 @@ async fn sign(
     match (is_signed, is_wanted) {
         (false, true) => {
             let secret = SigningSecret::random();
-            transaction.endpoint_set_secret(team_id, endpoint_id, secret.as_bytes(), now, now).await?;
+            transaction
+                .endpoint_set_secret(team_id, endpoint_id, secret.as_bytes(), now, now)
+                .await?;
             Ok(Some(secret.reveal()))
         }
-        (true, false) => transaction.endpoint_clear_secret(team_id, endpoint_id, now).await.map(|()| None),
+        (true, false) => transaction
+            .endpoint_clear_secret(team_id, endpoint_id, now)
+            .await
+            .map(|()| None),
         (true, true) | (false, false) => Ok(None),
     }
 }

@@ -23,7 +23,10 @@ pub enum ApplyError {
 
 impl ApplyError {
     pub(super) fn refused(place: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self::Refused { place: place.into(), reason: reason.into() }
+        Self::Refused {
+            place: place.into(),
+            reason: reason.into(),
+        }
     }
 }
 
@@ -38,7 +41,9 @@ impl<T> WithPlace<T> for store::Result<T> {
             StoreError::Refused { constraint, .. } => {
                 ApplyError::refused(place, constraint_sentence(&constraint))
             }
-            StoreError::NotFound(_) | StoreError::Limit(_) => ApplyError::refused(place, source.to_string()),
+            StoreError::NotFound(_) | StoreError::Limit(_) => {
+                ApplyError::refused(place, source.to_string())
+            }
             source => ApplyError::Database(source),
         })
     }

@@ -32,7 +32,9 @@ impl TryFrom<String> for ColumnNameSpec {
             return Err(format!("{text} is a built-in column, which every team has"));
         }
         if audience::fold_name(text) == REFERENCE {
-            return Err(format!("{text} is the sender's own id of a recipient, which no column can hold"));
+            return Err(format!(
+                "{text} is the sender's own id of a recipient, which no column can hold"
+            ));
         }
         Ok(Self(text.to_owned()))
     }
@@ -69,12 +71,28 @@ impl DoNotMailAddressSpec {
     }
 
     fn from_parts(parts: &AddressPartsSpec) -> Result<Self, String> {
-        let AddressPartsSpec { address_1, address_2, city, state, zip } = parts;
-        AddressListEntry::from_parts(AddressInput { address_1, address_2, city, state, zip }).map(Self::of)
+        let AddressPartsSpec {
+            address_1,
+            address_2,
+            city,
+            state,
+            zip,
+        } = parts;
+        AddressListEntry::from_parts(AddressInput {
+            address_1,
+            address_2,
+            city,
+            state,
+            zip,
+        })
+        .map(Self::of)
     }
 
     fn of(listed: AddressListEntry) -> Self {
-        Self { address_id: listed.id.as_uuid(), line: listed.line }
+        Self {
+            address_id: listed.id.as_uuid(),
+            line: listed.line,
+        }
     }
 }
 
@@ -90,7 +108,8 @@ impl<'de> Visitor<'de> for AddressSpecVisitor {
     type Value = DoNotMailAddressSpec;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an address on one line, or an object with address_1, city, state and zip")
+        formatter
+            .write_str("an address on one line, or an object with address_1, city, state and zip")
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<DoNotMailAddressSpec, E> {
@@ -113,7 +132,9 @@ impl TryFrom<Value> for MapAreaSpec {
 
     fn try_from(value: Value) -> Result<Self, String> {
         let text = value.to_string();
-        GeoArea::parse(&text).and_then(|area| area.check()).map_err(|error| error.to_string())?;
+        GeoArea::parse(&text)
+            .and_then(|area| area.check())
+            .map_err(|error| error.to_string())?;
         Ok(Self(text))
     }
 }
@@ -141,6 +162,8 @@ impl TryFrom<String> for EndpointUrlSpec {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        outbound::TargetUrl::parse(&text).map(Self).map_err(|error| error.to_string())
+        outbound::TargetUrl::parse(&text)
+            .map(Self)
+            .map_err(|error| error.to_string())
     }
 }

@@ -10,7 +10,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use store::{IntegrationAvailability, MemberRole};
 
-use super::field::{ColumnNameSpec, DesignDocumentSpec, DoNotMailAddressSpec, EndpointUrlSpec, MapAreaSpec};
+use super::field::{
+    ColumnNameSpec, DesignDocumentSpec, DoNotMailAddressSpec, EndpointUrlSpec, MapAreaSpec,
+};
 use super::{DisplayName, NormalizedEmail};
 use crate::money::Money;
 use secret::{KeyText, Password};

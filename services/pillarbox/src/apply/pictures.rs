@@ -17,8 +17,16 @@ use super::applied::AppliedFile;
 ///
 /// # Errors
 /// When the store of files or the database cannot be used.
-pub async fn fetch_pictures(config: &Config, store: &Store, applied: &mut AppliedFile) -> anyhow::Result<()> {
-    if applied.teams.iter().all(|team| team.designs.iter().all(|design| design.links.is_empty())) {
+pub async fn fetch_pictures(
+    config: &Config,
+    store: &Store,
+    applied: &mut AppliedFile,
+) -> anyhow::Result<()> {
+    if applied
+        .teams
+        .iter()
+        .all(|team| team.designs.iter().all(|design| design.links.is_empty()))
+    {
         return Ok(());
     }
     service::install_crypto();
@@ -49,13 +57,21 @@ pub async fn fetch_pictures(config: &Config, store: &Store, applied: &mut Applie
 
 /// The links of a design's own pictures; none of a draft that cannot be read.
 pub(super) fn links(document: &Value) -> Vec<String> {
-    let Ok(document) = PrintableDesign::parse(document) else { return Vec::new() };
-    let elements = Side::ALL.into_iter().flat_map(|side| &document.surface(side).elements);
+    let Ok(document) = PrintableDesign::parse(document) else {
+        return Vec::new();
+    };
+    let elements = Side::ALL
+        .into_iter()
+        .flat_map(|side| &document.surface(side).elements);
     let links = elements.filter_map(|element| match &element.content {
-        ElementContent::Image(ImageElement { source: ImageSource::Fixed { link }, .. }) => Some(link),
-        ElementContent::Image(ImageElement { source: ImageSource::Variable { default, .. }, .. }) => {
-            default.as_ref()
-        }
+        ElementContent::Image(ImageElement {
+            source: ImageSource::Fixed { link },
+            ..
+        }) => Some(link),
+        ElementContent::Image(ImageElement {
+            source: ImageSource::Variable { default, .. },
+            ..
+        }) => default.as_ref(),
         _ => None,
     });
     links.map(|link| link.as_str().to_owned()).collect()

@@ -10,15 +10,16 @@ use uuid::Uuid;
 
 use super::DisplayName;
 use super::applied::{
-    AppliedCampaign, AppliedDesign, AppliedIntegration, AppliedKey, AppliedMember, AppliedTeam, AppliedTopUp,
+    AppliedCampaign, AppliedDesign, AppliedIntegration, AppliedKey, AppliedMember, AppliedTeam,
+    AppliedTopUp,
 };
 use super::check::{check_conditions, items};
 use super::column::save_columns;
 use super::endpoint::save_endpoints;
 use super::error::{ApplyError, WithPlace};
 use super::file::{
-    CampaignSpec, DesignSpec, IntegrationSpec, MemberSpec, StatusSpec, StepSpec, TeamKeySpec, TeamSpec,
-    TopUpSpec,
+    CampaignSpec, DesignSpec, IntegrationSpec, MemberSpec, StatusSpec, StepSpec, TeamKeySpec,
+    TeamSpec, TopUpSpec,
 };
 use super::pictures::links;
 use secret::{KeyText, random_campaign_id};
@@ -50,12 +51,22 @@ pub(super) async fn save_team(
     // The team's row stays locked from here on: two files with the same team take turns.
     let team_id = transaction.team_save(&wanted, now).await.at(place)?;
     if let Some(is_on) = team.idempotency_keys {
-        transaction.team_honour_keys(team_id, is_on).await.at(place)?;
+        transaction
+            .team_honour_keys(team_id, is_on)
+            .await
+            .at(place)?;
     }
     if let Some(is_on) = team.formula_keys_see_people {
-        transaction.formula_keys_show_people(team_id, is_on).await.at(place)?;
+        transaction
+            .formula_keys_show_people(team_id, is_on)
+            .await
+            .at(place)?;
     }
-    let save = TeamSaver { transaction, team_id, now };
+    let save = TeamSaver {
+        transaction,
+        team_id,
+        now,
+    };
     let users = save.users(place, &team.users).await?;
     let columns = save_columns(transaction, team_id, place, &team.columns, now).await?;
     let designs = save.designs(place, &team.designs).await?;
@@ -106,19 +117,41 @@ impl TeamSaver<'_> {
             let hash = self.new_password_hash(&place, user).await?;
             let user_id = self
                 .transaction
-                .user_save(self.team_id, email, user.name.as_str(), user.role, hash.as_deref(), self.now)
+                .user_save(
+                    self.team_id,
+                    email,
+                    user.name.as_str(),
+                    user.role,
+                    hash.as_deref(),
+                    self.now,
+                )
                 .await
                 .at(&place)?;
-            applied.insert(position, AppliedMember { user_id, email: email.to_owned() });
+            applied.insert(
+                position,
+                AppliedMember {
+                    user_id,
+                    email: email.to_owned(),
+                },
+            );
         }
         Ok(applied.into_values().collect())
     }
 
     /// The hash to store; `None` when no password is given or the stored hash is of it already.
-    async fn new_password_hash(&self, place: &str, user: &MemberSpec) -> ApplyResult<Option<String>> {
-        let Some(password) = &user.password else { return Ok(None) };
-        let stored =
-            self.transaction.user_password_hash(self.team_id, user.email.as_str()).await.at(place)?;
+    async fn new_password_hash(
+        &self,
+        place: &str,
+        user: &MemberSpec,
+    ) -> ApplyResult<Option<String>> {
+        let Some(password) = &user.password else {
+            return Ok(None);
+        };
+        let stored = self
+            .transaction
+            .user_password_hash(self.team_id, user.email.as_str())
+            .await
+            .at(place)?;
         if stored.is_some_and(|stored| password.matches(&stored)) {
             return Ok(None);
         }
@@ -126,17 +159,31 @@ impl TeamSaver<'_> {
             return Err(ApplyError::refused(format!("{place}.password"), reason));
         }
         let hash = password.hash().map_err(|error| {
-            ApplyError::refused(format!("{place}.password"), format!("cannot be hashed: {error}"))
+            ApplyError::refused(
+                format!("{place}.password"),
+                format!("cannot be hashed: {error}"),
+            )
         })?;
         Ok(Some(hash))
     }
 
     async fn column_types(&self, place: &str) -> ApplyResult<ColumnTypesByName> {
-        let columns = self.transaction.column_list_locked(self.team_id).await.at(place)?;
-        Ok(columns.into_iter().map(|column| (column.name_key, column.column_type)).collect())
+        let columns = self
+            .transaction
+            .column_list_locked(self.team_id)
+            .await
+            .at(place)?;
+        Ok(columns
+            .into_iter()
+            .map(|column| (column.name_key, column.column_type))
+            .collect())
     }
 
-    async fn designs(&self, place: &str, designs: &[DesignSpec]) -> ApplyResult<Vec<AppliedDesign>> {
+    async fn designs(
+        &self,
+        place: &str,
+        designs: &[DesignSpec],
+    ) -> ApplyResult<Vec<AppliedDesign>> {
         let mut applied = Vec::new();
         for (place, design) in items(place, "designs", designs) {
             let name = design.name.as_str();
@@ -146,11 +193,21 @@ impl TeamSaver<'_> {
                 is_ai_draft: design.ai_draft,
                 saved_by: None,
             };
-            let saved = self.transaction.design_save(self.team_id, &new, self.now).await.at(&place)?;
+            let saved = self
+                .transaction
+                .design_save(self.team_id, &new, self.now)
+                .await
+                .at(&place)?;
             let (design_id, version) = (saved.design_id, saved.version);
             let links = links(&design.document.0);
             let name = name.to_owned();
-            applied.push(AppliedDesign { design_id, name, version, links, unusable_pictures: Vec::new() });
+            applied.push(AppliedDesign {
+                design_id,
+                name,
+                version,
+                links,
+                unusable_pictures: Vec::new(),
+            });
         }
         Ok(applied)
     }
@@ -199,15 +256,27 @@ impl TeamSaver<'_> {
             conditions: campaign.conditions.as_ref(),
             steps: &steps,
         };
-        self.transaction.campaign_save(self.team_id, &settings, self.now).await.at(place)?;
+        self.transaction
+            .campaign_save(self.team_id, &settings, self.now)
+            .await
+            .at(place)?;
         let do_not_mail_added = self.do_not_mail(place, &campaign_id, campaign).await?;
         let name = campaign.name.as_str().to_owned();
-        Ok(AppliedCampaign { campaign_id, name, do_not_mail_added })
+        Ok(AppliedCampaign {
+            campaign_id,
+            name,
+            do_not_mail_added,
+        })
     }
 
     /// The id of the team's campaign of this name, or a new one.
     async fn campaign_id(&self, place: &str, name: &str) -> ApplyResult<CampaignId> {
-        if let Some(id) = self.transaction.campaign_by_name(self.team_id, name).await.at(place)? {
+        if let Some(id) = self
+            .transaction
+            .campaign_by_name(self.team_id, name)
+            .await
+            .at(place)?
+        {
             return Ok(id);
         }
         for _ in 0..CAMPAIGN_ID_ATTEMPTS {
@@ -216,7 +285,10 @@ impl TeamSaver<'_> {
                 return Ok(id);
             }
         }
-        Err(ApplyError::refused(place, "no free campaign id was found; give one as `id`"))
+        Err(ApplyError::refused(
+            place,
+            "no free campaign id was found; give one as `id`",
+        ))
     }
 
     async fn step(
@@ -226,24 +298,51 @@ impl TeamSaver<'_> {
         designs: &[AppliedDesign],
     ) -> ApplyResult<StepSettings> {
         let design_id = match &step.design {
-            Some(name) => Some(self.design_id(&format!("{place}.design"), name.as_str(), designs).await?),
+            Some(name) => Some(
+                self.design_id(&format!("{place}.design"), name.as_str(), designs)
+                    .await?,
+            ),
             None => None,
         };
-        Ok(StepSettings { design_id, postage: step.postage, delay_days: i32::from(step.delay_days) })
+        Ok(StepSettings {
+            design_id,
+            postage: step.postage,
+            delay_days: i32::from(step.delay_days),
+        })
     }
 
     /// A design of the file, or one that stands already.
-    async fn design_id(&self, place: &str, name: &str, designs: &[AppliedDesign]) -> ApplyResult<DesignId> {
+    async fn design_id(
+        &self,
+        place: &str,
+        name: &str,
+        designs: &[AppliedDesign],
+    ) -> ApplyResult<DesignId> {
         match designs.iter().find(|design| design.name == name) {
             Some(design) => Ok(design.design_id),
-            None => self.transaction.design_by_name(self.team_id, name).await.at(place),
+            None => self
+                .transaction
+                .design_by_name(self.team_id, name)
+                .await
+                .at(place),
         }
     }
 
-    async fn do_not_mail(&self, place: &str, id: &CampaignId, campaign: &CampaignSpec) -> ApplyResult<u64> {
-        let addresses: Vec<(Uuid, String)> =
-            campaign.do_not_mail.iter().map(|address| (address.address_id, address.line.clone())).collect();
-        self.transaction.do_not_mail_add(id, &addresses, self.now).await.at(place)
+    async fn do_not_mail(
+        &self,
+        place: &str,
+        id: &CampaignId,
+        campaign: &CampaignSpec,
+    ) -> ApplyResult<u64> {
+        let addresses: Vec<(Uuid, String)> = campaign
+            .do_not_mail
+            .iter()
+            .map(|address| (address.address_id, address.line.clone()))
+            .collect();
+        self.transaction
+            .do_not_mail_add(id, &addresses, self.now)
+            .await
+            .at(place)
     }
 
     async fn integrations(
@@ -253,18 +352,34 @@ impl TeamSaver<'_> {
     ) -> ApplyResult<Vec<AppliedIntegration>> {
         let mut applied = Vec::new();
         for (place, integration) in items(place, "integrations", integrations) {
-            let (name, guard) = (integration.name.as_str(), integration.removal_guard_percent.map(i16::from));
+            let (name, guard) = (
+                integration.name.as_str(),
+                integration.removal_guard_percent.map(i16::from),
+            );
             let integration_id = self
                 .transaction
-                .integration_save(self.team_id, name, integration.availability, guard, self.now)
+                .integration_save(
+                    self.team_id,
+                    name,
+                    integration.availability,
+                    guard,
+                    self.now,
+                )
                 .await
                 .at(&place)?;
-            let owner = KeyScope { kind: KeyKind::Integration, integration_id: Some(integration_id) };
+            let owner = KeyScope {
+                kind: KeyKind::Integration,
+                integration_id: Some(integration_id),
+            };
             let mut keys = Vec::new();
             for (place, key) in items(&place, "keys", &integration.keys) {
                 keys.push(self.key(&place, owner, &key.name, key.key.as_ref()).await?);
             }
-            applied.push(AppliedIntegration { integration_id, name: name.to_owned(), keys });
+            applied.push(AppliedIntegration {
+                integration_id,
+                name: name.to_owned(),
+                keys,
+            });
         }
         Ok(applied)
     }
@@ -272,7 +387,10 @@ impl TeamSaver<'_> {
     async fn keys(&self, place: &str, keys: &[TeamKeySpec]) -> ApplyResult<Vec<AppliedKey>> {
         let mut applied = Vec::new();
         for (place, key) in items(place, "keys", keys) {
-            let owner = KeyScope { kind: key.kind.into(), integration_id: None };
+            let owner = KeyScope {
+                kind: key.kind.into(),
+                integration_id: None,
+            };
             applied.push(self.key(&place, owner, &key.name, key.key.as_ref()).await?);
         }
         Ok(applied)
@@ -285,17 +403,41 @@ impl TeamSaver<'_> {
         name: &DisplayName,
         given: Option<&KeyText>,
     ) -> ApplyResult<AppliedKey> {
-        let (KeyScope { kind, integration_id }, name) = (owner, name.as_str());
-        let applied = |key_id, key| AppliedKey { key_id, kind: kind.as_str(), name: name.to_owned(), key };
+        let (
+            KeyScope {
+                kind,
+                integration_id,
+            },
+            name,
+        ) = (owner, name.as_str());
+        let applied = |key_id, key| AppliedKey {
+            key_id,
+            kind: kind.as_str(),
+            name: name.to_owned(),
+            key,
+        };
         if given.is_none()
-            && let Some(key_id) =
-                self.transaction.key_active(self.team_id, integration_id, kind, name).await.at(place)?
+            && let Some(key_id) = self
+                .transaction
+                .key_active(self.team_id, integration_id, kind, name)
+                .await
+                .at(place)?
         {
             return Ok(applied(key_id, None));
         }
         let text = given.cloned().unwrap_or_else(|| KeyText::random(kind));
-        let new = NewApiKey { team_id: self.team_id, kind, integration_id, name, key: &text.presented() };
-        let created = self.transaction.key_create(&new, self.now).await.at(place)?;
+        let new = NewApiKey {
+            team_id: self.team_id,
+            kind,
+            integration_id,
+            name,
+            key: &text.presented(),
+        };
+        let created = self
+            .transaction
+            .key_create(&new, self.now)
+            .await
+            .at(place)?;
         Ok(applied(created.key_id, created.is_new.then_some(text)))
     }
 

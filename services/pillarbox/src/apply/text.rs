@@ -99,7 +99,9 @@ impl<'de> Visitor<'de> for StrictVisitor {
 
 fn without_nul<E: Error>(text: &str) -> Result<(), E> {
     if text.contains('\0') {
-        return Err(E::custom("a text holds the character U+0000, which cannot be stored"));
+        return Err(E::custom(
+            "a text holds the character U+0000, which cannot be stored",
+        ));
     }
     Ok(())
 }
@@ -113,9 +115,14 @@ mod tests {
     #[test]
     fn json_and_yaml_give_the_same_document() {
         let expected = json!({"teams": [{"name": "A", "n": 1.5, "yes": true, "none": null}]});
-        assert_eq!(read("teams:\n- {name: A, n: 1.5, yes: true, none: }\n"), Ok(expected.clone()));
         assert_eq!(
-            read("\n\t{\"teams\": [{\"name\": \"A\",\t\"n\": 1.5, \"yes\": true, \"none\": null}]}"),
+            read("teams:\n- {name: A, n: 1.5, yes: true, none: }\n"),
+            Ok(expected.clone())
+        );
+        assert_eq!(
+            read(
+                "\n\t{\"teams\": [{\"name\": \"A\",\t\"n\": 1.5, \"yes\": true, \"none\": null}]}"
+            ),
             Ok(expected)
         );
     }
@@ -140,7 +147,11 @@ mod tests {
 
     #[test]
     fn long_and_deep_files_are_refused() {
-        assert!(read(&" ".repeat(FILE_BYTES + 1)).unwrap_err().contains("longer"));
+        assert!(
+            read(&" ".repeat(FILE_BYTES + 1))
+                .unwrap_err()
+                .contains("longer")
+        );
         for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
             let deep = open.repeat(100_000) + &close.repeat(100_000);
             assert!(read(&deep).is_err(), "{open}");

@@ -68,7 +68,13 @@ pub(super) struct RetryState {
 
 impl RetryState {
     pub(super) const fn new(patience: RetryPolicy) -> Self {
-        Self { patience, attempts: 0, failures: 0, rate_waits: 0, has_lost_an_answer: false }
+        Self {
+            patience,
+            attempts: 0,
+            failures: 0,
+            rate_waits: 0,
+            has_lost_an_answer: false,
+        }
     }
 
     pub(super) const fn attempts(&self) -> u32 {
@@ -84,8 +90,14 @@ impl RetryState {
     pub(super) fn after(&mut self, attempt: &RequestAttempt) -> RetryDecision {
         self.attempts += 1;
         match attempt {
-            RequestAttempt::Answered { status: 200..=299, .. } => RetryDecision::Take,
-            RequestAttempt::Answered { status: 429, retry_after, .. } => {
+            RequestAttempt::Answered {
+                status: 200..=299, ..
+            } => RetryDecision::Take,
+            RequestAttempt::Answered {
+                status: 429,
+                retry_after,
+                ..
+            } => {
                 self.rate_waits += 1;
                 if self.rate_waits > RATE_WAITS {
                     return RetryDecision::GiveUp;
@@ -93,10 +105,18 @@ impl RetryState {
                 RetryDecision::Again(retry_after.unwrap_or(RATE_WINDOW).min(LONGEST_RATE_WAIT))
             }
             // Nothing was done (contract: Errors); 409 in_progress is our own earlier attempt, still running.
-            RequestAttempt::Answered { status: 500 | 503, .. } => self.fail(),
-            RequestAttempt::Answered { status: 409, body, .. } if is_in_progress(body) => self.fail(),
+            RequestAttempt::Answered {
+                status: 500 | 503, ..
+            } => self.fail(),
+            RequestAttempt::Answered {
+                status: 409, body, ..
+            } if is_in_progress(body) => self.fail(),
             // 502: a balancer lost its connection to whoever was doing it.
-            RequestAttempt::Answered { status: 408 | 502 | 504, .. } | RequestAttempt::Lost(_) => {
+            RequestAttempt::Answered {
+                status: 408 | 502 | 504,
+                ..
+            }
+            | RequestAttempt::Lost(_) => {
                 self.has_lost_an_answer = true;
                 self.fail()
             }
@@ -110,9 +130,16 @@ impl RetryState {
         if self.failures >= self.patience.tries {
             return RetryDecision::GiveUp;
         }
-        let doubled = self.patience.pause.saturating_mul(1 << (self.failures - 1).min(16));
+        let doubled = self
+            .patience
+            .pause
+            .saturating_mul(1 << (self.failures - 1).min(16));
         // Clients that failed together do not come back together.
-        RetryDecision::Again(doubled.min(LONGEST_PAUSE).mul_f64(rand::rng().random_range(0.75..=1.0)))
+        RetryDecision::Again(
+            doubled
+                .min(LONGEST_PAUSE)
+                .mul_f64(rand::rng().random_range(0.75..=1.0)),
+        )
     }
 }
 
@@ -126,7 +153,10 @@ mod tests {
 
     use super::*;
 
-    const PATIENCE: RetryPolicy = RetryPolicy { tries: 4, pause: Duration::from_secs(1) };
+    const PATIENCE: RetryPolicy = RetryPolicy {
+        tries: 4,
+        pause: Duration::from_secs(1),
+    };
 
     fn answer(status: u16) -> RequestAttempt {
         RequestAttempt::Answered {
@@ -141,7 +171,11 @@ mod tests {
     #[test]
     fn what_the_service_says_for_good_is_not_repeated() {
         for status in [301, 400, 401, 403, 404, 405, 409, 413, 422] {
-            assert_eq!(RetryState::new(PATIENCE).after(&answer(status)), RetryDecision::Stop, "{status}");
+            assert_eq!(
+                RetryState::new(PATIENCE).after(&answer(status)),
+                RetryDecision::Stop,
+                "{status}"
+            );
         }
     }
 
@@ -149,10 +183,14 @@ mod tests {
     fn pauses_double_and_the_tries_end() {
         let mut course = RetryState::new(PATIENCE);
         for seconds in [1.0, 2.0, 4.0] {
-            let RetryDecision::Again(pause) = course.after(&RequestAttempt::Lost(String::new())) else {
+            let RetryDecision::Again(pause) = course.after(&RequestAttempt::Lost(String::new()))
+            else {
                 panic!("{course:?}")
             };
-            assert!((0.75 * seconds..=seconds).contains(&pause.as_secs_f64()), "{pause:?}");
+            assert!(
+                (0.75 * seconds..=seconds).contains(&pause.as_secs_f64()),
+                "{pause:?}"
+            );
         }
         assert_eq!(course.after(&answer(503)), RetryDecision::GiveUp);
         assert!(course.has_lost_an_answer());
@@ -169,10 +207,16 @@ mod tests {
             body: Vec::new(),
         };
         for _ in 0..RATE_WAITS {
-            assert_eq!(course.after(&limited(7)), RetryDecision::Again(Duration::from_secs(7)));
+            assert_eq!(
+                course.after(&limited(7)),
+                RetryDecision::Again(Duration::from_secs(7))
+            );
         }
         assert_eq!(course.after(&limited(7)), RetryDecision::GiveUp);
-        assert_eq!(RetryState::new(PATIENCE).after(&limited(9_999)), RetryDecision::Again(LONGEST_RATE_WAIT));
+        assert_eq!(
+            RetryState::new(PATIENCE).after(&limited(9_999)),
+            RetryDecision::Again(LONGEST_RATE_WAIT)
+        );
     }
 
     #[test]

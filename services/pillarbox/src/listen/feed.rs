@@ -31,13 +31,16 @@ pub(super) struct ScanFeedReader {
 
 impl ScanFeedEvent {
     fn read(body: Box<RawValue>) -> Result<Self, GatewayError> {
-        let value =
-            serde_json::from_str(body.get()).map_err(|error| GatewayError::Unreadable(error.to_string()))?;
+        let value = serde_json::from_str(body.get())
+            .map_err(|error| GatewayError::Unreadable(error.to_string()))?;
         Ok(Self { body, value })
     }
 
     fn text<'a>(&'a self, path: &str) -> &'a str {
-        self.value.pointer(path).and_then(Value::as_str).unwrap_or_default()
+        self.value
+            .pointer(path)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
     }
 
     /// The event's id.
@@ -58,11 +61,18 @@ impl ScanFeedEvent {
     /// For people: when, which campaign, who, roughly where, and where it led.
     pub(super) fn line(&self) -> String {
         let joined = |paths: [&str; 2], between: &str| {
-            let parts: Vec<&str> =
-                paths.iter().map(|path| self.text(path)).filter(|part| !part.is_empty()).collect();
+            let parts: Vec<&str> = paths
+                .iter()
+                .map(|path| self.text(path))
+                .filter(|part| !part.is_empty())
+                .collect();
             parts.join(between)
         };
-        let automated = if self.value["automated"] == true { "by a program" } else { "" };
+        let automated = if self.value["automated"] == true {
+            "by a program"
+        } else {
+            ""
+        };
         let parts = [
             self.text("/scanned_at").to_owned(),
             self.campaign_id().to_owned(),
@@ -73,7 +83,11 @@ impl ScanFeedEvent {
         ];
         let shown: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         // What a sender has sent is shown on a terminal: without its control characters.
-        shown.join("  ").chars().filter(|character| !character.is_control()).collect()
+        shown
+            .join("  ")
+            .chars()
+            .filter(|character| !character.is_control())
+            .collect()
     }
 }
 
@@ -84,7 +98,10 @@ impl ScanFeedReader {
     /// As the service says.
     pub(super) async fn open(client: GatewayClient) -> Result<Self, GatewayError> {
         let page = ask(&client, None, 0).await?;
-        Ok(Self { client, after: page.next_after })
+        Ok(Self {
+            client,
+            after: page.next_after,
+        })
     }
 
     /// The next scans; none when nothing came for a while.
@@ -93,16 +110,29 @@ impl ScanFeedReader {
     /// As the service says.
     pub(super) async fn next(&mut self) -> Result<Vec<ScanFeedEvent>, GatewayError> {
         let page = ask(&self.client, Some(&self.after), WAIT_SECONDS).await?;
-        let scans = page.events.into_iter().map(ScanFeedEvent::read).collect::<Result<_, _>>()?;
+        let scans = page
+            .events
+            .into_iter()
+            .map(ScanFeedEvent::read)
+            .collect::<Result<_, _>>()?;
         self.after = page.next_after;
         Ok(scans)
     }
 }
 
-async fn ask(client: &GatewayClient, after: Option<&str>, wait: u64) -> Result<ScanEventsPage, GatewayError> {
-    let after = after.map(|after| format!("&after={after}")).unwrap_or_default();
+async fn ask(
+    client: &GatewayClient,
+    after: Option<&str>,
+    wait: u64,
+) -> Result<ScanEventsPage, GatewayError> {
+    let after = after
+        .map(|after| format!("&after={after}"))
+        .unwrap_or_default();
     client
-        .ask(&GatewayRequest::get(format!("/api/v1/scans?wait={wait}{after}")), &UploadProgress::none())
+        .ask(
+            &GatewayRequest::get(format!("/api/v1/scans?wait={wait}{after}")),
+            &UploadProgress::none(),
+        )
         .await
 }
 

@@ -25,11 +25,16 @@ impl ScanForwarder {
     /// # Errors
     /// When it is none.
     pub(super) fn new(url: &str) -> anyhow::Result<Self> {
-        let url: Url = url.parse().with_context(|| format!("--forward {url} is not a URL"))?;
+        let url: Url = url
+            .parse()
+            .with_context(|| format!("--forward {url} is not a URL"))?;
         if !matches!(url.scheme(), "http" | "https") {
             bail!("--forward {url} must begin with http:// or https://");
         }
-        let http = Client::builder().timeout(TIMEOUT).redirect(redirect::Policy::none()).build()?;
+        let http = Client::builder()
+            .timeout(TIMEOUT)
+            .redirect(redirect::Policy::none())
+            .build()?;
         Ok(Self { http, url })
     }
 
@@ -44,7 +49,9 @@ impl ScanForwarder {
             .body(scan.body().to_owned());
         match request.send().await {
             Ok(response) => response.status().to_string(),
-            Err(error) if error.is_timeout() => format!("no answer within {} seconds", TIMEOUT.as_secs()),
+            Err(error) if error.is_timeout() => {
+                format!("no answer within {} seconds", TIMEOUT.as_secs())
+            }
             Err(error) if error.is_connect() => format!("nothing listens at {}", self.url),
             Err(error) => error.to_string(),
         }

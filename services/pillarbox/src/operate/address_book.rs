@@ -41,7 +41,11 @@ struct ExportedBookLine<'a> {
 }
 
 /// Writes a team's address book to the standard output, page by page.
-pub(crate) async fn write(store: &Store, team: &str, now: DateTime<Utc>) -> anyhow::Result<CommandReport> {
+pub(crate) async fn write(
+    store: &Store,
+    team: &str,
+    now: DateTime<Utc>,
+) -> anyhow::Result<CommandReport> {
     let team_id = find_team(store, team).await?.team_id;
     let columns = store.column_list(team_id).await?;
     let computing = ComputedColumns {
@@ -71,16 +75,25 @@ impl ComputedColumns {
     ) -> anyhow::Result<Vec<ExportedBookLine<'a>>> {
         let keys: Vec<&str> = self.of_kind(ColumnKind::Ai).collect();
         let entry_ids: Vec<Uuid> = lines.iter().filter_map(|line| line.entry_id).collect();
-        let reasons = store.ai_cell_reasons(self.team_id, &keys, &entry_ids).await?;
+        let reasons = store
+            .ai_cell_reasons(self.team_id, &keys, &entry_ids)
+            .await?;
         let none = BTreeMap::new();
         let shown = lines.iter().map(|line| {
-            let reasons = line.entry_id.and_then(|entry_id| reasons.get(&entry_id)).unwrap_or(&none);
+            let reasons = line
+                .entry_id
+                .and_then(|entry_id| reasons.get(&entry_id))
+                .unwrap_or(&none);
             self.line(line, reasons)
         });
         Ok(shown.collect())
     }
 
-    fn line<'a>(&'a self, line: &'a BookLine, reasons: &BTreeMap<String, String>) -> ExportedBookLine<'a> {
+    fn line<'a>(
+        &'a self,
+        line: &'a BookLine,
+        reasons: &BTreeMap<String, String>,
+    ) -> ExportedBookLine<'a> {
         let mut row: BTreeMap<String, String> = line
             .built_in
             .iter()
@@ -100,14 +113,24 @@ impl ComputedColumns {
                 None => {}
             }
         }
-        for key in self.of_kind(ColumnKind::Ai).filter(|key| !line.custom.contains_key(*key)) {
+        for key in self
+            .of_kind(ColumnKind::Ai)
+            .filter(|key| !line.custom.contains_key(*key))
+        {
             blank.extend(reasons.get(key).map(|reason| (key, reason.clone())));
         }
-        ExportedBookLine { line, computed, blank }
+        ExportedBookLine {
+            line,
+            computed,
+            blank,
+        }
     }
 
     fn of_kind(&self, kind: ColumnKind) -> impl Iterator<Item = &str> {
-        self.columns.iter().filter(move |column| column.kind == kind).map(|column| column.name_key.as_str())
+        self.columns
+            .iter()
+            .filter(move |column| column.kind == kind)
+            .map(|column| column.name_key.as_str())
     }
 }
 
@@ -151,7 +174,11 @@ mod tests {
         assert_eq!(shown.computed, [("name", "Ada".to_owned())].into());
         assert_eq!(
             shown.blank,
-            [("greeting", "waits".to_owned()), ("ratio", "division by zero".to_owned())].into()
+            [
+                ("greeting", "waits".to_owned()),
+                ("ratio", "division by zero".to_owned())
+            ]
+            .into()
         );
     }
 }

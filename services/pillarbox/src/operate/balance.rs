@@ -18,7 +18,9 @@ pub(crate) async fn top_up(
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
     let team = find_team(store, team).await?;
-    let booked = store.balance_top_up(team.team_id, amount.cents(), reference, now).await?;
+    let booked = store
+        .balance_top_up(team.team_id, amount.cents(), reference, now)
+        .await?;
     let balance = DollarAmount(booked.balance_cents);
     let text = if booked.is_new {
         format!("Added {amount} to {}. Its balance is {balance}.", team.name)
@@ -28,8 +30,7 @@ pub(crate) async fn top_up(
             team.name
         )
     };
-    let answer =
-        json!({ "reference": reference, "is_new": booked.is_new, "balance_cents": booked.balance_cents });
+    let answer = json!({ "reference": reference, "is_new": booked.is_new, "balance_cents": booked.balance_cents });
     CommandReport::new(&answer, text)
 }
 
@@ -43,7 +44,9 @@ pub(crate) async fn requests(
     let mut rows = table(["Asked", "Team", "Amount", "Reference", "By", "Id"]);
     for request in &requests {
         rows.add_row([
-            request.created_at.to_rfc3339_opts(SecondsFormat::Secs, true),
+            request
+                .created_at
+                .to_rfc3339_opts(SecondsFormat::Secs, true),
             request.team.clone(),
             DollarAmount(request.amount_cents).to_string(),
             request.reference.clone(),
@@ -59,5 +62,8 @@ pub(crate) async fn show(store: &Store, team: &str) -> anyhow::Result<CommandRep
     let team = find_team(store, team).await?;
     let cents = store.balance_get(team.team_id).await?;
     let answer = json!({ "team": team.name, "balance_cents": cents });
-    CommandReport::new(&answer, format!("The balance of {} is {}.", team.name, DollarAmount(cents)))
+    CommandReport::new(
+        &answer,
+        format!("The balance of {} is {}.", team.name, DollarAmount(cents)),
+    )
 }

@@ -23,12 +23,16 @@ pub(crate) async fn run(
         CampaignCommand::List { team } => list(store, &team).await,
         CampaignCommand::Show { campaign_id } => show(store, &campaign_id).await,
         CampaignCommand::Pause { campaign_id } => set_active(store, &campaign_id, false, now).await,
-        CampaignCommand::Activate { campaign_id } => set_active(store, &campaign_id, true, now).await,
+        CampaignCommand::Activate { campaign_id } => {
+            set_active(store, &campaign_id, true, now).await
+        }
     }
 }
 
 async fn list(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
-    let campaigns = store.campaign_list(find_team(store, team).await?.team_id).await?;
+    let campaigns = store
+        .campaign_list(find_team(store, team).await?.team_id)
+        .await?;
     let mut rows = table(["Id", "Name", "Status", "Budget", "Committed"]);
     for campaign in &campaigns {
         let committed = DollarAmount(campaign.committed_cents).to_string();
@@ -46,12 +50,18 @@ async fn list(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
 async fn show(store: &Store, campaign_id: &CampaignId) -> anyhow::Result<CommandReport> {
     let team_id = store.campaign_team(campaign_id).await?;
     let summaries = store.campaign_list(team_id).await?;
-    let summary = summaries.into_iter().find(|summary| summary.campaign_id == campaign_id.as_str());
+    let summary = summaries
+        .into_iter()
+        .find(|summary| summary.campaign_id == campaign_id.as_str());
     let campaign = store.campaign_get(team_id, campaign_id).await?;
-    let (summary, campaign) =
-        summary.zip(campaign).with_context(|| format!("the campaign {campaign_id} was not found"))?;
-    let recipients: BTreeMap<_, _> =
-        store.recipient_counts(team_id, campaign_id).await?.into_iter().collect();
+    let (summary, campaign) = summary
+        .zip(campaign)
+        .with_context(|| format!("the campaign {campaign_id} was not found"))?;
+    let recipients: BTreeMap<_, _> = store
+        .recipient_counts(team_id, campaign_id)
+        .await?
+        .into_iter()
+        .collect();
     let mut answer = serde_json::to_value(&summary)?;
     answer["steps"] = campaign.steps.iter().map(step).collect();
     answer["recipients"] = json!(recipients);
@@ -63,11 +73,18 @@ fn step(step: &CampaignStep) -> Value {
     json!({ "step": step.step, "delay_days": step.delay_days, "postage": step.postage, "design": design })
 }
 
-fn describe(summary: &CampaignSummary, steps: &[CampaignStep], recipients: &BTreeMap<String, i64>) -> String {
+fn describe(
+    summary: &CampaignSummary,
+    steps: &[CampaignStep],
+    recipients: &BTreeMap<String, i64>,
+) -> String {
     let committed = DollarAmount(summary.committed_cents);
     let mut step_rows = table(["Step", "Day", "Design", "Postage"]);
     for step in steps {
-        let design = step.design.as_ref().map_or("none yet", |design| design.name.as_str());
+        let design = step
+            .design
+            .as_ref()
+            .map_or("none yet", |design| design.name.as_str());
         step_rows.add_row([
             &step.step.to_string(),
             &step.delay_days.to_string(),
@@ -91,7 +108,9 @@ fn describe(summary: &CampaignSummary, steps: &[CampaignStep], recipients: &BTre
 }
 
 fn budget(summary: &CampaignSummary) -> String {
-    summary.budget_cents.map_or("no limit".to_owned(), |cents| DollarAmount(cents).to_string())
+    summary.budget_cents.map_or("no limit".to_owned(), |cents| {
+        DollarAmount(cents).to_string()
+    })
 }
 
 async fn set_active(
@@ -101,7 +120,9 @@ async fn set_active(
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
     let team_id = store.campaign_team(campaign_id).await?;
-    store.campaign_set_active(team_id, campaign_id, is_active, now).await?;
+    store
+        .campaign_set_active(team_id, campaign_id, is_active, now)
+        .await?;
     let status = if is_active { "active" } else { "paused" };
     CommandReport::new(
         &json!({ "campaign_id": campaign_id, "status": status }),

@@ -22,7 +22,12 @@ pub(crate) async fn check(
     let window_days = config.mailer.duplicate_window_days;
     let found = store.check(now - STUCK_AFTER, window_days, |progress| {
         bar.set_position(progress.rows.unsigned_abs());
-        bar.set_message(format!("{} of {}: {}", progress.number, rules.len(), progress.rule));
+        bar.set_message(format!(
+            "{} of {}: {}",
+            progress.number,
+            rules.len(),
+            progress.rule
+        ));
     });
     let found = found.await?;
     bar.finish_and_clear();

@@ -20,9 +20,11 @@ pub(crate) async fn run(
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
     match command {
-        EndpointCommand::Add { team, url, campaigns } => {
-            add(store, config, &team, &url, &campaigns, now).await
-        }
+        EndpointCommand::Add {
+            team,
+            url,
+            campaigns,
+        } => add(store, config, &team, &url, &campaigns, now).await,
         EndpointCommand::List { team } => list(store, &team).await,
         EndpointCommand::Pause(of) => {
             let (manager, endpoint) = find(store, &of, now).await?;
@@ -40,9 +42,9 @@ pub(crate) async fn run(
             done(endpoint, "is deleted")
         }
         EndpointCommand::Deliveries(of) => deliveries(store, &of).await,
-        EndpointCommand::Test(_) | EndpointCommand::Redeliver { .. } | EndpointCommand::Replay { .. } => {
-            send(store, command, now).await
-        }
+        EndpointCommand::Test(_)
+        | EndpointCommand::Redeliver { .. }
+        | EndpointCommand::Replay { .. } => send(store, command, now).await,
         EndpointCommand::Sign(of) => sign(store, config, &of, now).await,
         EndpointCommand::StopSigning(of) => {
             let (manager, endpoint) = find(store, &of, now).await?;
@@ -59,11 +61,17 @@ async fn find<'a>(
     now: DateTime<Utc>,
 ) -> anyhow::Result<(EndpointManager<'a>, EndpointId)> {
     let team_id = find_team(store, &of.team).await?.team_id;
-    Ok((EndpointManager::operator(store, team_id, now), of.endpoint_id))
+    Ok((
+        EndpointManager::operator(store, team_id, now),
+        of.endpoint_id,
+    ))
 }
 
 fn done(endpoint_id: EndpointId, what: &str) -> anyhow::Result<CommandReport> {
-    CommandReport::new(&json!({ "endpoint_id": endpoint_id }), format!("The endpoint {endpoint_id} {what}."))
+    CommandReport::new(
+        &json!({ "endpoint_id": endpoint_id }),
+        format!("The endpoint {endpoint_id} {what}."),
+    )
 }
 
 async fn add(
@@ -77,8 +85,13 @@ async fn add(
     let team_id = find_team(store, team).await?.team_id;
     let policy = TargetPolicy::new(&config.outbound.allowed_networks);
     let scope = (!campaigns.is_empty()).then_some(campaigns);
-    let saved = EndpointManager::operator(store, team_id, now).add(&policy, url, scope).await?;
-    let (id, what) = (saved.endpoint_id, if saved.is_new { "Made" } else { "Changed" });
+    let saved = EndpointManager::operator(store, team_id, now)
+        .add(&policy, url, scope)
+        .await?;
+    let (id, what) = (
+        saved.endpoint_id,
+        if saved.is_new { "Made" } else { "Changed" },
+    );
     CommandReport::new(
         &json!({ "endpoint_id": id, "is_new": saved.is_new }),
         format!("{what} the endpoint {id}."),
@@ -86,13 +99,26 @@ async fn add(
 }
 
 async fn list(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
-    let endpoints = store.endpoint_list(find_team(store, team).await?.team_id).await?;
-    let mut rows = table(["URL", "State", "Campaigns", "Failures in a row", "Last error", "Signed", "Id"]);
+    let endpoints = store
+        .endpoint_list(find_team(store, team).await?.team_id)
+        .await?;
+    let mut rows = table([
+        "URL",
+        "State",
+        "Campaigns",
+        "Failures in a row",
+        "Last error",
+        "Signed",
+        "Id",
+    ]);
     for endpoint in &endpoints {
         rows.add_row([
             endpoint.url.clone(),
             endpoint.state.as_str().to_owned(),
-            endpoint.campaigns.as_ref().map_or_else(|| "all".to_owned(), |campaigns| campaigns.join(" ")),
+            endpoint
+                .campaigns
+                .as_ref()
+                .map_or_else(|| "all".to_owned(), |campaigns| campaigns.join(" ")),
             endpoint.failures_in_row.to_string(),
             endpoint.last_error.clone().unwrap_or_default(),
             if endpoint.is_signed { "yes" } else { "no" }.to_owned(),
@@ -105,16 +131,30 @@ async fn list(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
 async fn deliveries(store: &Store, of: &EndpointArgs) -> anyhow::Result<CommandReport> {
     let team_id = find_team(store, &of.team).await?.team_id;
     let deliveries = store.delivery_list(team_id, of.endpoint_id).await?;
-    let mut rows = table(["Made", "Event", "Kind", "State", "Attempts", "Last status", "Last error", "Id"]);
+    let mut rows = table([
+        "Made",
+        "Event",
+        "Kind",
+        "State",
+        "Attempts",
+        "Last status",
+        "Last error",
+        "Id",
+    ]);
     for delivery in &deliveries {
-        let last = delivery.attempts.as_array().and_then(|attempts| attempts.last());
+        let last = delivery
+            .attempts
+            .as_array()
+            .and_then(|attempts| attempts.last());
         let text = |name: &str| match last.and_then(|last| last.get(name)) {
             Some(Value::String(text)) => text.clone(),
             Some(Value::Number(number)) => number.to_string(),
             _ => String::new(),
         };
         rows.add_row([
-            delivery.created_at.to_rfc3339_opts(SecondsFormat::Secs, true),
+            delivery
+                .created_at
+                .to_rfc3339_opts(SecondsFormat::Secs, true),
             delivery.event_id.clone(),
             delivery.kind.clone(),
             delivery.state.clone(),
@@ -128,7 +168,11 @@ async fn deliveries(store: &Store, of: &EndpointArgs) -> anyhow::Result<CommandR
 }
 
 /// The commands after which a dispatcher finds something to send.
-async fn send(store: &Store, command: EndpointCommand, now: DateTime<Utc>) -> anyhow::Result<CommandReport> {
+async fn send(
+    store: &Store,
+    command: EndpointCommand,
+    now: DateTime<Utc>,
+) -> anyhow::Result<CommandReport> {
     match command {
         EndpointCommand::Test(of) => {
             let (manager, endpoint) = find(store, &of, now).await?;
@@ -167,10 +211,15 @@ async fn sign(
     let (manager, endpoint_id) = find(store, of, now).await?;
     let hours = config.dispatcher.earlier_secret_hours;
     let secret = SigningSecret::random();
-    manager.sign(endpoint_id, &secret, TimeDelta::hours(hours)).await?;
+    manager
+        .sign(endpoint_id, &secret, TimeDelta::hours(hours))
+        .await?;
     let secret = secret.reveal();
     let text = format!(
         "{secret}\nThis is the only time that the key is shown. A key before it signs as well for {hours} hours."
     );
-    CommandReport::new(&json!({ "endpoint_id": endpoint_id, "secret": secret }), text)
+    CommandReport::new(
+        &json!({ "endpoint_id": endpoint_id, "secret": secret }),
+        text,
+    )
 }

@@ -16,20 +16,29 @@ pub(crate) async fn run(
 ) -> anyhow::Result<CommandReport> {
     match command {
         IntegrationCommand::List { team } => list(store, &team).await,
-        IntegrationCommand::Pause(named) => set(store, &named, IntegrationAvailability::Paused).await,
+        IntegrationCommand::Pause(named) => {
+            set(store, &named, IntegrationAvailability::Paused).await
+        }
         IntegrationCommand::Disconnect(named) => {
             set(store, &named, IntegrationAvailability::Disconnected).await
         }
         IntegrationCommand::Remove(named) => remove(store, &named, now).await,
-        IntegrationCommand::Resume(named) => set(store, &named, IntegrationAvailability::Active).await,
+        IntegrationCommand::Resume(named) => {
+            set(store, &named, IntegrationAvailability::Active).await
+        }
     }
 }
 
 async fn list(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
-    let integrations = store.integration_list(find_team(store, team).await?.team_id).await?;
+    let integrations = store
+        .integration_list(find_team(store, team).await?.team_id)
+        .await?;
     let mut rows = table(["Name", "Id", "Availability", "Removal guard"]);
     for integration in &integrations {
-        let guard = match (integration.removal_guard_percent, integration.removal_guard_minimum) {
+        let guard = match (
+            integration.removal_guard_percent,
+            integration.removal_guard_minimum,
+        ) {
             (None, _) => "off".to_owned(),
             (Some(percent), 0) => format!("{percent} %"),
             (Some(percent), minimum) => format!("{percent} %, from {minimum} contacts"),
@@ -50,7 +59,9 @@ async fn set(
     availability: IntegrationAvailability,
 ) -> anyhow::Result<CommandReport> {
     let integration = find_integration(store, named).await?;
-    store.integration_set_availability(integration.integration_id, availability).await?;
+    store
+        .integration_set_availability(integration.integration_id, availability)
+        .await?;
     let text = format!("{} is {}.", integration.name, availability.as_str());
     CommandReport::new(
         &json!({ "integration_id": integration.integration_id, "availability": availability }),
@@ -58,10 +69,21 @@ async fn set(
     )
 }
 
-async fn remove(store: &Store, named: &IntegrationArgs, now: DateTime<Utc>) -> anyhow::Result<CommandReport> {
+async fn remove(
+    store: &Store,
+    named: &IntegrationArgs,
+    now: DateTime<Utc>,
+) -> anyhow::Result<CommandReport> {
     let integration = find_integration(store, named).await?;
-    store.integration_remove(&integration, IntegrationRemover::Operator, now).await?;
-    let text =
-        format!("{} is removed: its keys open nothing, and its contacts count no more.", integration.name);
-    CommandReport::new(&json!({ "integration_id": integration.integration_id, "removed_at": now }), text)
+    store
+        .integration_remove(&integration, IntegrationRemover::Operator, now)
+        .await?;
+    let text = format!(
+        "{} is removed: its keys open nothing, and its contacts count no more.",
+        integration.name
+    );
+    CommandReport::new(
+        &json!({ "integration_id": integration.integration_id, "removed_at": now }),
+        text,
+    )
 }

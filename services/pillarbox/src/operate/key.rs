@@ -37,15 +37,29 @@ async fn create(
     let key = KeyText::random(kind);
     let mut connection = store.connection().await?;
     let transaction = connection.begin().await?;
-    let new = NewApiKey { team_id, kind, integration_id: None, name, key: &key.presented() };
+    let new = NewApiKey {
+        team_id,
+        kind,
+        integration_id: None,
+        name,
+        key: &key.presented(),
+    };
     let key_id = transaction.key_create(&new, now).await?.key_id;
     transaction.commit().await?;
-    let text = format!("{}\nThis is the only time that the key is shown. Its id is {key_id}.", key.reveal());
-    CommandReport::new(&json!({ "key_id": key_id, "kind": kind.as_str(), "name": name, "key": key }), text)
+    let text = format!(
+        "{}\nThis is the only time that the key is shown. Its id is {key_id}.",
+        key.reveal()
+    );
+    CommandReport::new(
+        &json!({ "key_id": key_id, "kind": kind.as_str(), "name": name, "key": key }),
+        text,
+    )
 }
 
 async fn list(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
-    let keys = store.key_list(find_team(store, team).await?.team_id).await?;
+    let keys = store
+        .key_list(find_team(store, team).await?.team_id)
+        .await?;
     let day = |time: DateTime<Utc>| time.to_rfc3339_opts(SecondsFormat::Secs, true);
     let mut rows = table(["Name", "Kind", "Key", "Id", "Made", "Revoked"]);
     for key in &keys {
@@ -68,7 +82,9 @@ async fn revoke(
     key_id: ApiKeyId,
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
-    store.key_revoke(find_team(store, team).await?.team_id, key_id, now).await?;
+    store
+        .key_revoke(find_team(store, team).await?.team_id, key_id, now)
+        .await?;
     CommandReport::new(
         &json!({ "key_id": key_id, "revoked": true }),
         format!("The key {key_id} opens nothing any more."),

@@ -38,7 +38,9 @@ pub(crate) async fn run(config: &Config, command: ParkedCommand) -> anyhow::Resu
             }
         }
     };
-    tokio::time::timeout(BROKER_TIMEOUT, doing).await.context("RabbitMQ cannot be reached")?
+    tokio::time::timeout(BROKER_TIMEOUT, doing)
+        .await
+        .context("RabbitMQ cannot be reached")?
 }
 
 fn list(parked: &[ParkedMessage]) -> anyhow::Result<CommandReport> {
@@ -46,7 +48,14 @@ fn list(parked: &[ParkedMessage]) -> anyhow::Result<CommandReport> {
     for message in parked {
         let id = message.id.map(|id| id.to_string()).unwrap_or_default();
         let bytes = message.bytes.to_string();
-        rows.add_row([&id, &message.kind, &message.team, &message.queue, &message.reason, &bytes]);
+        rows.add_row([
+            &id,
+            &message.kind,
+            &message.team,
+            &message.queue,
+            &message.reason,
+            &bytes,
+        ]);
     }
     let messages: Vec<_> = parked
         .iter()
@@ -65,9 +74,17 @@ fn list(parked: &[ParkedMessage]) -> anyhow::Result<CommandReport> {
 }
 
 fn show(parked: Vec<ParkedMessage>, request_id: Uuid) -> anyhow::Result<CommandReport> {
-    let found = parked.into_iter().find(|message| message.id == Some(request_id));
-    let Some(message) = found else { bail!("no message of this request is among the oldest parked ones") };
-    let Some(body) = message.body else { bail!("the message's encoding is not known to this version") };
-    std::io::stdout().write_all(&body).context("cannot write the body")?;
+    let found = parked
+        .into_iter()
+        .find(|message| message.id == Some(request_id));
+    let Some(message) = found else {
+        bail!("no message of this request is among the oldest parked ones")
+    };
+    let Some(body) = message.body else {
+        bail!("the message's encoding is not known to this version")
+    };
+    std::io::stdout()
+        .write_all(&body)
+        .context("cannot write the body")?;
     Ok(CommandReport::nothing())
 }

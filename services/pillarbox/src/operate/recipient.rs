@@ -24,9 +24,10 @@ pub(crate) async fn run(
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
     match command {
-        RecipientCommand::Remove { campaign_id, addresses } => {
-            remove(store, &campaign_id, &addresses, now).await
-        }
+        RecipientCommand::Remove {
+            campaign_id,
+            addresses,
+        } => remove(store, &campaign_id, &addresses, now).await,
     }
 }
 
@@ -38,17 +39,25 @@ async fn remove(
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
     // All are read before the first is removed: a slip in one leaves everything as it is.
-    let addresses: Result<Vec<_>, String> =
-        addresses.iter().map(|text| DoNotMailAddressSpec::from_line(text)).collect();
+    let addresses: Result<Vec<_>, String> = addresses
+        .iter()
+        .map(|text| DoNotMailAddressSpec::from_line(text))
+        .collect();
     let addresses = addresses.map_err(anyhow::Error::msg)?;
     let team_id = store.campaign_team(campaign_id).await?;
     let mut removals = Vec::new();
     for address in addresses {
-        let recipients = match store.recipient_remove(team_id, campaign_id, address.address_id, now).await {
+        let recipients = match store
+            .recipient_remove(team_id, campaign_id, address.address_id, now)
+            .await
+        {
             Err(StoreError::NotFound(_)) => 0,
             outcome => outcome?,
         };
-        removals.push(AddressRemoval { address: address.line, recipients });
+        removals.push(AddressRemoval {
+            address: address.line,
+            recipients,
+        });
     }
     let mut rows = table(["Address", "Recipients removed"]);
     for removal in &removals {
@@ -58,7 +67,9 @@ async fn remove(
         };
         rows.add_row([&removal.address, &count]);
     }
-    let report =
-        CommandReport::new(&json!({ "campaign_id": campaign_id, "removals": removals }), rows.trim_fmt())?;
+    let report = CommandReport::new(
+        &json!({ "campaign_id": campaign_id, "removals": removals }),
+        rows.trim_fmt(),
+    )?;
     Ok(report.failed_when(removals.iter().any(|removal| removal.recipients == 0)))
 }

@@ -32,7 +32,9 @@ async fn list(
 ) -> anyhow::Result<CommandReport> {
     let integration_id = find_integration(store, named).await?.integration_id;
     let syncs = store.sync_list(integration_id, None, limit, now).await?;
-    let mut rows = table(["Begun", "Id", "Mode", "Status", "Upserted", "Deleted", "Rejected", "Removed"]);
+    let mut rows = table([
+        "Begun", "Id", "Mode", "Status", "Upserted", "Deleted", "Rejected", "Removed",
+    ]);
     for sync in &syncs {
         rows.add_row([
             sync.begun_at.to_rfc3339_opts(SecondsFormat::Secs, true),
@@ -55,7 +57,9 @@ async fn undo_removal(
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
     let integration = find_integration(store, named).await?;
-    let restored = store.sync_undo_removal(integration.integration_id, since, now).await?;
+    let restored = store
+        .sync_undo_removal(integration.integration_id, since, now)
+        .await?;
     let text = format!("{restored} contacts of {} stand again.", integration.name);
     CommandReport::new(&json!({ "restored": restored }), text)
 }

@@ -16,7 +16,9 @@ pub(crate) async fn run(
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
     match command {
-        TeamCommand::Create { name, time_zone } => create(store, name.as_str(), time_zone.name(), now).await,
+        TeamCommand::Create { name, time_zone } => {
+            create(store, name.as_str(), time_zone.name(), now).await
+        }
         TeamCommand::List { after, limit } => list(store, &after, limit).await,
     }
 }
@@ -30,7 +32,10 @@ async fn create(
     // Saving would change the way to pay of a team that stands already.
     match store.team_by_name(name).await {
         Err(StoreError::NotFound(_)) => {}
-        Ok(team) => bail!("the team {name:?} stands already, with the id {}", team.team_id),
+        Ok(team) => bail!(
+            "the team {name:?} stands already, with the id {}",
+            team.team_id
+        ),
         Err(error) => return Err(error.into()),
     }
     let wanted = Team {
@@ -55,7 +60,12 @@ async fn list(store: &Store, after: &str, limit: i64) -> anyhow::Result<CommandR
     let teams = store.team_list(after, limit).await?;
     let mut rows = table(["Name", "Id", "Time zone", "Pays by"]);
     for team in &teams {
-        rows.add_row([&team.name, &team.team_id.to_string(), &team.time_zone, &team.payment]);
+        rows.add_row([
+            &team.name,
+            &team.team_id.to_string(),
+            &team.time_zone,
+            &team.payment,
+        ]);
     }
     CommandReport::new(&json!({ "teams": teams }), rows.trim_fmt())
 }

@@ -26,9 +26,12 @@ pub(crate) async fn run(
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
     match command {
-        MemberCommand::Create { team, email, name, role } => {
-            create(store, &team, &email, name.as_str(), role.into(), now).await
-        }
+        MemberCommand::Create {
+            team,
+            email,
+            name,
+            role,
+        } => create(store, &team, &email, name.as_str(), role.into(), now).await,
         MemberCommand::List { team } => list(store, &team).await,
         MemberCommand::SetPassword { email } => set_password(store, &email).await,
     }
@@ -45,25 +48,42 @@ async fn create(
     let team = find_team(store, team).await?;
     let mut connection = store.connection().await?;
     let transaction = connection.begin().await?;
-    let user_id = transaction.user_save(team.team_id, email.as_str(), name, role, None, now).await?;
+    let user_id = transaction
+        .user_save(team.team_id, email.as_str(), name, role, None, now)
+        .await?;
     transaction.commit().await?;
     let text = format!("{} is {} of {}.", email.as_str(), role.as_str(), team.name);
-    CommandReport::new(&json!({ "user_id": user_id, "email": email.as_str(), "role": role }), text)
+    CommandReport::new(
+        &json!({ "user_id": user_id, "email": email.as_str(), "role": role }),
+        text,
+    )
 }
 
 async fn list(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
-    let users = store.user_list(find_team(store, team).await?.team_id).await?;
+    let users = store
+        .user_list(find_team(store, team).await?.team_id)
+        .await?;
     let mut rows = table(["Email", "Name", "Role", "Id"]);
     for user in &users {
-        rows.add_row([&user.email, &user.name, &user.role, &user.user_id.to_string()]);
+        rows.add_row([
+            &user.email,
+            &user.name,
+            &user.role,
+            &user.user_id.to_string(),
+        ]);
     }
     CommandReport::new(&json!({ "users": users }), rows.trim_fmt())
 }
 
 async fn set_password(store: &Store, email: &NormalizedEmail) -> anyhow::Result<CommandReport> {
-    let hash = read_password(email)?.hash().context("cannot hash the password")?;
+    let hash = read_password(email)?
+        .hash()
+        .context("cannot hash the password")?;
     store.user_set_password(email.as_str(), &hash).await?;
-    CommandReport::new(&json!({ "email": email.as_str() }), format!("{} has a new password.", email.as_str()))
+    CommandReport::new(
+        &json!({ "email": email.as_str() }),
+        format!("{} has a new password.", email.as_str()),
+    )
 }
 
 /// From the environment or the first line of standard input: never from the command line, which every user of the
@@ -81,7 +101,10 @@ fn read_password(email: &NormalizedEmail) -> anyhow::Result<Password> {
 
 fn first_line(input: impl BufRead) -> anyhow::Result<String> {
     let mut line = String::new();
-    input.take(PASSWORD_BYTES).read_line(&mut line).context("cannot read the password")?;
+    input
+        .take(PASSWORD_BYTES)
+        .read_line(&mut line)
+        .context("cannot read the password")?;
     Ok(line.trim_end_matches(['\r', '\n']).to_owned())
 }
 
@@ -91,7 +114,10 @@ mod tests {
 
     #[test]
     fn a_password_is_the_first_line_with_its_spaces() {
-        assert_eq!(first_line(" correct horse \r\nsecond".as_bytes()).unwrap(), " correct horse ");
+        assert_eq!(
+            first_line(" correct horse \r\nsecond".as_bytes()).unwrap(),
+            " correct horse "
+        );
         assert_eq!(first_line("no line end".as_bytes()).unwrap(), "no line end");
         assert!(first_line([0xff, b'\n'].as_slice()).is_err());
         let endless = std::io::BufReader::new(std::io::repeat(b'a'));

@@ -29,16 +29,27 @@ pub(super) struct RunFiles {
 }
 
 impl RunFileNames {
-    pub(super) fn of(run_id: Uuid, product: &str, created_at: DateTime<Utc>) -> anyhow::Result<Self> {
+    pub(super) fn of(
+        run_id: Uuid,
+        product: &str,
+        created_at: DateTime<Utc>,
+    ) -> anyhow::Result<Self> {
         let base = format!("print/{}/{product}-{run_id}", created_at.date_naive());
         let name = |extension: &str| format!("{base}.{extension}").parse();
-        Ok(Self { pdf: name("pdf")?, csv: name("csv")?, json: name("json")? })
+        Ok(Self {
+            pdf: name("pdf")?,
+            csv: name("csv")?,
+            json: name("json")?,
+        })
     }
 }
 
 impl RunFiles {
     /// Begins them. What a printer left that was killed goes first: who holds the run is its only printer.
-    pub(super) async fn begin(storage: &Storage, names: &RunFileNames) -> Result<Self, StorageError> {
+    pub(super) async fn begin(
+        storage: &Storage,
+        names: &RunFileNames,
+    ) -> Result<Self, StorageError> {
         for name in [&names.pdf, &names.csv, &names.json] {
             storage.delete_unfinished(name).await?;
         }
@@ -49,7 +60,11 @@ impl RunFiles {
         })
     }
 
-    pub(super) async fn write(&mut self, kind: RunFileKind, content: Bytes) -> Result<(), StorageError> {
+    pub(super) async fn write(
+        &mut self,
+        kind: RunFileKind,
+        content: Bytes,
+    ) -> Result<(), StorageError> {
         match kind {
             RunFileKind::Pdf => self.pdf.write(content).await,
             RunFileKind::Csv => self.csv.write(content).await,

@@ -51,7 +51,13 @@ pub(super) struct PrintManifest<C: Write, J: Write> {
 
 impl<'a> ManifestRow<'a> {
     pub(super) fn new(piece: &'a PrintMailpiece, first_page: usize, barcode: String) -> Self {
-        let PrintMailpiece { first_name, last_name, zip, plus4, .. } = piece;
+        let PrintMailpiece {
+            first_name,
+            last_name,
+            zip,
+            plus4,
+            ..
+        } = piece;
         Self {
             piece_id: piece.piece_id,
             campaign_id: piece.campaign_id.as_str(),
@@ -61,7 +67,9 @@ impl<'a> ManifestRow<'a> {
             line_2: piece.line_2.as_str().into(),
             city: piece.city.as_str().into(),
             state: piece.state.as_str().into(),
-            zip: plus4.as_ref().map_or(zip.into(), |plus4| format!("{zip}-{plus4}").into()),
+            zip: plus4
+                .as_ref()
+                .map_or(zip.into(), |plus4| format!("{zip}-{plus4}").into()),
             postage: &piece.postage,
             mail_by_date: piece.mail_by_date,
             barcode,
@@ -70,10 +78,25 @@ impl<'a> ManifestRow<'a> {
 
     /// As spreadsheet programs may open it: what people have written is no formula.
     fn inert(&self) -> ManifestRow<'_> {
-        let [name, line_1, line_2, city, state, zip] =
-            [&self.name, &self.line_1, &self.line_2, &self.city, &self.state, &self.zip]
-                .map(|cell| inert(cell));
-        ManifestRow { name, line_1, line_2, city, state, zip, barcode: self.barcode.clone(), ..*self }
+        let [name, line_1, line_2, city, state, zip] = [
+            &self.name,
+            &self.line_1,
+            &self.line_2,
+            &self.city,
+            &self.state,
+            &self.zip,
+        ]
+        .map(|cell| inert(cell));
+        ManifestRow {
+            name,
+            line_1,
+            line_2,
+            city,
+            state,
+            zip,
+            barcode: self.barcode.clone(),
+            ..*self
+        }
     }
 }
 
@@ -90,11 +113,19 @@ impl<C: Write, J: Write> PrintManifest<C, J> {
             json,
             "{{\"run_id\":\"{run_id}\",\"product\":{product},\"created_at\":{created_at},\"pieces\":["
         )?;
-        Ok(Self { csv: csv::Writer::from_writer(csv), json, is_first: true })
+        Ok(Self {
+            csv: csv::Writer::from_writer(csv),
+            json,
+            is_first: true,
+        })
     }
 
     pub(super) fn add(&mut self, row: ManifestRow<'_>) -> anyhow::Result<()> {
-        let separator: &[u8] = if std::mem::take(&mut self.is_first) { b"\n" } else { b",\n" };
+        let separator: &[u8] = if std::mem::take(&mut self.is_first) {
+            b"\n"
+        } else {
+            b",\n"
+        };
         self.json.write_all(separator)?;
         serde_json::to_writer(&mut self.json, &row)?;
         self.csv.serialize(row.inert())?;
@@ -145,7 +176,10 @@ mod tests {
             content: store::MailpieceContent::default(),
         };
         let run = PrintRun {
-            lease: store::PrintLease { run_id: Uuid::nil(), lease_id: Uuid::nil() },
+            lease: store::PrintLease {
+                run_id: Uuid::nil(),
+                lease_id: Uuid::nil(),
+            },
             product: "postcard_4x6".to_owned(),
             pieces: 1,
             settings: serde_json::Value::Null,
@@ -154,11 +188,19 @@ mod tests {
         };
         let (mut csv, mut json) = (Vec::new(), Vec::new());
         let mut manifest = PrintManifest::begin(&mut csv, &mut json, &run).unwrap();
-        manifest.add(ManifestRow::new(&piece, 1, String::new())).unwrap();
+        manifest
+            .add(ManifestRow::new(&piece, 1, String::new()))
+            .unwrap();
         manifest.finish(None, &[]).unwrap();
         let csv = String::from_utf8(csv).unwrap();
-        assert!(csv.starts_with("piece_id,campaign_id,first_page,name,"), "{csv}");
-        assert!(csv.contains(",'=1+1,") && csv.contains(",'＝1+1,") && csv.contains("78701-1234"), "{csv}");
+        assert!(
+            csv.starts_with("piece_id,campaign_id,first_page,name,"),
+            "{csv}"
+        );
+        assert!(
+            csv.contains(",'=1+1,") && csv.contains(",'＝1+1,") && csv.contains("78701-1234"),
+            "{csv}"
+        );
         let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
         assert_eq!(json["pieces"][0]["name"], "=1+1");
     }

@@ -53,9 +53,15 @@ pub(super) async fn print_run(printer: &PrintRunner, run: &PrintRun) -> anyhow::
         printer.storage.delete(&names.csv).await?;
     }
     fail_point::pass("print.files_kept");
-    let set_aside: Vec<SetAsideMailpiece> =
-        made.set_aside.iter().map(|(set_aside, _)| set_aside.clone()).collect();
-    printer.store.print_run_finish(run.lease, &set_aside, printer.clock.now()).await?;
+    let set_aside: Vec<SetAsideMailpiece> = made
+        .set_aside
+        .iter()
+        .map(|(set_aside, _)| set_aside.clone())
+        .collect();
+    printer
+        .store
+        .print_run_finish(run.lease, &set_aside, printer.clock.now())
+        .await?;
     fail_point::pass("print.finished");
     Ok(PrintedRun {
         run_id: run.lease.run_id,
@@ -75,7 +81,8 @@ async fn make(
     names: &RunFileNames,
     files: &mut RunFiles,
 ) -> anyhow::Result<PressOutput> {
-    let paper: PaperSettings = serde_json::from_value(run.settings.clone()).context("the run's settings")?;
+    let paper: PaperSettings =
+        serde_json::from_value(run.settings.clone()).context("the run's settings")?;
     let product = product(&run.product)?;
     let bar = progress(run);
     let sheet = PressContext {
@@ -91,7 +98,10 @@ async fn make(
     let (chunks, chunk_queue) = mpsc::channel(CHUNKS_AHEAD);
     let press = tokio::task::spawn_blocking(move || sheet::print(&sheet, batch_queue, chunks));
     // If one of them fails, the press finds its queue closed and ends.
-    tokio::try_join!(feed(printer, run, product, batches), keep(printer, run, files, chunk_queue))?;
+    tokio::try_join!(
+        feed(printer, run, product, batches),
+        keep(printer, run, files, chunk_queue)
+    )?;
     let made = press.await.context("the press failed")?;
     bar.finish_and_clear();
     made
@@ -101,7 +111,8 @@ fn progress(run: &PrintRun) -> ProgressBar {
     const STYLE: &str = "{msg} {bar:40} {pos} of {len} cards, {per_sec}, {eta} left";
     // Shown on a terminal only.
     let bar = ProgressBar::new(u64::try_from(run.pieces).unwrap_or_default());
-    let style = ProgressStyle::with_template(STYLE).unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style =
+        ProgressStyle::with_template(STYLE).unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.set_style(style);
     bar.set_message(run.product.clone());
     bar
@@ -117,8 +128,13 @@ async fn feed(
     let mut plans: HashMap<(DesignId, i32), PlanResult> = HashMap::new();
     let mut after = 0;
     loop {
-        let pieces = printer.store.print_piece_list(run.lease.run_id, after, CARDS_AT_A_TIME).await?;
-        let Some(last) = pieces.last() else { return Ok(()) };
+        let pieces = printer
+            .store
+            .print_piece_list(run.lease.run_id, after, CARDS_AT_A_TIME)
+            .await?;
+        let Some(last) = pieces.last() else {
+            return Ok(());
+        };
         after = last.position;
         let mut batch = Vec::with_capacity(pieces.len());
         for piece in pieces {
@@ -144,7 +160,11 @@ async fn plan(
     product: Product,
 ) -> Result<PlanResult, StoreError> {
     let (team_id, design_id): (TeamId, DesignId) = (piece.team_id, piece.design_id);
-    let document = match printer.store.design_version(team_id, design_id, piece.design_version).await {
+    let document = match printer
+        .store
+        .design_version(team_id, design_id, piece.design_version)
+        .await
+    {
         Ok(document) => document,
         Err(error @ StoreError::NotFound(_)) => return Ok(Err(error.to_string())),
         Err(error) => return Err(error),
@@ -164,7 +184,9 @@ async fn keep(
     mut chunks: mpsc::Receiver<FileChunk>,
 ) -> anyhow::Result<()> {
     let lease = TimeDelta::milliseconds(printer.settings.lease_ms);
-    let period = (lease / RENEWALS_PER_LEASE).to_std().unwrap_or(Duration::from_secs(1));
+    let period = (lease / RENEWALS_PER_LEASE)
+        .to_std()
+        .unwrap_or(Duration::from_secs(1));
     let mut renewal = tokio::time::interval(period);
     loop {
         tokio::select! {

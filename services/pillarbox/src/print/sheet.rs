@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use ::print::{PictureError, PictureStore, PressError, PressFileWriter, PressMailpieceError, PressSettings};
+use ::print::{
+    PictureError, PictureStore, PressError, PressFileWriter, PressMailpieceError, PressSettings,
+};
 use artwork::{MailpieceArtwork, MailpieceSource, PaperSettings};
 use bytes::Bytes;
 use design::{LayoutPlan, Product, Typesetter};
@@ -65,14 +67,32 @@ pub(super) fn print(
     mut batches: mpsc::Receiver<PressBatch>,
     chunks: mpsc::Sender<FileChunk>,
 ) -> anyhow::Result<PressOutput> {
-    let out = |kind| ChunkWriter { kind, chunks: chunks.clone(), buffer: Vec::with_capacity(CHUNK_BYTES) };
-    let mut press = PressFileWriter::new(DigestWriter::new(out(RunFileKind::Pdf)), sheet.press_settings())?;
-    let mut manifest = PrintManifest::begin(out(RunFileKind::Csv), out(RunFileKind::Json), &sheet.run)?;
-    let mut pictures = KeptPictures { storage: &sheet.storage, runtime: &sheet.runtime };
+    let out = |kind| ChunkWriter {
+        kind,
+        chunks: chunks.clone(),
+        buffer: Vec::with_capacity(CHUNK_BYTES),
+    };
+    let mut press = PressFileWriter::new(
+        DigestWriter::new(out(RunFileKind::Pdf)),
+        sheet.press_settings(),
+    )?;
+    let mut manifest =
+        PrintManifest::begin(out(RunFileKind::Csv), out(RunFileKind::Json), &sheet.run)?;
+    let mut pictures = KeptPictures {
+        storage: &sheet.storage,
+        runtime: &sheet.runtime,
+    };
     let (mut typesetter, mut made) = (Typesetter::new(), PressOutput::default());
     while let Some(batch) = batches.blocking_recv() {
         for (piece, planned) in &batch {
-            match print_card(sheet, &mut press, &mut pictures, &mut typesetter, piece, planned) {
+            match print_card(
+                sheet,
+                &mut press,
+                &mut pictures,
+                &mut typesetter,
+                piece,
+                planned,
+            ) {
                 Ok((first_page, barcode)) => {
                     manifest.add(ManifestRow::new(piece, first_page, barcode))?;
                     made.cards += 1;
@@ -86,7 +106,11 @@ pub(super) fn print(
     }
     made.pages = press.pages();
     let pdf = press.finish()?.finish(&sheet.pdf_name, made.pages)?;
-    let told: Vec<SetAsideReport> = made.set_aside.iter().map(|(_, card)| card.clone()).collect();
+    let told: Vec<SetAsideReport> = made
+        .set_aside
+        .iter()
+        .map(|(_, card)| card.clone())
+        .collect();
     manifest.finish((made.pages > 0).then_some(&pdf), &told)?;
     Ok(made)
 }
@@ -107,27 +131,51 @@ fn print_card<W: Write>(
     piece: &PrintMailpiece,
     planned: &PlanResult,
 ) -> Result<(usize, String), PrintError> {
-    let plan = planned.as_ref().map_err(|why| PrintError::Card(format!("its design cannot print: {why}")))?;
+    let plan = planned
+        .as_ref()
+        .map_err(|why| PrintError::Card(format!("its design cannot print: {why}")))?;
     let design = (piece.design_id, piece.design_version);
     let serial = sheet.run.first_serial + i64::from(piece.position) - 1;
     let serial = u64::try_from(serial).unwrap_or_default();
-    let artwork =
-        MailpieceArtwork::new(typesetter, &sheet.paper, &MailpieceSource { design, plan, piece, serial });
+    let artwork = MailpieceArtwork::new(
+        typesetter,
+        &sheet.paper,
+        &MailpieceSource {
+            design,
+            plan,
+            piece,
+            serial,
+        },
+    );
     match press.print(&artwork.card(), pictures) {
         Ok(first_page) => Ok((first_page, artwork.barcode())),
-        Err(PressError::Card(problem)) => Err(PrintError::Card(PressMailpieceError::to_string(&problem))),
+        Err(PressError::Card(problem)) => {
+            Err(PrintError::Card(PressMailpieceError::to_string(&problem)))
+        }
         Err(error) => Err(PrintError::Press(error)),
     }
 }
 
 fn set_aside(piece: &PrintMailpiece, problem: String) -> (SetAsideMailpiece, SetAsideReport) {
-    let PrintMailpiece { team_id, piece_id, campaign_id, .. } = piece;
+    let PrintMailpiece {
+        team_id,
+        piece_id,
+        campaign_id,
+        ..
+    } = piece;
     let told = SetAsideReport {
         piece_id: *piece_id,
         campaign_id: campaign_id.as_str().to_owned(),
         problem: problem.clone(),
     };
-    (SetAsideMailpiece { team_id: *team_id, piece_id: *piece_id, problem }, told)
+    (
+        SetAsideMailpiece {
+            team_id: *team_id,
+            piece_id: *piece_id,
+            problem,
+        },
+        told,
+    )
 }
 
 impl PressContext {
@@ -152,10 +200,12 @@ struct KeptPictures<'a> {
 impl PictureStore for KeptPictures<'_> {
     fn read(&mut self, file: &str) -> Result<Bytes, PictureError> {
         let name: FileName = file.parse().map_err(|_| PictureError::Missing)?;
-        self.runtime.block_on(self.storage.get(&name, PICTURE_BYTES)).map_err(|error| match error {
-            StorageError::NotFound(_) | StorageError::TooLarge { .. } => PictureError::Missing,
-            error => PictureError::Unavailable(Box::new(error)),
-        })
+        self.runtime
+            .block_on(self.storage.get(&name, PICTURE_BYTES))
+            .map_err(|error| match error {
+                StorageError::NotFound(_) | StorageError::TooLarge { .. } => PictureError::Missing,
+                error => PictureError::Unavailable(Box::new(error)),
+            })
     }
 }
 
@@ -180,7 +230,10 @@ impl Write for ChunkWriter {
             return Ok(());
         }
         let content = std::mem::replace(&mut self.buffer, Vec::with_capacity(CHUNK_BYTES)).into();
-        let sent = self.chunks.blocking_send(FileChunk { kind: self.kind, content });
+        let sent = self.chunks.blocking_send(FileChunk {
+            kind: self.kind,
+            content,
+        });
         sent.map_err(|_| io::Error::other("nobody takes the file any more"))
     }
 }
@@ -194,13 +247,27 @@ struct DigestWriter<W> {
 
 impl<W: Write> DigestWriter<W> {
     fn new(out: W) -> Self {
-        Self { out, bytes: 0, digest: Sha256::new() }
+        Self {
+            out,
+            bytes: 0,
+            digest: Sha256::new(),
+        }
     }
 
     fn finish(mut self, name: &str, pages: usize) -> io::Result<ManifestPdf> {
         self.out.flush()?;
-        let sha256 = self.digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(ManifestPdf { name: name.to_owned(), bytes: self.bytes, pages, sha256 })
+        let sha256 = self
+            .digest
+            .finalize()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        Ok(ManifestPdf {
+            name: name.to_owned(),
+            bytes: self.bytes,
+            pages,
+            sha256,
+        })
     }
 }
 

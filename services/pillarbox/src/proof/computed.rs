@@ -29,9 +29,15 @@ fn add(columns: &[TeamColumn], fields: SampleFields, today: chrono::NaiveDate) -
     let mut recipient = fields.clone();
     ::computed::standardise(&mut recipient);
     let over = formulas.over(&recipient, today);
-    let keys = columns.iter().filter(|column| column.kind == ColumnKind::Formula);
-    let value =
-        |column: &TeamColumn| Some((column.name_key.clone(), over.value(&column.name_key)?.to_owned()));
+    let keys = columns
+        .iter()
+        .filter(|column| column.kind == ColumnKind::Formula);
+    let value = |column: &TeamColumn| {
+        Some((
+            column.name_key.clone(),
+            over.value(&column.name_key)?.to_owned(),
+        ))
+    };
     let mut all: SampleFields = keys.filter_map(value).collect();
     all.extend(fields);
     all
@@ -46,13 +52,27 @@ mod tests {
     #[test]
     fn formula_columns_are_computed_from_what_is_given_and_a_given_value_stays() {
         let columns = [
-            TeamColumn::computed("Tier", ColumnType::Text, "IF(first_name == \"Ada\", \"VIP\", \"new\")"),
+            TeamColumn::computed(
+                "Tier",
+                ColumnType::Text,
+                "IF(first_name == \"Ada\", \"VIP\", \"new\")",
+            ),
             TeamColumn::computed("Loud", ColumnType::Text, "UPPER(first_name)"),
         ];
         let given = |pairs: &[(&str, &str)]| -> SampleFields {
-            pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+            pairs
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect()
         };
-        let all = add(&columns, given(&[("first_name", "Ada"), ("loud", "Hey")]), chrono::NaiveDate::MIN);
-        assert_eq!(all, given(&[("first_name", "Ada"), ("loud", "Hey"), ("tier", "VIP")]));
+        let all = add(
+            &columns,
+            given(&[("first_name", "Ada"), ("loud", "Hey")]),
+            chrono::NaiveDate::MIN,
+        );
+        assert_eq!(
+            all,
+            given(&[("first_name", "Ada"), ("loud", "Hey"), ("tier", "VIP")])
+        );
     }
 }

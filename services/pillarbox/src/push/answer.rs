@@ -8,7 +8,14 @@ use crate::client::{GatewayClient, GatewayError, GatewayRequest};
 use crate::upload::{RowResult, UploadProgress};
 
 /// The headings of a row's result.
-pub(super) const HEADINGS: &[&str] = &["external_id", "status", "code", "field", "message", "dropped_values"];
+pub(super) const HEADINGS: &[&str] = &[
+    "external_id",
+    "status",
+    "code",
+    "field",
+    "message",
+    "dropped_values",
+];
 
 /// Pages of warnings that are read after one batch: each of its thousand rows can lose a thousand values.
 const PAGES: usize = 1_001;
@@ -73,7 +80,10 @@ pub(super) struct SyncWarnings {
 
 impl SyncWarnings {
     pub(super) fn of(sync_id: String) -> Self {
-        Self { sync_id, after: None }
+        Self {
+            sync_id,
+            after: None,
+        }
     }
 
     /// What each row of a batch has lost. The answer names up to five rows for each field; only when there are more is the
@@ -88,12 +98,18 @@ impl SyncWarnings {
         rows: &[SentRow],
         progress: &UploadProgress,
     ) -> Result<DroppedValues, GatewayError> {
-        if pushed.warnings.iter().all(|group| group.count <= group.external_ids.len()) {
+        if pushed
+            .warnings
+            .iter()
+            .all(|group| group.count <= group.external_ids.len())
+        {
             return Ok(pushed.named(rows));
         }
         let mut own = Vec::new();
         for _ in 0..PAGES {
-            let page: StoredWarningsPage = client.ask(&GatewayRequest::get(self.path()), progress).await?;
+            let page: StoredWarningsPage = client
+                .ask(&GatewayRequest::get(self.path()), progress)
+                .await?;
             own.extend(page.items.into_iter().filter(|item| is_of(item, rows)));
             match page.next_after {
                 Some(next) => self.after = Some(next),
@@ -104,13 +120,22 @@ impl SyncWarnings {
     }
 
     fn path(&self) -> String {
-        let after = self.after.as_ref().map(|after| format!("&after={after}")).unwrap_or_default();
-        format!("{}/sync/rejections?syncId={}&type=warning&limit=1000{after}", super::BASE, self.sync_id)
+        let after = self
+            .after
+            .as_ref()
+            .map(|after| format!("&after={after}"))
+            .unwrap_or_default();
+        format!(
+            "{}/sync/rejections?syncId={}&type=warning&limit=1000{after}",
+            super::BASE,
+            self.sync_id
+        )
     }
 }
 
 fn is_of(item: &StoredWarning, rows: &[SentRow]) -> bool {
-    rows.get(item.index).is_some_and(|row| item.external_id.as_deref() == Some(&row.external_id))
+    rows.get(item.index)
+        .is_some_and(|row| item.external_id.as_deref() == Some(&row.external_id))
 }
 
 /// The warnings of the batch that came last: the same contacts may stand in an earlier one.
@@ -130,7 +155,10 @@ impl PushBatchResponse {
         for group in &self.warnings {
             for (index, row) in rows.iter().enumerate() {
                 if group.external_ids.contains(&row.external_id) && !self.is_rejected(index) {
-                    dropped.entry(index).or_default().push(group.message.clone());
+                    dropped
+                        .entry(index)
+                        .or_default()
+                        .push(group.message.clone());
                 }
             }
         }
@@ -138,13 +166,18 @@ impl PushBatchResponse {
     }
 
     fn is_rejected(&self, index: usize) -> bool {
-        self.rejections.iter().any(|rejection| rejection.index == index)
+        self.rejections
+            .iter()
+            .any(|rejection| rejection.index == index)
     }
 
     /// One result for each row.
     pub(super) fn for_each(&self, rows: &[SentRow], dropped: &DroppedValues) -> Vec<RowResult> {
-        let rejections: HashMap<usize, &BatchRejection> =
-            self.rejections.iter().map(|rejection| (rejection.index, rejection)).collect();
+        let rejections: HashMap<usize, &BatchRejection> = self
+            .rejections
+            .iter()
+            .map(|rejection| (rejection.index, rejection))
+            .collect();
         let result = |(index, row): (usize, &SentRow)| {
             let rejection = rejections.get(&index);
             let status = match (rejection, row.is_delete) {
@@ -162,7 +195,10 @@ impl PushBatchResponse {
                 text(|found| &found.code),
                 text(|found| &found.field),
                 text(|found| &found.message),
-                dropped.get(&index).map(|messages| messages.join(" ")).unwrap_or_default(),
+                dropped
+                    .get(&index)
+                    .map(|messages| messages.join(" "))
+                    .unwrap_or_default(),
             ];
             RowResult { cells, counts_as }
         };
@@ -177,7 +213,10 @@ mod tests {
     use super::*;
 
     fn row(external_id: &str) -> SentRow {
-        SentRow { external_id: external_id.to_owned(), is_delete: external_id == "gone" }
+        SentRow {
+            external_id: external_id.to_owned(),
+            is_delete: external_id == "gone",
+        }
     }
 
     #[test]
@@ -189,18 +228,29 @@ mod tests {
         .unwrap();
         let rows = [row("a"), row("b"), row("gone")];
         let results = pushed.for_each(&rows, &pushed.named(&rows));
-        let shown: Vec<String> = results.iter().map(|result| result.cells.join("|")).collect();
+        let shown: Vec<String> = results
+            .iter()
+            .map(|result| result.cells.join("|"))
+            .collect();
         assert_eq!(
             shown,
-            ["a|accepted||||age must be.", "b|rejected|invalid_email|email|No.|", "gone|deleted||||"]
+            [
+                "a|accepted||||age must be.",
+                "b|rejected|invalid_email|email|No.|",
+                "gone|deleted||||"
+            ]
         );
         assert_eq!(results[1].counts_as, "invalid_email");
     }
 
     #[test]
     fn of_stored_warnings_those_of_the_latest_batch_count() {
-        let item =
-            |batch, index| StoredWarning { batch, index, external_id: None, message: format!("{batch}") };
+        let item = |batch, index| StoredWarning {
+            batch,
+            index,
+            external_id: None,
+            message: format!("{batch}"),
+        };
         let dropped = latest(vec![item(1, 0), item(2, 0), item(2, 3)]);
         assert_eq!(
             (dropped.len(), &dropped[&0], &dropped[&3]),

@@ -21,7 +21,12 @@ impl DeclaredFields {
     /// # Errors
     /// As the service says.
     pub(super) async fn read(client: &GatewayClient) -> anyhow::Result<Self> {
-        Ok(client.ask(&GatewayRequest::get(format!("{BASE}/schema")), &UploadProgress::none()).await?)
+        Ok(client
+            .ask(
+                &GatewayRequest::get(format!("{BASE}/schema")),
+                &UploadProgress::none(),
+            )
+            .await?)
     }
 
     /// Each field's key with what a column of it may be called: its label, and the names of what it means.
@@ -37,10 +42,16 @@ impl DeclaredFields {
 
     /// What contacts can have that no declared field fills, with its names: a new column of that name will.
     pub(super) fn unclaimed(&self) -> Vec<(String, Vec<String>)> {
-        let is_claimed =
-            |name: &str| self.fields.iter().any(|field| field["semantic"] == name || field["key"] == name);
+        let is_claimed = |name: &str| {
+            self.fields
+                .iter()
+                .any(|field| field["semantic"] == name || field["key"] == name)
+        };
         let names = FieldSemantic::ALL.into_iter().map(FieldSemantic::as_str);
-        names.filter(|name| !is_claimed(name)).map(|name| (name.to_owned(), aliases(name))).collect()
+        names
+            .filter(|name| !is_claimed(name))
+            .map(|name| (name.to_owned(), aliases(name)))
+            .collect()
     }
 
     /// The columns' fields that are not declared yet, as they are declared.
@@ -48,12 +59,18 @@ impl DeclaredFields {
         let is_declared = |key: &str| self.fields.iter().any(|field| field["key"] == key);
         let unclaimed = self.unclaimed();
         let declaration = |(heading, field): (&String, &Option<String>)| {
-            let key =
-                field.as_deref().filter(|key| !matches!(*key, "external_id" | "op") && !is_declared(key))?;
+            let key = field
+                .as_deref()
+                .filter(|key| !matches!(*key, "external_id" | "op") && !is_declared(key))?;
             let semantic = unclaimed.iter().any(|(name, _)| name == key).then_some(key);
             Some(json!({"key": key, "label": heading, "type": "text", "semantic": semantic}))
         };
-        sheet.headings.iter().zip(&columns.fields).filter_map(declaration).collect()
+        sheet
+            .headings
+            .iter()
+            .zip(&columns.fields)
+            .filter_map(declaration)
+            .collect()
     }
 
     /// Declares further fields beside those that are.
@@ -68,7 +85,12 @@ impl DeclaredFields {
     ) -> anyhow::Result<()> {
         let fields: Vec<&Value> = self.fields.iter().chain(missing).collect();
         let body = json!({ "fields": fields }).to_string();
-        let _: Value = client.ask(&GatewayRequest::post(format!("{BASE}/schema"), body), progress).await?;
+        let _: Value = client
+            .ask(
+                &GatewayRequest::post(format!("{BASE}/schema"), body),
+                progress,
+            )
+            .await?;
         Ok(())
     }
 }
@@ -76,7 +98,10 @@ impl DeclaredFields {
 fn aliases(field: &str) -> Vec<String> {
     let known = RECIPIENT.iter().find(|known| known.field == field);
     let names = known.map(|known| known.aliases).unwrap_or_default();
-    std::iter::once(field).chain(names.iter().copied()).map(str::to_owned).collect()
+    std::iter::once(field)
+        .chain(names.iter().copied())
+        .map(str::to_owned)
+        .collect()
 }
 
 #[cfg(test)]
@@ -86,7 +111,9 @@ mod tests {
     #[test]
     fn a_declared_field_goes_by_its_key_its_label_and_its_meaning() {
         let declared = DeclaredFields {
-            fields: vec![json!({"key": "plz", "label": "ZIP of home", "type": "text", "semantic": "zip"})],
+            fields: vec![
+                json!({"key": "plz", "label": "ZIP of home", "type": "text", "semantic": "zip"}),
+            ],
         };
         let names = declared.names();
         assert_eq!(names[0].0, "plz");

@@ -89,7 +89,11 @@ impl SendBatchResponse {
         }
         let mailed = if self.validated { WOULD_MAIL } else { MAILED };
         let is_mailed = |outcome: &SentRowOutcome| outcome.status == mailed;
-        let told_not_mailed = self.results.iter().filter(|outcome| !is_mailed(outcome)).count();
+        let told_not_mailed = self
+            .results
+            .iter()
+            .filter(|outcome| !is_mailed(outcome))
+            .count();
         let all_told = told_not_mailed == self.summary.not_mailed;
         let mut told = self.results.iter().peekable();
         references
@@ -97,9 +101,16 @@ impl SendBatchResponse {
             .map(|reference| {
                 let own = told.next_if(|outcome| outcome.reference.as_deref() == Some(reference));
                 // Before the last one that is told of, and when everybody is, who is left out was mailed.
-                let status = if all_told || told.peek().is_some() { mailed } else { UNKNOWN };
-                own.map_or_else(|| SentRowOutcome::left_out(reference, status), SentRowOutcome::clone)
-                    .result()
+                let status = if all_told || told.peek().is_some() {
+                    mailed
+                } else {
+                    UNKNOWN
+                };
+                own.map_or_else(
+                    || SentRowOutcome::left_out(reference, status),
+                    SentRowOutcome::clone,
+                )
+                .result()
             })
             .collect()
     }
@@ -116,9 +127,13 @@ impl SentRowOutcome {
     }
 
     fn result(&self) -> RowResult {
-        let number = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
-        let warnings: Vec<String> =
-            self.warnings.iter().map(|warning| format!("{} ({})", warning.code, warning.field)).collect();
+        let number =
+            |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
+        let warnings: Vec<String> = self
+            .warnings
+            .iter()
+            .map(|warning| format!("{} ({})", warning.code, warning.field))
+            .collect();
         let cells = vec![
             self.reference.clone().unwrap_or_default(),
             self.status.clone(),
@@ -133,8 +148,15 @@ impl SentRowOutcome {
             warnings.join("; "),
             self.return_address_reason.clone(),
         ];
-        let counts_as = if self.reason.is_empty() { &self.status } else { &self.reason };
-        RowResult { cells, counts_as: counts_as.clone() }
+        let counts_as = if self.reason.is_empty() {
+            &self.status
+        } else {
+            &self.reason
+        };
+        RowResult {
+            cells,
+            counts_as: counts_as.clone(),
+        }
     }
 }
 
@@ -145,9 +167,16 @@ mod tests {
     use super::*;
 
     fn counted(answer: Value, references: &[&str]) -> Vec<String> {
-        let references: Vec<String> = references.iter().map(|&reference| reference.to_owned()).collect();
+        let references: Vec<String> = references
+            .iter()
+            .map(|&reference| reference.to_owned())
+            .collect();
         let answer: SendBatchResponse = serde_json::from_value(answer).unwrap();
-        answer.for_each(&references).into_iter().map(|result| result.counts_as).collect()
+        answer
+            .for_each(&references)
+            .into_iter()
+            .map(|result| result.counts_as)
+            .collect()
     }
 
     fn outcome(reference: &str, status: &str, reason: &str) -> Value {
@@ -163,13 +192,20 @@ mod tests {
 
     #[test]
     fn in_a_shortened_answer_who_is_left_out_before_the_last_was_mailed() {
-        let results =
-            json!([outcome("b", "not_mailed", "do_not_mail"), {"reference": "d", "status": "mailed"}]);
-        let whole = json!({"summary": {"notMailed": 1}, "results": results, "results_truncated": true});
+        let results = json!([outcome("b", "not_mailed", "do_not_mail"), {"reference": "d", "status": "mailed"}]);
+        let whole =
+            json!({"summary": {"notMailed": 1}, "results": results, "results_truncated": true});
         let references = ["a", "b", "c", "d", "e"];
-        assert_eq!(counted(whole, &references), ["mailed", "do_not_mail", "mailed", "mailed", "mailed"]);
-        let cut_off = json!({"summary": {"notMailed": 2}, "results": results, "results_truncated": true});
-        assert_eq!(counted(cut_off, &references), ["mailed", "do_not_mail", "mailed", "mailed", "unknown"]);
+        assert_eq!(
+            counted(whole, &references),
+            ["mailed", "do_not_mail", "mailed", "mailed", "mailed"]
+        );
+        let cut_off =
+            json!({"summary": {"notMailed": 2}, "results": results, "results_truncated": true});
+        assert_eq!(
+            counted(cut_off, &references),
+            ["mailed", "do_not_mail", "mailed", "mailed", "unknown"]
+        );
         let results = json!([{"reference": "b", "status": "would_mail"}]);
         let dry = json!({"validated": true, "summary": {"notMailed": 0}, "results": results, "results_truncated": true});
         assert_eq!(counted(dry, &["a", "b", "c"]), ["would_mail"; 3]);

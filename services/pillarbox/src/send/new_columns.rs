@@ -21,8 +21,14 @@ const FORMULA_SERVER: &str = "/api/formulas/v1/mcp";
 const PAGES: usize = 1_000;
 
 /// Headings that hold a whole name, as letters alone. A card prints first and last names apart.
-const WHOLE_NAMES: [&str; 6] =
-    ["name", "fullname", "contactname", "customername", "recipientname", "firstandlastname"];
+const WHOLE_NAMES: [&str; 6] = [
+    "name",
+    "fullname",
+    "contactname",
+    "customername",
+    "recipientname",
+    "firstandlastname",
+];
 
 /// A column that the address book does not have.
 #[derive(Debug, PartialEq, Eq)]
@@ -79,7 +85,9 @@ impl NewBookColumns {
     ) -> anyhow::Result<Self> {
         let is_own = |field: &&String| RECIPIENT.iter().all(|known| known.field != *field);
         let known = match columns.fields.iter().flatten().any(|field| is_own(&field)) {
-            true => team_columns(client).await.context("the columns of the address book cannot be read")?,
+            true => team_columns(client)
+                .await
+                .context("the columns of the address book cannot be read")?,
             false => HashSet::new(),
         };
         Ok(Self::among(sheet, columns, &known))
@@ -87,14 +95,27 @@ impl NewBookColumns {
 
     fn among(sheet: &TableFile, columns: &MappedColumns, known: &HashSet<String>) -> Self {
         let is_field = |field: &str| RECIPIENT.iter().any(|known| known.field == field);
-        let new = columns.fields.iter().enumerate().filter_map(|(index, field)| {
-            let field =
-                field.as_ref().filter(|field| !is_field(field) && !known.contains(&fold_name(field)))?;
-            let (heading, field) = (sheet.headings[index].clone(), field.clone());
-            Some(NewBookColumn { index, heading, field, is_said: columns.said.contains(&index) })
-        });
+        let new = columns
+            .fields
+            .iter()
+            .enumerate()
+            .filter_map(|(index, field)| {
+                let field = field
+                    .as_ref()
+                    .filter(|field| !is_field(field) && !known.contains(&fold_name(field)))?;
+                let (heading, field) = (sheet.headings[index].clone(), field.clone());
+                Some(NewBookColumn {
+                    index,
+                    heading,
+                    field,
+                    is_said: columns.said.contains(&index),
+                })
+            });
         let fills = |name: &str| columns.position(name).is_some();
-        Self { columns: new.collect(), is_nameless: !fills("first_name") && !fills("last_name") }
+        Self {
+            columns: new.collect(),
+            is_nameless: !fills("first_name") && !fills("last_name"),
+        }
     }
 
     /// Whether this column of the file is one of them.
@@ -128,19 +149,37 @@ impl NewBookColumns {
     /// # Errors
     /// When nobody does, with what to say.
     pub(super) async fn agree(&self, command: &SendArgs) -> anyhow::Result<()> {
-        let is_typed =
-            |column: &&NewBookColumn| command.types.iter().any(|(field, _)| *field == column.field);
-        let unsaid: Vec<&NewBookColumn> =
-            self.columns.iter().filter(|column| !column.is_said && !is_typed(column)).collect();
+        let is_typed = |column: &&NewBookColumn| {
+            command
+                .types
+                .iter()
+                .any(|(field, _)| *field == column.field)
+        };
+        let unsaid: Vec<&NewBookColumn> = self
+            .columns
+            .iter()
+            .filter(|column| !column.is_said && !is_typed(column))
+            .collect();
         if unsaid.is_empty() || command.new_columns {
             return Ok(());
         }
         if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
-            let question = format!("{}\nMake what is new, and send? [y/N] ", self.notes().join("\n"));
+            let question = format!(
+                "{}\nMake what is new, and send? [y/N] ",
+                self.notes().join("\n")
+            );
             let answer = tokio::task::spawn_blocking(move || ask(&question)).await??;
-            return if answer { Ok(()) } else { bail!("nothing was sent") };
+            return if answer {
+                Ok(())
+            } else {
+                bail!("nothing was sent")
+            };
         }
-        bail!("nothing was sent: {}: {}", command.upload.file.display(), self.refusal(&unsaid))
+        bail!(
+            "nothing was sent: {}: {}",
+            command.upload.file.display(),
+            self.refusal(&unsaid)
+        )
     }
 
     fn refusal(&self, unsaid: &[&NewBookColumn]) -> String {
@@ -152,20 +191,33 @@ impl NewBookColumns {
             )
         });
         // The first note only names them again.
-        let notes = self.notes().into_iter().skip(1).map(|note| note.trim_end_matches('.').to_owned());
+        let notes = self
+            .notes()
+            .into_iter()
+            .skip(1)
+            .map(|note| note.trim_end_matches('.').to_owned());
         named.chain(notes).collect::<Vec<_>>().join("; ")
     }
 }
 
 impl std::fmt::Display for NewBookColumn {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "column {} \"{:.60}\"", self.index + 1, self.heading)
+        write!(
+            formatter,
+            "column {} \"{:.60}\"",
+            self.index + 1,
+            self.heading
+        )
     }
 }
 
 impl NewBookColumn {
     fn is_whole_name(&self) -> bool {
-        let letters: String = self.heading.chars().filter(|character| character.is_alphabetic()).collect();
+        let letters: String = self
+            .heading
+            .chars()
+            .filter(|character| character.is_alphabetic())
+            .collect();
         WHOLE_NAMES.contains(&letters.to_lowercase().as_str())
     }
 }
@@ -184,15 +236,24 @@ fn ask(question: &str) -> anyhow::Result<bool> {
 async fn team_columns(client: &GatewayClient) -> Result<HashSet<String>, GatewayError> {
     let (mut known, mut after) = (HashSet::new(), Value::Null);
     for _ in 0..PAGES {
-        let arguments = if after.is_null() { json!({}) } else { json!({ "after": after }) };
+        let arguments = if after.is_null() {
+            json!({})
+        } else {
+            json!({ "after": after })
+        };
         let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
             "params": {"name": "list_columns", "arguments": arguments}});
         let answer: ColumnsCallResponse = client
-            .ask(&GatewayRequest::post(FORMULA_SERVER, call.to_string()), &UploadProgress::none())
+            .ask(
+                &GatewayRequest::post(FORMULA_SERVER, call.to_string()),
+                &UploadProgress::none(),
+            )
             .await?;
         let unreadable = || GatewayError::Unreadable("the service lists no columns".to_owned());
-        let TeamColumnsPage { columns, next_after } =
-            answer.result.ok_or_else(unreadable)?.structured_content;
+        let TeamColumnsPage {
+            columns,
+            next_after,
+        } = answer.result.ok_or_else(unreadable)?.structured_content;
         known.extend(columns.iter().map(|column| fold_name(&column.name)));
         match next_after {
             Some(next) => after = json!(next),
@@ -211,18 +272,36 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), format!("{headings}\n")).unwrap();
         let sheet = TableFile::open(file.path()).unwrap();
-        let mappings: Vec<ColumnMapping> = mappings.iter().map(|text| text.parse().unwrap()).collect();
-        let columns =
-            map_columns(&sheet.headings, RECIPIENT, &[], &mappings, &[], UnknownColumnRule::OwnColumn)
-                .unwrap();
-        NewBookColumns::among(&sheet, &columns, &known.iter().map(|name| fold_name(name)).collect())
+        let mappings: Vec<ColumnMapping> =
+            mappings.iter().map(|text| text.parse().unwrap()).collect();
+        let columns = map_columns(
+            &sheet.headings,
+            RECIPIENT,
+            &[],
+            &mappings,
+            &[],
+            UnknownColumnRule::OwnColumn,
+        )
+        .unwrap();
+        NewBookColumns::among(
+            &sheet,
+            &columns,
+            &known.iter().map(|name| fold_name(name)).collect(),
+        )
     }
 
     #[test]
     fn a_column_is_new_that_is_no_field_and_not_in_the_address_book() {
-        let new = found("full name,address,VISITS,Zip,Plan,", &["Plan=Plan"], &["visits"]);
-        let shown: Vec<_> =
-            new.columns.iter().map(|column| (column.heading.as_str(), column.is_said)).collect();
+        let new = found(
+            "full name,address,VISITS,Zip,Plan,",
+            &["Plan=Plan"],
+            &["visits"],
+        );
+        let shown: Vec<_> = new
+            .columns
+            .iter()
+            .map(|column| (column.heading.as_str(), column.is_said))
+            .collect();
         assert_eq!(shown, [("full name", false), ("Plan", true)]);
         assert!(new.has(0) && !new.has(2));
     }
@@ -230,7 +309,10 @@ mod tests {
     #[test]
     fn a_whole_name_and_no_name_at_all_are_noted() {
         let notes = found("Full Name,address", &[], &[]).notes().join(" ");
-        assert!(notes.contains("split it into two columns") && notes.contains("CURRENT RESIDENT"), "{notes}");
+        assert!(
+            notes.contains("split it into two columns") && notes.contains("CURRENT RESIDENT"),
+            "{notes}"
+        );
         assert!(found("first name,address", &[], &[]).notes().is_empty());
     }
 }

@@ -25,12 +25,16 @@ impl FromStr for ColumnMapping {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (column, field) =
-            text.rsplit_once('=').ok_or("write COLUMN=FIELD, or COLUMN= to leave it out")?;
+        let (column, field) = text
+            .rsplit_once('=')
+            .ok_or("write COLUMN=FIELD, or COLUMN= to leave it out")?;
         if column.trim().is_empty() {
             return Err("the column's heading is missing: write COLUMN=FIELD".to_owned());
         }
-        Ok(Self { column: column.trim().to_owned(), field: field.trim().to_owned() })
+        Ok(Self {
+            column: column.trim().to_owned(),
+            field: field.trim().to_owned(),
+        })
     }
 }
 
@@ -55,7 +59,9 @@ pub(crate) struct MappedColumns {
 impl MappedColumns {
     /// The place of the column that fills a field.
     pub(crate) fn position(&self, field: &str) -> Option<usize> {
-        self.fields.iter().position(|filled| filled.as_deref() == Some(field))
+        self.fields
+            .iter()
+            .position(|filled| filled.as_deref() == Some(field))
     }
 }
 
@@ -82,10 +88,18 @@ pub(crate) fn map_columns(
     let said = said(headings, mappings, &mut problems);
     let mut fields = Vec::new();
     for (index, heading) in headings.iter().enumerate() {
-        let column = HeadingColumn { number: index + 1, heading };
+        let column = HeadingColumn {
+            number: index + 1,
+            heading,
+        };
         let field = match said.get(&index) {
             Some(field) => check_said(&column, field, &targets, unknown),
-            None => guess(&column, &targets, &said.values().copied().collect::<Vec<_>>(), unknown),
+            None => guess(
+                &column,
+                &targets,
+                &said.values().copied().collect::<Vec<_>>(),
+                unknown,
+            ),
         };
         fields.push(field.unwrap_or_else(|problem| {
             problems.push(problem);
@@ -99,7 +113,10 @@ pub(crate) fn map_columns(
     if !problems.is_empty() {
         return Err(problems);
     }
-    Ok(MappedColumns { fields, said: said.into_keys().collect() })
+    Ok(MappedColumns {
+        fields,
+        said: said.into_keys().collect(),
+    })
 }
 
 struct HeadingColumn<'a> {
@@ -113,14 +130,23 @@ impl std::fmt::Display for HeadingColumn<'_> {
     }
 }
 
-fn targets<'a>(known: &'static [KnownField], own: &'a [(String, Vec<String>)]) -> Vec<MappingTarget<'a>> {
+fn targets<'a>(
+    known: &'static [KnownField],
+    own: &'a [(String, Vec<String>)],
+) -> Vec<MappingTarget<'a>> {
     let known = known.iter().map(|known| MappingTarget {
         field: known.field,
-        names: std::iter::once(known.field).chain(known.aliases.iter().copied()).map(plain).collect(),
+        names: std::iter::once(known.field)
+            .chain(known.aliases.iter().copied())
+            .map(plain)
+            .collect(),
     });
     let own = own.iter().map(|(field, names)| MappingTarget {
         field,
-        names: std::iter::once(field).chain(names).map(|name| plain(name)).collect(),
+        names: std::iter::once(field)
+            .chain(names)
+            .map(|name| plain(name))
+            .collect(),
     });
     // A field that the caller names exactly comes before what another one may also be called.
     own.chain(known).collect()
@@ -128,7 +154,10 @@ fn targets<'a>(known: &'static [KnownField], own: &'a [(String, Vec<String>)]) -
 
 /// Small letters and digits only: `Zip Code`, `zip_code` and `ZIP-code` are one heading.
 fn plain(name: &str) -> String {
-    name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    name.chars()
+        .filter(|character| character.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 /// What was typed, by the position of its column.
@@ -142,15 +171,23 @@ fn said<'a>(
         let found = headings
             .iter()
             .position(|heading| heading == column)
-            .or_else(|| headings.iter().position(|heading| plain(heading) == plain(column)));
+            .or_else(|| {
+                headings
+                    .iter()
+                    .position(|heading| plain(heading) == plain(column))
+            });
         match found {
             Some(index) => {
                 said.insert(index, field.as_str());
             }
             None => {
                 let near = nearest(column, headings.iter().map(String::as_str));
-                let hint = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
-                problems.push(format!("--map \"{column}={field}\": the file has no such column{hint}"));
+                let hint = near
+                    .map(|near| format!("; did you mean \"{near}\"?"))
+                    .unwrap_or_default();
+                problems.push(format!(
+                    "--map \"{column}={field}\": the file has no such column{hint}"
+                ));
             }
         }
     }
@@ -166,11 +203,14 @@ fn check_said(
     if field.is_empty() {
         return Ok(None);
     }
-    if targets.iter().any(|target| target.field == field) || unknown == UnknownColumnRule::OwnColumn {
+    if targets.iter().any(|target| target.field == field) || unknown == UnknownColumnRule::OwnColumn
+    {
         return checked_name(column, field).map(Some);
     }
     let near = nearest(field, targets.iter().map(|target| target.field));
-    let hint = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+    let hint = near
+        .map(|near| format!("; did you mean {near}?"))
+        .unwrap_or_default();
     Err(format!("{column}: there is no field {field}{hint}"))
 }
 
@@ -206,15 +246,17 @@ fn guess(
     }
     match unknown {
         UnknownColumnRule::OwnColumn => checked_name(column, heading).map(Some),
-        UnknownColumnRule::Refused(help) => {
-            Err(format!("{column} {help}, or say --map '{heading}=' to leave it out"))
-        }
+        UnknownColumnRule::Refused(help) => Err(format!(
+            "{column} {help}, or say --map '{heading}=' to leave it out"
+        )),
     }
 }
 
 fn checked_name(column: &HeadingColumn<'_>, field: &str) -> Result<String, String> {
     if field.chars().count() > FIELD_NAME_CHARS {
-        return Err(format!("{column}: the name of a field has at most {FIELD_NAME_CHARS} characters"));
+        return Err(format!(
+            "{column}: the name of a field has at most {FIELD_NAME_CHARS} characters"
+        ));
     }
     Ok(field.to_owned())
 }
@@ -251,7 +293,9 @@ fn refuse_doubles(headings: &[String], fields: &[Option<String>], problems: &mut
     for (index, field) in fields.iter().enumerate() {
         let Some(field) = field else { continue };
         // The service compares custom names without regard to case.
-        let Some(earlier) = first.insert(field.to_lowercase(), index) else { continue };
+        let Some(earlier) = first.insert(field.to_lowercase(), index) else {
+            continue;
+        };
         problems.push(format!(
             "columns {} \"{:.60}\" and {} \"{:.60}\" both fill {field}: say --map '{}=' to leave one out",
             earlier + 1,
@@ -273,8 +317,11 @@ fn refuse_missing(
         if fields.iter().flatten().any(|filled| filled == field) {
             continue;
         }
-        let shown: Vec<String> =
-            headings.iter().take(HEADINGS_SHOWN).map(|heading| format!("\"{heading:.60}\"")).collect();
+        let shown: Vec<String> = headings
+            .iter()
+            .take(HEADINGS_SHOWN)
+            .map(|heading| format!("\"{heading:.60}\""))
+            .collect();
         problems.push(format!(
             "no column fills {field}: say --map 'COLUMN={field}'; the columns are {}",
             shown.join(", ")
@@ -291,16 +338,40 @@ mod tests {
 
     fn map(headings: &[&str], mappings: &[&str]) -> Result<Vec<String>, String> {
         let headings: Vec<String> = headings.iter().map(|&heading| heading.to_owned()).collect();
-        let mappings: Vec<ColumnMapping> = mappings.iter().map(|text| text.parse().unwrap()).collect();
-        map_columns(&headings, RECIPIENT, &[], &mappings, &ADDRESS, UnknownColumnRule::OwnColumn)
-            .map(|columns| columns.fields.into_iter().map(Option::unwrap_or_default).collect())
-            .map_err(|problems| problems.join("\n"))
+        let mappings: Vec<ColumnMapping> =
+            mappings.iter().map(|text| text.parse().unwrap()).collect();
+        map_columns(
+            &headings,
+            RECIPIENT,
+            &[],
+            &mappings,
+            &ADDRESS,
+            UnknownColumnRule::OwnColumn,
+        )
+        .map(|columns| {
+            columns
+                .fields
+                .into_iter()
+                .map(Option::unwrap_or_default)
+                .collect()
+        })
+        .map_err(|problems| problems.join("\n"))
     }
 
     #[test]
     fn headings_are_known_by_what_people_call_them() {
-        let headings =
-            ["ID", "First Name", "Surname", "Street Address", "Apt", "CITY", "st", "Zip-Code", "Visits", ""];
+        let headings = [
+            "ID",
+            "First Name",
+            "Surname",
+            "Street Address",
+            "Apt",
+            "CITY",
+            "st",
+            "Zip-Code",
+            "Visits",
+            "",
+        ];
         let fields = [
             "reference",
             "first_name",
@@ -321,18 +392,29 @@ mod tests {
         let headings = ["Frist Name", "address", "city", "state", "zip"];
         let problem = map(&headings, &[]).unwrap_err();
         assert!(
-            problem
-                .contains("column 1 \"Frist Name\" looks like first_name: say --map 'Frist Name=first_name'"),
+            problem.contains(
+                "column 1 \"Frist Name\" looks like first_name: say --map 'Frist Name=first_name'"
+            ),
             "{problem}"
         );
-        assert_eq!(map(&headings, &["Frist Name=first_name"]).unwrap()[0], "first_name");
-        assert_eq!(map(&headings, &["Frist Name=Frist Name"]).unwrap()[0], "Frist Name");
+        assert_eq!(
+            map(&headings, &["Frist Name=first_name"]).unwrap()[0],
+            "first_name"
+        );
+        assert_eq!(
+            map(&headings, &["Frist Name=Frist Name"]).unwrap()[0],
+            "Frist Name"
+        );
         assert_eq!(map(&headings, &["Frist Name="]).unwrap()[0], "");
     }
 
     #[test]
     fn a_column_that_the_file_does_not_have_gets_the_nearest_one_suggested() {
-        let problem = map(&["address", "city", "state", "Zip Code"], &["Zipp Code=zip"]).unwrap_err();
+        let problem = map(
+            &["address", "city", "state", "Zip Code"],
+            &["Zipp Code=zip"],
+        )
+        .unwrap_err();
         assert_eq!(
             problem,
             "--map \"Zipp Code=zip\": the file has no such column; did you mean \"Zip Code\"?"
@@ -343,7 +425,9 @@ mod tests {
     fn what_mailing_needs_must_be_there_and_only_once() {
         let problem = map(&["address", "city", "state"], &[]).unwrap_err();
         assert!(
-            problem.starts_with("no column fills zip: say --map 'COLUMN=zip'; the columns are \"address\""),
+            problem.starts_with(
+                "no column fills zip: say --map 'COLUMN=zip'; the columns are \"address\""
+            ),
             "{problem}"
         );
         let problem = map(&["street", "address", "city", "state", "zip"], &[]).unwrap_err();
@@ -359,7 +443,10 @@ mod tests {
             &["mail", "Mailing Address", "address", "city", "state", "zip"],
             &["address=address_1", "mail="],
         );
-        assert_eq!(fields.unwrap(), ["", "Mailing Address", "address_1", "city", "state", "zip"]);
+        assert_eq!(
+            fields.unwrap(),
+            ["", "Mailing Address", "address_1", "city", "state", "zip"]
+        );
     }
 
     #[test]
@@ -367,7 +454,8 @@ mod tests {
         let headings = ["id".to_owned(), "emial".to_owned(), "shoe size".to_owned()];
         let own = [("Email".to_owned(), vec!["E-mail address".to_owned()])];
         let unknown = UnknownColumnRule::Refused("is not declared: say --declare");
-        let problems = map_columns(&headings, CONTACT, &own, &[], &["external_id"], unknown).unwrap_err();
+        let problems =
+            map_columns(&headings, CONTACT, &own, &[], &["external_id"], unknown).unwrap_err();
         assert!(problems[0].contains("looks like Email"), "{problems:?}");
         assert!(
             problems[1].starts_with("column 3 \"shoe size\" is not declared: say --declare"),

@@ -70,12 +70,24 @@ impl TableFile {
         if let Some(foreign) = ForeignFile::of(&first) {
             bail!("{shown} is {foreign}");
         }
-        let start = if first.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+        let start = if first.starts_with(BYTE_ORDER_MARK) {
+            BYTE_ORDER_MARK.len()
+        } else {
+            0
+        };
         let delimiter = delimiter(&first[start..]);
         let start = u64::try_from(start)?;
-        let mut sheet = Self { path: path.to_owned(), delimiter, start, headings: Vec::new() };
+        let mut sheet = Self {
+            path: path.to_owned(),
+            delimiter,
+            start,
+            headings: Vec::new(),
+        };
         let mut record = ByteRecord::new();
-        sheet.reader()?.read_byte_record(&mut record).with_context(|| format!("cannot read {shown}"))?;
+        sheet
+            .reader()?
+            .read_byte_record(&mut record)
+            .with_context(|| format!("cannot read {shown}"))?;
         sheet.headings = record
             .iter()
             .map(|cell| std::str::from_utf8(cell).map(|text| text.trim().to_owned()))
@@ -88,8 +100,8 @@ impl TableFile {
     }
 
     fn reader(&self) -> anyhow::Result<csv::Reader<LineCounter<File>>> {
-        let mut file =
-            File::open(&self.path).with_context(|| format!("cannot read {}", self.path.display()))?;
+        let mut file = File::open(&self.path)
+            .with_context(|| format!("cannot read {}", self.path.display()))?;
         file.seek(SeekFrom::Start(self.start))?;
         Ok(ReaderBuilder::new()
             .has_headers(false)
@@ -106,22 +118,33 @@ impl TableFile {
         let mut reader = self.reader()?;
         let mut record = ByteRecord::new();
         reader.read_byte_record(&mut record)?;
-        Ok(TableRows { sheet: self, reader, record })
+        Ok(TableRows {
+            sheet: self,
+            reader,
+            record,
+        })
     }
 
     /// Looks at every row, `check` at what is the caller's to know. Returns how many there are.
     ///
     /// # Errors
     /// A list of the rows that cannot be used, with line and column; or the file has no rows.
-    pub(crate) fn examine(&self, check: impl Fn(&TableRow) -> Result<(), String>) -> anyhow::Result<u64> {
+    pub(crate) fn examine(
+        &self,
+        check: impl Fn(&TableRow) -> Result<(), String>,
+    ) -> anyhow::Result<u64> {
         let (mut rows, mut bad) = (0_u64, Vec::new());
         let mut bad_rows = 0_u64;
         for row in self.rows()? {
             rows += 1;
             let problem = match row {
-                Ok(row) => {
-                    check(&row).map_err(|problem| BadRowError { line: row.line, column: None, problem }).err()
-                }
+                Ok(row) => check(&row)
+                    .map_err(|problem| BadRowError {
+                        line: row.line,
+                        column: None,
+                        problem,
+                    })
+                    .err(),
                 Err(problem) => Some(problem),
             };
             if let Some(problem) = problem {
@@ -155,24 +178,45 @@ impl TableFile {
     }
 
     fn row(&self, line: u64, record: &ByteRecord) -> Result<TableRow, BadRowError> {
-        let bad = |column: Option<String>, problem: String| BadRowError { line, column, problem };
+        let bad = |column: Option<String>, problem: String| BadRowError {
+            line,
+            column,
+            problem,
+        };
         let (found, expected) = (record.len(), self.headings.len());
-        if found > expected && record.iter().skip(expected).any(|cell| !cell.trim_ascii().is_empty()) {
+        if found > expected
+            && record
+                .iter()
+                .skip(expected)
+                .any(|cell| !cell.trim_ascii().is_empty())
+        {
             let problem = format!(
                 "{found} cells under {expected} headings: is a cell with a comma without its quotes?"
             );
             return Err(bad(None, problem));
         }
         if found < expected {
-            return Err(bad(None, format!("only {found} cells under {expected} headings")));
+            return Err(bad(
+                None,
+                format!("only {found} cells under {expected} headings"),
+            ));
         }
         let mut cells = Vec::with_capacity(expected);
         for (index, cell) in record.iter().take(expected).enumerate() {
-            let column = || Some(format!("column {} \"{:.60}\"", index + 1, self.headings[index]));
+            let column = || {
+                Some(format!(
+                    "column {} \"{:.60}\"",
+                    index + 1,
+                    self.headings[index]
+                ))
+            };
             let text = std::str::from_utf8(cell)
                 .map_err(|_| bad(column(), "not UTF-8: save the file as UTF-8".to_owned()))?;
             if text.contains('\0') {
-                return Err(bad(column(), "holds the character U+0000, which cannot be stored".to_owned()));
+                return Err(bad(
+                    column(),
+                    "holds the character U+0000, which cannot be stored".to_owned(),
+                ));
             }
             cells.push(text.trim().to_owned());
         }
@@ -197,7 +241,11 @@ impl Iterator for TableRows<'_> {
                 }
                 Err(error) => {
                     let line = self.line();
-                    return Some(Err(BadRowError { line, column: None, problem: error.to_string() }));
+                    return Some(Err(BadRowError {
+                        line,
+                        column: None,
+                        problem: error.to_string(),
+                    }));
                 }
             }
         }
@@ -216,7 +264,10 @@ impl TableRows<'_> {
 fn delimiter(first_line: &[u8]) -> u8 {
     let count = |byte: u8| first_line.iter().filter(|other| **other == byte).count();
     // Of equal ones the last counts.
-    [b'\t', b';', b','].into_iter().max_by_key(|byte| count(*byte)).unwrap_or(b',')
+    [b'\t', b';', b',']
+        .into_iter()
+        .max_by_key(|byte| count(*byte))
+        .unwrap_or(b',')
 }
 
 #[cfg(test)]
@@ -232,7 +283,12 @@ mod tests {
 
     fn rows(content: &[u8]) -> Vec<(u64, Vec<String>)> {
         let (_file, sheet) = open(content);
-        sheet.unwrap().rows().unwrap().map(|row| row.map(|row| (row.line, row.cells)).unwrap()).collect()
+        sheet
+            .unwrap()
+            .rows()
+            .unwrap()
+            .map(|row| row.map(|row| (row.line, row.cells)).unwrap())
+            .collect()
     }
 
     fn problem(content: &[u8]) -> String {
@@ -258,11 +314,17 @@ mod tests {
         for end in ["\n", "\r\n", "\r"] {
             let file = ["a,b", "1,2", "", "", "3,\"x", "y\"", ",", "5"].join(end);
             assert_eq!(
-                rows(&file.as_bytes()[..file.len() - 1]).iter().map(|(line, _)| *line).collect::<Vec<_>>(),
+                rows(&file.as_bytes()[..file.len() - 1])
+                    .iter()
+                    .map(|(line, _)| *line)
+                    .collect::<Vec<_>>(),
                 [2, 5]
             );
             let problem = problem(file.as_bytes());
-            assert!(problem.contains(", line 8: only 1 cells"), "{end:?}: {problem}");
+            assert!(
+                problem.contains(", line 8: only 1 cells"),
+                "{end:?}: {problem}"
+            );
         }
     }
 
@@ -270,7 +332,10 @@ mod tests {
     fn any_number_of_rows_of_separators_are_passed_over() {
         let blank = ",".repeat(8_000) + "\n";
         let content = format!("a,b\n{}1,2\n", blank.repeat(2_500));
-        assert_eq!(rows(content.as_bytes()), [(2_502, vec!["1".to_owned(), "2".to_owned()])]);
+        assert_eq!(
+            rows(content.as_bytes()),
+            [(2_502, vec!["1".to_owned(), "2".to_owned()])]
+        );
     }
 
     #[test]
@@ -280,7 +345,9 @@ mod tests {
             workbook.contains("is an Excel workbook (.xlsx)") && workbook.contains("CSV UTF-8"),
             "{workbook}"
         );
-        assert!(problem(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1").contains("is an Excel workbook (.xls)"));
+        assert!(
+            problem(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1").contains("is an Excel workbook (.xls)")
+        );
         assert!(problem(b"a\0,\0b\0\n\0").contains("UTF-16"));
     }
 
@@ -288,7 +355,10 @@ mod tests {
     fn semicolons_and_tabs_separate_too() {
         for separator in [";", "\t"] {
             let content = format!("name{separator}city\nAnn{separator}Austin, TX\n");
-            assert_eq!(rows(content.as_bytes()), [(2, vec!["Ann".to_owned(), "Austin, TX".to_owned()])]);
+            assert_eq!(
+                rows(content.as_bytes()),
+                [(2, vec!["Ann".to_owned(), "Austin, TX".to_owned()])]
+            );
         }
     }
 
@@ -297,16 +367,24 @@ mod tests {
         assert!(problem(b"a,b\n1\n1,2\n").contains("line 2: only 1 cells under 2 headings"));
         assert!(problem(b"a,b\n1,2,3\n").contains("line 2: 3 cells under 2 headings"));
         assert!(problem(b"a,b\n1,2\n1,\xff\n").contains("line 3, column 2 \"b\": not UTF-8"));
-        assert!(problem(b"a,b\n\0,2\n").contains("line 2, column 1 \"a\": holds the character U+0000"));
+        assert!(
+            problem(b"a,b\n\0,2\n").contains("line 2, column 1 \"a\": holds the character U+0000")
+        );
         assert!(problem(b"a,b\n").contains("has headings and no rows"));
         assert!(problem(b"").contains("begins with no headings"));
         assert!(problem(b"\xff\xfea\0").contains("UTF-16"));
-        assert!(problem(&[b"a,b\n".as_slice(), &b"1\n".repeat(30)].concat()).ends_with("and 20 more rows"));
+        assert!(
+            problem(&[b"a,b\n".as_slice(), &b"1\n".repeat(30)].concat())
+                .ends_with("and 20 more rows")
+        );
     }
 
     #[test]
     fn a_pipe_cannot_be_uploaded() {
-        let error = TableFile::open(Path::new("/dev/null")).err().unwrap().to_string();
+        let error = TableFile::open(Path::new("/dev/null"))
+            .err()
+            .unwrap()
+            .to_string();
         assert!(error.contains("is not a file"), "{error}");
     }
 
@@ -317,21 +395,23 @@ mod tests {
             "a;b\n1;\"\"\"\"\n",
             "a\tb\r\n1\t2\r\n",
         ];
-        fuzz::Target::new(samples).words(["\"\"", "\r", ";", "a,a"]).run(|content| {
-            let (_file, sheet) = open(content);
-            let Ok(sheet) = sheet else { return Ok(()) };
-            let (width, mut before) = (sheet.headings.len(), 0);
-            for row in sheet.rows().unwrap().flatten() {
-                proptest::prop_assert_eq!(row.cells.len(), width);
-                proptest::prop_assert!(
-                    row.line >= before,
-                    "lines never go back: {} after {}",
-                    row.line,
-                    before
-                );
-                before = row.line;
-            }
-            Ok(())
-        });
+        fuzz::Target::new(samples)
+            .words(["\"\"", "\r", ";", "a,a"])
+            .run(|content| {
+                let (_file, sheet) = open(content);
+                let Ok(sheet) = sheet else { return Ok(()) };
+                let (width, mut before) = (sheet.headings.len(), 0);
+                for row in sheet.rows().unwrap().flatten() {
+                    proptest::prop_assert_eq!(row.cells.len(), width);
+                    proptest::prop_assert!(
+                        row.line >= before,
+                        "lines never go back: {} after {}",
+                        row.line,
+                        before
+                    );
+                    before = row.line;
+                }
+                Ok(())
+            });
     }
 }

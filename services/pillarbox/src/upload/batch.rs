@@ -42,11 +42,15 @@ pub(crate) struct RowBatches<'s> {
 impl UploadEnvelope {
     /// Whether a row of this many bytes fits into a request.
     pub(crate) fn check(&self, bytes: usize) -> Result<(), String> {
-        let room = self.most_bytes.saturating_sub(self.before.len() + self.after.len());
+        let room = self
+            .most_bytes
+            .saturating_sub(self.before.len() + self.after.len());
         if bytes <= room {
             Ok(())
         } else {
-            Err(format!("the row has {bytes} bytes, and a request at most {room}"))
+            Err(format!(
+                "the row has {bytes} bytes, and a request at most {room}"
+            ))
         }
     }
 
@@ -57,17 +61,27 @@ impl UploadEnvelope {
 
     /// The rows in batches.
     pub(crate) fn batches(self, rows: TableRows<'_>) -> RowBatches<'_> {
-        RowBatches { envelope: self, rows, next: None, number: 0 }
+        RowBatches {
+            envelope: self,
+            rows,
+            next: None,
+            number: 0,
+        }
     }
 }
 
 impl RowBatches<'_> {
     /// The next row with its JSON; `None` at the end.
-    fn row(&mut self, encode: &impl Fn(&TableRow) -> String) -> anyhow::Result<Option<(TableRow, String)>> {
+    fn row(
+        &mut self,
+        encode: &impl Fn(&TableRow) -> String,
+    ) -> anyhow::Result<Option<(TableRow, String)>> {
         if let Some(row) = self.next.take() {
             return Ok(Some(row));
         }
-        let Some(row) = self.rows.next() else { return Ok(None) };
+        let Some(row) = self.rows.next() else {
+            return Ok(None);
+        };
         // Every row was read before: only a file that changes meanwhile gets here.
         let row = row.map_err(|error| anyhow!("the file has changed: {error}"))?;
         let json = encode(&row);
@@ -78,11 +92,20 @@ impl RowBatches<'_> {
     ///
     /// # Errors
     /// When the file has changed since it was examined.
-    pub(crate) fn next(&mut self, encode: impl Fn(&TableRow) -> String) -> anyhow::Result<Option<RowBatch>> {
-        let UploadEnvelope { before, after, most_rows, most_bytes } = self.envelope.clone();
+    pub(crate) fn next(
+        &mut self,
+        encode: impl Fn(&TableRow) -> String,
+    ) -> anyhow::Result<Option<RowBatch>> {
+        let UploadEnvelope {
+            before,
+            after,
+            most_rows,
+            most_bytes,
+        } = self.envelope.clone();
         let (mut rows, mut body) = (Vec::new(), before);
         while let Some((row, json)) = self.row(&encode)? {
-            let is_full = rows.len() == most_rows || body.len() + 1 + json.len() + after.len() > most_bytes;
+            let is_full =
+                rows.len() == most_rows || body.len() + 1 + json.len() + after.len() > most_bytes;
             if is_full && !rows.is_empty() {
                 self.next = Some((row, json));
                 break;
@@ -99,7 +122,11 @@ impl RowBatches<'_> {
         body.push_str(&after);
         let number = self.number;
         self.number += 1;
-        Ok(Some(RowBatch { number, rows, body: body.into() }))
+        Ok(Some(RowBatch {
+            number,
+            rows,
+            body: body.into(),
+        }))
     }
 }
 
@@ -112,13 +139,21 @@ mod tests {
 
     fn batches(lengths: &[usize], most_rows: usize, most_bytes: usize) -> Vec<RowBatch> {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let rows: String = lengths.iter().map(|length| format!("{}\n", "x".repeat(*length))).collect();
+        let rows: String = lengths
+            .iter()
+            .map(|length| format!("{}\n", "x".repeat(*length)))
+            .collect();
         std::fs::write(file.path(), format!("a\n{rows}")).unwrap();
         let sheet = TableFile::open(file.path()).unwrap();
-        let envelope =
-            UploadEnvelope { before: "[".to_owned(), after: "]".to_owned(), most_rows, most_bytes };
+        let envelope = UploadEnvelope {
+            before: "[".to_owned(),
+            after: "]".to_owned(),
+            most_rows,
+            most_bytes,
+        };
         let mut batches = envelope.batches(sheet.rows().unwrap());
-        std::iter::from_fn(|| batches.next(|row| json!(row.cells[0]).to_string()).unwrap()).collect()
+        std::iter::from_fn(|| batches.next(|row| json!(row.cells[0]).to_string()).unwrap())
+            .collect()
     }
 
     proptest! {
@@ -141,8 +176,12 @@ mod tests {
 
     #[test]
     fn a_row_that_fits_no_request_is_refused() {
-        let envelope =
-            UploadEnvelope { before: "[".to_owned(), after: "]".to_owned(), most_rows: 1, most_bytes: 10 };
+        let envelope = UploadEnvelope {
+            before: "[".to_owned(),
+            after: "]".to_owned(),
+            most_rows: 1,
+            most_bytes: 10,
+        };
         assert_eq!(envelope.check(8), Ok(()));
         assert!(envelope.check(9).unwrap_err().contains("at most 8"));
     }

@@ -28,17 +28,32 @@ impl PendingRequest {
     pub(super) fn of(batch: &RowBatch, unknown: &'static str) -> Self {
         let line = |row: Option<&TableRow>| row.map_or(0, |row| row.line);
         let (first_line, last_line) = (line(batch.rows.first()), line(batch.rows.last()));
-        Self::Rows { rows: batch.rows.len(), first_line, last_line, unknown }
+        Self::Rows {
+            rows: batch.rows.len(),
+            first_line,
+            last_line,
+            unknown,
+        }
     }
 
     /// What is not known; `None` when all is.
     pub(super) fn sentence(&self) -> Option<String> {
         match self {
             Self::Nothing => None,
-            Self::Rows { rows: 1, first_line, unknown, .. } => {
-                Some(format!("the row of line {first_line}, whose answer is not known, {unknown}"))
-            }
-            Self::Rows { rows, first_line, last_line, unknown } => Some(format!(
+            Self::Rows {
+                rows: 1,
+                first_line,
+                unknown,
+                ..
+            } => Some(format!(
+                "the row of line {first_line}, whose answer is not known, {unknown}"
+            )),
+            Self::Rows {
+                rows,
+                first_line,
+                last_line,
+                unknown,
+            } => Some(format!(
                 "the {rows} rows of lines {first_line} to {last_line}, whose answer is not known, {unknown}"
             )),
             Self::Step(name) => Some(format!("whether {name} is not known")),
@@ -66,12 +81,19 @@ impl NotKept {
             *tally.entry(result.counts_as.clone()).or_default() += 1;
         }
         let first_line = batch.rows.first().map_or(0, |row| row.line);
-        Self { rows: batch.rows.len(), first_line, tally }
+        Self {
+            rows: batch.rows.len(),
+            first_line,
+            tally,
+        }
     }
 }
 
 fn counted(tally: &OutcomeTally) -> String {
-    let outcomes: Vec<String> = tally.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
+    let outcomes: Vec<String> = tally
+        .iter()
+        .map(|(outcome, count)| format!("{count} {outcome}"))
+        .collect();
     outcomes.join(", ")
 }
 
@@ -90,15 +112,29 @@ pub(crate) struct UploadInterruptedError {
 
 impl fmt::Display for UploadInterruptedError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { done, rows, tally, results, under_way } = self;
+        let Self {
+            done,
+            rows,
+            tally,
+            results,
+            under_way,
+        } = self;
         write!(formatter, "stopped; {done} of {rows} rows are done")?;
         if !tally.is_empty() {
-            write!(formatter, " ({}; each row's outcome is in {})", counted(tally), results.display())?;
+            write!(
+                formatter,
+                " ({}; each row's outcome is in {})",
+                counted(tally),
+                results.display()
+            )?;
         }
         if let Some(sentence) = under_way.sentence() {
             write!(formatter, "; {sentence}")?;
         }
-        write!(formatter, "; run the same command again to go on: nothing is done twice")
+        write!(
+            formatter,
+            "; run the same command again to go on: nothing is done twice"
+        )
     }
 }
 
@@ -124,8 +160,12 @@ mod tests {
         let expected = "stopped; 2 of 5 rows are done (1 do_not_mail, 1 mailed; each row's outcome is in r.csv); the 2 rows \
                         of lines 4 to 6, whose answer is not known, may have been mailed; run the same command again";
         assert!(said.starts_with(expected), "{said}");
-        (stopped.done, stopped.tally, stopped.under_way) = (0, OutcomeTally::new(), PendingRequest::Nothing);
+        (stopped.done, stopped.tally, stopped.under_way) =
+            (0, OutcomeTally::new(), PendingRequest::Nothing);
         let said = stopped.to_string();
-        assert!(said.starts_with("stopped; 0 of 5 rows are done; run the same command again"), "{said}");
+        assert!(
+            said.starts_with("stopped; 0 of 5 rows are done; run the same command again"),
+            "{said}"
+        );
     }
 }

@@ -64,7 +64,12 @@ pub(super) struct UploadJournal {
 impl JournalHeader {
     /// Of a new upload.
     pub(super) fn new(kind: &str, file: String, plan: &str) -> Self {
-        Self { pillarbox: kind.to_owned(), file, plan: plan.to_owned(), run: Uuid::new_v4() }
+        Self {
+            pillarbox: kind.to_owned(),
+            file,
+            plan: plan.to_owned(),
+            run: Uuid::new_v4(),
+        }
     }
 }
 
@@ -81,14 +86,29 @@ impl UploadJournal {
                 results.display()
             );
         }
-        let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+        let open = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path);
         let file = open.with_context(|| format!("cannot write {}", path.display()))?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => bail!("another upload into {} is under way", results.display()),
-            Err(TryLockError::Error(error)) => return Err(error).context("cannot lock the journal"),
+            Err(TryLockError::WouldBlock) => {
+                bail!("another upload into {} is under way", results.display())
+            }
+            Err(TryLockError::Error(error)) => {
+                return Err(error).context("cannot lock the journal");
+            }
         }
-        let mut journal = Self { path, file, header, mark: JournalMark::default(), was_there: false };
+        let mut journal = Self {
+            path,
+            file,
+            header,
+            mark: JournalMark::default(),
+            was_there: false,
+        };
         journal.take_up()?;
         Ok(journal)
     }
@@ -97,8 +117,13 @@ impl UploadJournal {
     fn take_up(&mut self) -> anyhow::Result<()> {
         let mut text = Vec::new();
         (&self.file).take(JOURNAL_BYTES).read_to_end(&mut text)?;
-        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-        let mut lines = text[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let whole = text
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |end| end + 1);
+        let mut lines = text[..whole]
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty());
         match lines.next() {
             None => {
                 self.file.set_len(0)?;
@@ -116,7 +141,8 @@ impl UploadJournal {
     }
 
     fn check(&self, line: &[u8]) -> anyhow::Result<JournalHeader> {
-        let found: JournalHeader = serde_json::from_slice(line).map_err(|error| self.damaged(&error))?;
+        let found: JournalHeader =
+            serde_json::from_slice(line).map_err(|error| self.damaged(&error))?;
         let difference = if found.pillarbox != self.header.pillarbox {
             "a different command"
         } else if found.file != self.header.file {
@@ -134,13 +160,19 @@ impl UploadJournal {
     }
 
     fn damaged(&self, error: &serde_json::Error) -> anyhow::Error {
-        anyhow::anyhow!("{} cannot be read ({error}): is it a journal?", self.path.display())
+        anyhow::anyhow!(
+            "{} cannot be read ({error}): is it a journal?",
+            self.path.display()
+        )
     }
 
     fn write(&mut self, line: &impl Serialize) -> anyhow::Result<()> {
         let mut text = serde_json::to_vec(line)?;
         text.push(b'\n');
-        self.file.write_all(&text).and_then(|()| self.file.sync_data()).context("cannot write the journal")
+        self.file
+            .write_all(&text)
+            .and_then(|()| self.file.sync_data())
+            .context("cannot write the journal")
     }
 
     /// What the keys of the upload's requests begin with.
@@ -170,7 +202,11 @@ impl UploadJournal {
 
     /// How long the results are; `None` while there are none.
     pub(super) const fn results_bytes(&self) -> Option<u64> {
-        if self.mark.batches == 0 { None } else { Some(self.mark.results_bytes) }
+        if self.mark.batches == 0 {
+            None
+        } else {
+            Some(self.mark.results_bytes)
+        }
     }
 
     /// Whether the upload begins with this run.
@@ -201,7 +237,8 @@ impl UploadJournal {
 
     /// The upload is over.
     pub(super) fn remove(self) -> anyhow::Result<()> {
-        std::fs::remove_file(&self.path).with_context(|| format!("cannot remove {}", self.path.display()))
+        std::fs::remove_file(&self.path)
+            .with_context(|| format!("cannot remove {}", self.path.display()))
     }
 
     /// Nothing has happened: takes away what was made for the upload. What cannot be removed only asks for a hand.
@@ -227,9 +264,17 @@ mod tests {
     }
 
     fn posted(counts_as: &[&str], cost_cents: Option<i64>) -> BatchOutcome {
-        let result = |counts_as: &&str| RowResult { cells: Vec::new(), counts_as: (*counts_as).to_owned() };
+        let result = |counts_as: &&str| RowResult {
+            cells: Vec::new(),
+            counts_as: (*counts_as).to_owned(),
+        };
         let results = counts_as.iter().map(result).collect();
-        BatchOutcome { results, cost_cents, is_replayed: false, after_lost_answer: false }
+        BatchOutcome {
+            results,
+            cost_cents,
+            is_replayed: false,
+            after_lost_answer: false,
+        }
     }
 
     #[test]
@@ -239,20 +284,34 @@ mod tests {
         let mut journal = UploadJournal::open(&results, header("f", "p")).unwrap();
         assert!(journal.is_untouched());
         let run = journal.run();
-        journal.note(100, &posted(&["mailed", "do_not_mail"], Some(79))).unwrap();
+        journal
+            .note(100, &posted(&["mailed", "do_not_mail"], Some(79)))
+            .unwrap();
         let path = journal.path.clone();
         drop(journal);
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(br#"{"batches":2,"rows"#).unwrap();
         let mut journal = UploadJournal::open(&results, header("f", "p")).unwrap();
-        assert_eq!((journal.run(), journal.batches(), journal.rows()), (run, 1, 2));
-        assert_eq!((journal.results_bytes(), journal.tally()["mailed"]), (Some(100), 1));
+        assert_eq!(
+            (journal.run(), journal.batches(), journal.rows()),
+            (run, 1, 2)
+        );
+        assert_eq!(
+            (journal.results_bytes(), journal.tally()["mailed"]),
+            (Some(100), 1)
+        );
         assert!(!journal.is_untouched());
         journal.note(150, &posted(&["mailed"], None)).unwrap();
         drop(journal);
         let journal = UploadJournal::open(&results, header("f", "p")).unwrap();
         assert_eq!((journal.batches(), journal.tally()["mailed"]), (2, 2));
-        assert_eq!(journal.cost(), UploadCost { cents: 79, unknown_rows: 1 });
+        assert_eq!(
+            journal.cost(),
+            UploadCost {
+                cents: 79,
+                unknown_rows: 1
+            }
+        );
     }
 
     #[test]
@@ -260,12 +319,21 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let results = folder.path().join("r.csv");
         drop(UploadJournal::open(&results, header("f", "p")).unwrap());
-        for (other, expected) in [(header("g", "p"), "other contents"), (header("f", "q"), "other options")] {
-            let error = UploadJournal::open(&results, other).err().unwrap().to_string();
+        for (other, expected) in [
+            (header("g", "p"), "other contents"),
+            (header("f", "q"), "other options"),
+        ] {
+            let error = UploadJournal::open(&results, other)
+                .err()
+                .unwrap()
+                .to_string();
             assert!(error.contains(expected), "{error}");
         }
         let _held = UploadJournal::open(&results, header("f", "p")).unwrap();
-        let error = UploadJournal::open(&results, header("f", "p")).err().unwrap().to_string();
+        let error = UploadJournal::open(&results, header("f", "p"))
+            .err()
+            .unwrap()
+            .to_string();
         assert!(error.contains("is under way"), "{error}");
     }
 
@@ -274,7 +342,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let results = folder.path().join("r.csv");
         std::fs::write(&results, "line\n").unwrap();
-        let error = UploadJournal::open(&results, header("f", "p")).err().unwrap().to_string();
+        let error = UploadJournal::open(&results, header("f", "p"))
+            .err()
+            .unwrap()
+            .to_string();
         assert!(error.contains("is there already"), "{error}");
     }
 }

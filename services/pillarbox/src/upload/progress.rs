@@ -24,7 +24,9 @@ impl UploadProgress {
 
     /// For requests without rows.
     pub(crate) fn none() -> Self {
-        Self { bar: ProgressBar::hidden() }
+        Self {
+            bar: ProgressBar::hidden(),
+        }
     }
 
     /// More rows are done.
@@ -38,7 +40,8 @@ impl UploadProgress {
         if self.bar.is_hidden() {
             eprintln!("pillarbox: {why}; again in {seconds:.1} s");
         } else {
-            self.bar.set_message(format!("({why}; again in {seconds:.0} s)"));
+            self.bar
+                .set_message(format!("({why}; again in {seconds:.0} s)"));
         }
     }
 

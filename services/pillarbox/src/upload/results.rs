@@ -22,8 +22,16 @@ impl ResultsFile {
     ///
     /// # Errors
     /// When it cannot be written, or is shorter than it was.
-    pub(super) fn open(path: PathBuf, headings: &[&str], kept: Option<u64>) -> anyhow::Result<Self> {
-        let open = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+    pub(super) fn open(
+        path: PathBuf,
+        headings: &[&str],
+        kept: Option<u64>,
+    ) -> anyhow::Result<Self> {
+        let open = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path);
         let mut file = open.with_context(|| format!("cannot write {}", path.display()))?;
         let length = file.metadata()?.len();
         if kept.is_some_and(|kept| kept > length) {
@@ -36,8 +44,11 @@ impl ResultsFile {
         file.seek(SeekFrom::End(0))?;
         let mut results = Self { path, file };
         if kept.is_none() {
-            let headings: Vec<String> =
-                ["line"].iter().chain(headings).map(|&name| name.to_owned()).collect();
+            let headings: Vec<String> = ["line"]
+                .iter()
+                .chain(headings)
+                .map(|&name| name.to_owned())
+                .collect();
             results.write(&lines([headings].into_iter())?)?;
         }
         Ok(results)
@@ -47,7 +58,11 @@ impl ResultsFile {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub(super) fn append(&mut self, rows: &[TableRow], results: &[RowResult]) -> anyhow::Result<u64> {
+    pub(super) fn append(
+        &mut self,
+        rows: &[TableRow],
+        results: &[RowResult],
+    ) -> anyhow::Result<u64> {
         let cells = rows.iter().zip(results).map(|(row, result)| {
             let told = result.cells.iter().map(|cell| inert(cell).into_owned());
             std::iter::once(row.line.to_string()).chain(told).collect()
@@ -57,7 +72,10 @@ impl ResultsFile {
     }
 
     fn write(&mut self, text: &[u8]) -> anyhow::Result<()> {
-        let written = self.file.write_all(text).and_then(|()| self.file.sync_data());
+        let written = self
+            .file
+            .write_all(text)
+            .and_then(|()| self.file.sync_data());
         written.with_context(|| format!("cannot write {}", self.path.display()))
     }
 }
@@ -75,11 +93,17 @@ mod tests {
     use super::*;
 
     fn row(line: u64) -> TableRow {
-        TableRow { line, cells: Vec::new() }
+        TableRow {
+            line,
+            cells: Vec::new(),
+        }
     }
 
     fn result(cell: &str) -> RowResult {
-        RowResult { cells: vec![cell.to_owned()], counts_as: String::new() }
+        RowResult {
+            cells: vec![cell.to_owned()],
+            counts_as: String::new(),
+        }
     }
 
     #[test]
@@ -91,7 +115,10 @@ mod tests {
         results.append(&[row(3)], &[result("torn")]).unwrap();
         let mut results = ResultsFile::open(path.clone(), &["status"], Some(kept)).unwrap();
         results.append(&[row(3)], &[result("=1+1")]).unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "line,status\n2,mailed\n3,'=1+1\n");
+        assert_eq!(
+            std::fs::read_to_string(&path).unwrap(),
+            "line,status\n2,mailed\n3,'=1+1\n"
+        );
         assert!(ResultsFile::open(path, &["status"], Some(9_999)).is_err());
     }
 }

@@ -9,10 +9,14 @@ const BOX_NUMBER_BYTES_MAX: usize = 12;
 
 /// Takes the box out of a line's words and returns what is left. A box that is named as the post
 /// office's or a route's comes before one that is only `Box 12`.
-pub(super) fn take<'a>(delivery: &mut DeliveryLine, mut words: Vec<AddressWord<'a>>) -> Vec<AddressWord<'a>> {
+pub(super) fn take<'a>(
+    delivery: &mut DeliveryLine,
+    mut words: Vec<AddressWord<'a>>,
+) -> Vec<AddressWord<'a>> {
     let named = (0..words.len()).find_map(|start| Some((start, box_at(&words, start)?)));
-    let found =
-        named.or_else(|| (0..words.len()).find_map(|start| Some((start, unnamed_box(&words[start..])?))));
+    let found = named.or_else(|| {
+        (0..words.len()).find_map(|start| Some((start, unnamed_box(&words[start..])?)))
+    });
     let Some((start, (found, used))) = found else {
         return words;
     };
@@ -50,7 +54,9 @@ enum BoxAddress {
 fn box_at(words: &[AddressWord<'_>], start: usize) -> Option<(BoxAddress, usize)> {
     let here = &words[start..];
     let opens = start == 0 || words[start - 1].ends_segment;
-    post_office_box(here).or_else(|| route(here, opens)).or_else(|| general_delivery(here))
+    post_office_box(here)
+        .or_else(|| route(here, opens))
+        .or_else(|| general_delivery(here))
 }
 
 /// `PO Box 12` in its spellings.
@@ -77,11 +83,15 @@ fn unnamed_box(words: &[AddressWord<'_>]) -> Option<(BoxAddress, usize)> {
         _ => return None,
     };
     let (number, used) = box_number(words, named)?;
-    (number.bytes().any(|byte| byte.is_ascii_digit())).then_some((BoxAddress::PostOffice(number), used))
+    (number.bytes().any(|byte| byte.is_ascii_digit()))
+        .then_some((BoxAddress::PostOffice(number), used))
 }
 
 fn is_box_word(word: &str) -> bool {
-    matches!(word, "BOX" | "BX" | "DRAWER" | "BIN" | "LOCKBOX" | "CALLER" | "BOXES")
+    matches!(
+        word,
+        "BOX" | "BX" | "DRAWER" | "BIN" | "LOCKBOX" | "CALLER" | "BOXES"
+    )
 }
 
 /// The box number at `index`, behind an optional `#`, and the words used up to its end.
@@ -154,12 +164,16 @@ fn ship(words: &[AddressWord<'_>]) -> Option<(BoxAddress, usize)> {
             || matches!(words[index].upper, "BOX" | "BX" | "UNIT")
             || units::at(&words[index..], InputLine::Address1).is_some()
     };
-    let end = (1..words.len()).find(|&index| ends_name(index)).unwrap_or(words.len());
+    let end = (1..words.len())
+        .find(|&index| ends_name(index))
+        .unwrap_or(words.len());
     if end < 2 {
         return None;
     }
     let name = casing::name(words[..end].iter().map(|word| word.sent));
-    let boxed = words.get(end).filter(|word| matches!(word.upper, "BOX" | "BX"));
+    let boxed = words
+        .get(end)
+        .filter(|word| matches!(word.upper, "BOX" | "BX"));
     match boxed.and_then(|_| box_number(words, end + 1)) {
         Some((number, used)) => Some((BoxAddress::Route(name, number), used)),
         None => Some((BoxAddress::Route(name, String::new()), end)),
@@ -168,10 +182,16 @@ fn ship(words: &[AddressWord<'_>]) -> Option<(BoxAddress, usize)> {
 
 /// `RR2`, `HC68`.
 fn glued_route(word: &str, words: &[AddressWord<'_>], opens: bool) -> Option<(BoxAddress, usize)> {
-    let (kind, number) =
-        [("RR", "RR"), ("RFD", "RR"), ("HCR", "HC"), ("HC", "HC"), ("PSC", "PSC"), ("CMR", "CMR")]
-            .into_iter()
-            .find_map(|(letters, kind)| Some((kind, word.strip_prefix(letters)?)))?;
+    let (kind, number) = [
+        ("RR", "RR"),
+        ("RFD", "RR"),
+        ("HCR", "HC"),
+        ("HC", "HC"),
+        ("PSC", "PSC"),
+        ("CMR", "CMR"),
+    ]
+    .into_iter()
+    .find_map(|(letters, kind)| Some((kind, word.strip_prefix(letters)?)))?;
     let number = number.trim_start_matches('-');
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| finish_route(kind, number.to_owned(), words, 1, opens))?

@@ -39,10 +39,18 @@ pub(super) fn line(words: &[AddressWord<'_>]) -> Option<HighwayLine> {
         && let Some(road) = at(&words[count..])
     {
         let used = count + road.used;
-        return Some(HighwayLine { predirectional, name: road.name, used });
+        return Some(HighwayLine {
+            predirectional,
+            name: road.name,
+            used,
+        });
     }
     let road = at(words)?;
-    Some(HighwayLine { predirectional: "", name: road.name, used: road.used })
+    Some(HighwayLine {
+        predirectional: "",
+        name: road.name,
+        used: road.used,
+    })
 }
 
 /// The numbered road at the beginning of a street's words. One word before a highway or county
@@ -56,16 +64,26 @@ fn at(words: &[AddressWord<'_>]) -> Option<NumberedRoad> {
         return None;
     }
     let road = at_type(rest)?;
-    let is_plain_road = ["Road ", "Loop ", "Expressway ", "RM ", "Farm Road ", "Ranch Road "]
-        .iter()
-        .any(|name| road.name.starts_with(name));
+    let is_plain_road = [
+        "Road ",
+        "Loop ",
+        "Expressway ",
+        "RM ",
+        "Farm Road ",
+        "Ranch Road ",
+    ]
+    .iter()
+    .any(|name| road.name.starts_with(name));
     let has_sign = rest[..road.used].iter().any(|word| word.upper == "#");
     let has_digit = rest[road.used - 1].has_digit();
     if first.upper != "OLD" && (is_plain_road || has_sign || !has_digit) {
         return None;
     }
     let first = casing::name([first.sent]);
-    Some(NumberedRoad { name: format!("{first} {}", road.name), used: road.used + 1 })
+    Some(NumberedRoad {
+        name: format!("{first} {}", road.name),
+        used: road.used + 1,
+    })
 }
 
 fn at_type(words: &[AddressWord<'_>]) -> Option<NumberedRoad> {
@@ -89,26 +107,43 @@ fn owned_by_state(upper: &[&str], words: &[AddressWord<'_>]) -> Option<NumberedR
             .get(1)
             .filter(|word| word.is_number() && word.upper.len() <= STATE_ROAD_DIGITS_MAX)
             .filter(|_| !words[0].ends_segment && !matches!(owner, "FL" | "NE"))?;
-        Some(NumberedRoad { name: format!("{owner} Highway {}", number.upper), used: 2 })
+        Some(NumberedRoad {
+            name: format!("{owner} Highway {}", number.upper),
+            used: 2,
+        })
     })
 }
 
 /// A road type and its number. `skipped` words of the state come before the type.
-fn typed(state: &str, upper: &[&str], words: &[AddressWord<'_>], skipped: usize) -> Option<NumberedRoad> {
+fn typed(
+    state: &str,
+    upper: &[&str],
+    words: &[AddressWord<'_>],
+    skipped: usize,
+) -> Option<NumberedRoad> {
     let (mut name, used) = match highway::road_type(upper) {
         Some((written, used)) => (written.to_owned(), used),
         None => owned(upper)?,
     };
     let used = skipped + used;
     // `Highway No 33`.
-    let is_sign = |index: usize| words.get(index).is_some_and(|word| matches!(word.upper, "NO" | "#"));
-    let signed = is_sign(used) && words.get(used + 1).is_some_and(|word| word.starts_with_digit());
+    let is_sign = |index: usize| {
+        words
+            .get(index)
+            .is_some_and(|word| matches!(word.upper, "NO" | "#"))
+    };
+    let signed = is_sign(used)
+        && words
+            .get(used + 1)
+            .is_some_and(|word| word.starts_with_digit());
     if signed && highway::needs_plain_number(&name) {
         return None;
     }
     let used = used + usize::from(signed);
     let may_be_letter = words.len() == used + 1 && highway::may_have_letter(&name);
-    let number = words.get(used).filter(|word| is_number(word, may_be_letter))?;
+    let number = words
+        .get(used)
+        .filter(|word| is_number(word, may_be_letter))?;
     if words[..used].iter().any(|word| word.ends_segment) {
         return None;
     }
@@ -117,7 +152,10 @@ fn typed(state: &str, upper: &[&str], words: &[AddressWord<'_>], skipped: usize)
     }
     name.push(' ');
     name.push_str(number.upper);
-    Some(NumberedRoad { name, used: used + 1 })
+    Some(NumberedRoad {
+        name,
+        used: used + 1,
+    })
 }
 
 /// `County Hwy`, `US 41`, `Highway`: the owner, the kind, or both, and the words used.
@@ -143,20 +181,29 @@ fn is_number(word: &AddressWord<'_>, may_be_letter: bool) -> bool {
 
 /// `I-10`, `IH280`, `US41`, `KY-1207`.
 fn glued(word: &AddressWord<'_>) -> Option<NumberedRoad> {
-    let letters = word.upper.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let letters = word
+        .upper
+        .bytes()
+        .take_while(u8::is_ascii_alphabetic)
+        .count();
     let (letters, rest) = word.upper.split_at(letters);
     let number = rest.strip_prefix('-').unwrap_or(rest);
     if letters.is_empty() || !number.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
     let kind = if highway::is_glued_type(letters) {
-        let (name, _) = highway::road_type(&[letters])
-            .map_or_else(|| owned(&[letters]), |(name, used)| Some((name.to_owned(), used)))?;
+        let (name, _) = highway::road_type(&[letters]).map_or_else(
+            || owned(&[letters]),
+            |(name, used)| Some((name.to_owned(), used)),
+        )?;
         name
     } else if rest.starts_with('-') {
         format!("{} Highway", state::exact_abbreviation(letters)?)
     } else {
         return None;
     };
-    Some(NumberedRoad { name: format!("{kind} {number}"), used: 1 })
+    Some(NumberedRoad {
+        name: format!("{kind} {number}"),
+        used: 1,
+    })
 }

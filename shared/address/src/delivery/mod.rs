@@ -51,7 +51,11 @@ impl DeliveryLine {
         let words = self.take_urbanization(words);
         let words = boxes::take(self, words);
         // A route and a post office box may stand on one line.
-        let words = if self.has_box() { boxes::take(self, words) } else { words };
+        let words = if self.has_box() {
+            boxes::take(self, words)
+        } else {
+            words
+        };
         let words = number::mark_segments(words, source);
         let segments = words.split_inclusive(|word| word.ends_segment);
         // Without a numbered segment the first that is no unit is the street.
@@ -82,8 +86,9 @@ impl DeliveryLine {
 
     /// A sign on another line than the route is the route's box all the same (Publication 28 §243). A ship has units.
     pub fn settle_box(&mut self) {
-        let lacks_box =
-            !self.rural_route.is_empty() && !self.rural_route.starts_with("US") && self.box_number.is_empty();
+        let lacks_box = !self.rural_route.is_empty()
+            && !self.rural_route.starts_with("US")
+            && self.box_number.is_empty();
         if lacks_box && let Some(at) = self.units.iter().position(|unit| unit.designator == "#") {
             self.box_number = self.units.remove(at).identifier;
         }
@@ -93,7 +98,11 @@ impl DeliveryLine {
     fn displace_street(&mut self) {
         if !self.street.is_empty() {
             let is_address = !self.number.is_empty();
-            let place = if is_address { self.replaced } else { self.others.len() };
+            let place = if is_address {
+                self.replaced
+            } else {
+                self.others.len()
+            };
             self.others.insert(place, self.street_line());
             self.replaced += usize::from(is_address);
             for part in [
@@ -111,7 +120,12 @@ impl DeliveryLine {
     /// Number, street and directionals, without units.
     pub fn street_line(&self) -> String {
         let mut name = String::with_capacity(40);
-        for part in [&self.predirectional, &self.street, &self.suffix, &self.postdirectional] {
+        for part in [
+            &self.predirectional,
+            &self.street,
+            &self.suffix,
+            &self.postdirectional,
+        ] {
             push_part(&mut name, part);
         }
         numbered(&self.number, &name)
@@ -127,7 +141,12 @@ impl DeliveryLine {
         }
     }
 
-    fn read_segment(&mut self, segment: &[AddressWord<'_>], may_be_street: bool, source: InputLine) {
+    fn read_segment(
+        &mut self,
+        segment: &[AddressWord<'_>],
+        may_be_street: bool,
+        source: InputLine,
+    ) {
         if may_be_street && places::read(self, segment, source) {
             return;
         }
@@ -190,11 +209,15 @@ impl DeliveryLine {
             care_of_marker(&words[index..]).map(|(marker, count)| (index, marker, count))
         })?;
         let name_start = start + marker_words;
-        let begins_address =
-            |index: usize| boxes::begins(&words[index..]) || (start == 0 && number::begins(&words[index..]));
-        let ends_name =
-            |index: usize| words[index - 1].ends_segment && index > name_start || begins_address(index);
-        let name_end = (name_start..words.len()).find(|&index| ends_name(index)).unwrap_or(words.len());
+        let begins_address = |index: usize| {
+            boxes::begins(&words[index..]) || (start == 0 && number::begins(&words[index..]))
+        };
+        let ends_name = |index: usize| {
+            words[index - 1].ends_segment && index > name_start || begins_address(index)
+        };
+        let name_end = (name_start..words.len())
+            .find(|&index| ends_name(index))
+            .unwrap_or(words.len());
         if name_end > name_start {
             let name = casing::name(words[name_start..name_end].iter().map(|word| word.sent));
             self.care_of.push(format!("{marker} {name}"));
@@ -204,7 +227,8 @@ impl DeliveryLine {
 
     /// Takes a Puerto Rico urbanization (Publication 28 §293): up to the next segment or number.
     fn take_urbanization<'a>(&mut self, mut words: Vec<AddressWord<'a>>) -> Vec<AddressWord<'a>> {
-        let starts = |word: &AddressWord<'_>| matches!(word.upper, "URB" | "URBANIZACION" | "URBANIZATION");
+        let starts =
+            |word: &AddressWord<'_>| matches!(word.upper, "URB" | "URBANIZACION" | "URBANIZATION");
         let Some(start) = words.iter().position(starts) else {
             return words;
         };
@@ -244,8 +268,11 @@ fn care_of_marker(words: &[AddressWord<'_>]) -> Option<(&'static str, usize)> {
 
 /// A street behind its house number; a road of Puerto Rico that is addressed by its kilometres has them behind.
 pub(crate) fn numbered(number: &str, street_name: &str) -> String {
-    let (first, second) =
-        if places::is_kilometre_road(street_name) { (street_name, number) } else { (number, street_name) };
+    let (first, second) = if places::is_kilometre_road(street_name) {
+        (street_name, number)
+    } else {
+        (number, street_name)
+    };
     let mut line = String::with_capacity(40);
     push_part(&mut line, first);
     push_part(&mut line, second);

@@ -28,7 +28,9 @@ pub(super) fn begins_whole_street(words: &[AddressWord<'_>]) -> bool {
 /// True for the block and lot of a house in an urbanization: `C-12`, `A17` (Publication 28 §29).
 fn is_lot(word: &str) -> bool {
     let letters = word.bytes().take_while(u8::is_ascii_alphabetic).count();
-    let lot = word[letters..].strip_prefix('-').unwrap_or(&word[letters..]);
+    let lot = word[letters..]
+        .strip_prefix('-')
+        .unwrap_or(&word[letters..]);
     let digits = lot.bytes().take_while(u8::is_ascii_digit).count();
     let behind = &lot[digits..];
     (1..=2).contains(&letters)
@@ -44,13 +46,17 @@ fn begins_at_lot(words: &[AddressWord<'_>]) -> bool {
 }
 
 fn is_spanish_type(word: &str) -> bool {
-    matches!(word, "CALLE" | "AVENIDA" | "AVE" | "PASEO" | "CAMINO" | "VIA")
+    matches!(
+        word,
+        "CALLE" | "AVENIDA" | "AVE" | "PASEO" | "CAMINO" | "VIA"
+    )
 }
 
 /// True for `123`, `123A`, `112-10`, `39.2`, `N6W23001`, but not for the ordinal of `5th Ave`.
 fn is_number(word: &str) -> bool {
     let bytes = word.as_bytes();
-    let is_grid = matches!(bytes, [b'N' | b'S' | b'E' | b'W', second, ..] if second.is_ascii_digit());
+    let is_grid =
+        matches!(bytes, [b'N' | b'S' | b'E' | b'W', second, ..] if second.is_ascii_digit());
     (bytes[0].is_ascii_digit() || is_grid) && !casing::is_ordinal(word)
 }
 
@@ -90,7 +96,9 @@ pub(super) fn split<'w, 'a>(words: &'w [AddressWord<'a>]) -> (String, &'w [Addre
 
 /// True for a street that is named the Spanish way, with its type before the name.
 pub(super) fn begins_spanish_street(words: &[AddressWord<'_>]) -> bool {
-    words.first().is_some_and(|word| matches!(word.upper, "CALLE" | "AVENIDA" | "PASEO" | "CAMINO"))
+    words
+        .first()
+        .is_some_and(|word| matches!(word.upper, "CALLE" | "AVENIDA" | "PASEO" | "CAMINO"))
 }
 
 /// The words with the house number first, where it stands behind the street (`Calle Amapola 12`), as senders in Puerto
@@ -98,7 +106,8 @@ pub(super) fn begins_spanish_street(words: &[AddressWord<'_>]) -> bool {
 pub(super) fn from_behind<'a>(words: &[AddressWord<'a>]) -> Option<Vec<AddressWord<'a>>> {
     let end = 1
         + (2..words.len()).find(|&index| {
-            units::at(&words[index..], InputLine::Address1).is_none_or(|(unit, _)| unit.designator == "#")
+            units::at(&words[index..], InputLine::Address1)
+                .is_none_or(|(unit, _)| unit.designator == "#")
                 && (words[index].is_number() || is_lot(words[index].upper))
                 && unit::designator(words[index - 1].upper).is_none_or(|unit| unit.standard == "#")
         })?;
@@ -108,7 +117,10 @@ pub(super) fn from_behind<'a>(words: &[AddressWord<'a>]) -> Option<Vec<AddressWo
     if name.len() < 2 || units::start(name) < name.len() {
         return None;
     }
-    let mut turned = vec![AddressWord { ends_segment: false, ..words[end - 1] }];
+    let mut turned = vec![AddressWord {
+        ends_segment: false,
+        ..words[end - 1]
+    }];
     turned.extend_from_slice(name);
     turned.extend_from_slice(&words[end..]);
     Some(turned)
@@ -130,7 +142,10 @@ fn is_number_letter(letter: &AddressWord<'_>, rest: &[AddressWord<'_>]) -> bool 
     let next_is_type = suffix::standard(next.upper)
         .is_some_and(|standard| next_is_last || suffix::thoroughfare(standard).is_some());
     letter.is_letter()
-        && !matches!((letter.upper, next.upper), ("O", _) | ("U", "S") | (_, "AND" | "&"))
+        && !matches!(
+            (letter.upper, next.upper),
+            ("O", _) | ("U", "S") | (_, "AND" | "&")
+        )
         && !letter.ends_segment
         && direction::abbreviation(letter.upper).is_none()
         && !(next_is_initial || next_is_type || next.starts_with_digit())
@@ -164,7 +179,10 @@ fn spelled_out(words: &[AddressWord<'_>]) -> Option<&'static str> {
 /// Mends the segments, so that the house number begins one and its street is whole. Commas go
 /// after a lone number (`123, Main St`) and before a lone directional (`Pennsylvania Ave, NW`);
 /// one comes before a number that a name precedes (`Hayes Center 4859 S Wabash`).
-pub(super) fn mark_segments(mut words: Vec<AddressWord<'_>>, source: InputLine) -> Vec<AddressWord<'_>> {
+pub(super) fn mark_segments(
+    mut words: Vec<AddressWord<'_>>,
+    source: InputLine,
+) -> Vec<AddressWord<'_>> {
     if source == InputLine::Address1 && is_signed_number(&words) {
         words.remove(0);
     }
@@ -172,10 +190,13 @@ pub(super) fn mark_segments(mut words: Vec<AddressWord<'_>>, source: InputLine) 
         let lone_number = index == 0 && (words[0].is_number() || begins_at_lot(&words));
         let behind = words.get(index + 2).copied();
         let closes = words[index + 1].ends_segment
-            || behind.as_ref().is_none_or(|word| unit::designator(word.upper).is_some());
+            || behind
+                .as_ref()
+                .is_none_or(|word| unit::designator(word.upper).is_some());
         let lone_direction = closes && direction::abbreviation(words[index + 1].upper).is_some()
             || closes_in_two(&words[index + 1..]);
-        let continues_road = words[index].has_digit() && matches!(words[index + 1].upper, "KM" | "HM");
+        let continues_road =
+            words[index].has_digit() && matches!(words[index + 1].upper, "KM" | "HM");
         // `Martin Luther King, Jr. Blvd`.
         let continues_name = matches!(words[index + 1].upper, "JR" | "SR");
         if lone_number || lone_direction || continues_road || continues_name {
@@ -185,9 +206,11 @@ pub(super) fn mark_segments(mut words: Vec<AddressWord<'_>>, source: InputLine) 
             words[index + 1].ends_segment = true;
         }
     }
-    let has_number =
-        words.split_inclusive(|word| word.ends_segment).any(|segment| begins(units::skip_leading(segment)));
-    if !has_number && let Some(start) = (1..words.len()).find(|&index| follows_name(&words, index)) {
+    let has_number = words
+        .split_inclusive(|word| word.ends_segment)
+        .any(|segment| begins(units::skip_leading(segment)));
+    if !has_number && let Some(start) = (1..words.len()).find(|&index| follows_name(&words, index))
+    {
         words[start - 1].ends_segment = true;
     }
     part_addresses(&mut words);
@@ -197,17 +220,26 @@ pub(super) fn mark_segments(mut words: Vec<AddressWord<'_>>, source: InputLine) 
 /// Two addresses without a comma between them: `1000 Cathedral Pl 925 W Georgia St`.
 fn part_addresses(words: &mut [AddressWord<'_>]) {
     for index in 3..words.len() {
-        let start = words[..index].iter().rposition(|word| word.ends_segment).map_or(0, |comma| comma + 1);
+        let start = words[..index]
+            .iter()
+            .rposition(|word| word.ends_segment)
+            .map_or(0, |comma| comma + 1);
         let (before, here) = (&words[start..index], &words[index..]);
-        let end = here.iter().position(|word| word.ends_segment).map_or(here.len(), |comma| comma + 1);
+        let end = here
+            .iter()
+            .position(|word| word.ends_segment)
+            .map_or(here.len(), |comma| comma + 1);
         let is_street = before.first().is_some_and(AddressWord::is_number) && {
             let (_, street) = split(before);
             // In `10 1/2 LA Highway 1700 Main St` the number behind the street is the road's.
             let (_, through_number) = split(&words[start..=index]);
             ends_in_thoroughfare(street)
-                && [street, through_number].into_iter().all(|words| highways::line(words).is_none())
+                && [street, through_number]
+                    .into_iter()
+                    .all(|words| highways::line(words).is_none())
         };
-        if is_street && begins_whole_street(&here[..end]) && highways::line(&here[1..end]).is_none() {
+        if is_street && begins_whole_street(&here[..end]) && highways::line(&here[1..end]).is_none()
+        {
             words[index - 1].ends_segment = true;
         }
     }
@@ -227,8 +259,10 @@ fn closes_in_two(words: &[AddressWord<'_>]) -> bool {
     let [first, second, rest @ ..] = words else {
         return false;
     };
-    let closes =
-        second.ends_segment || rest.first().is_none_or(|behind| unit::designator(behind.upper).is_some());
+    let closes = second.ends_segment
+        || rest
+            .first()
+            .is_none_or(|behind| unit::designator(behind.upper).is_some());
     closes && !first.ends_segment && direction::combined(first.upper, second.upper).is_some()
 }
 
@@ -266,10 +300,16 @@ fn is_signed_number(words: &[AddressWord<'_>]) -> bool {
 fn follows_name(words: &[AddressWord<'_>], index: usize) -> bool {
     let (before, here) = words.split_at(index);
     let previous = before[index - 1].upper;
-    let street_end = here.iter().position(|word| word.ends_segment).unwrap_or(here.len());
+    let street_end = here
+        .iter()
+        .position(|word| word.ends_segment)
+        .unwrap_or(here.len());
     begins(here)
         && street_end > 1
-        && (has_thoroughfare(here) || here.iter().any(|word| direction::abbreviation(word.upper).is_some()))
+        && (has_thoroughfare(here)
+            || here
+                .iter()
+                .any(|word| direction::abbreviation(word.upper).is_some()))
         && unit::designator(previous).is_none()
         && highway::kind(previous).is_none()
         && (has_thoroughfare(here) || !has_thoroughfare(before))

@@ -12,7 +12,11 @@ pub(super) fn is_kilometre_road(street_name: &str) -> bool {
 }
 
 /// Reads a segment that is such a place into the delivery, its units too. False, and nothing is read, when it is none.
-pub(super) fn read(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: InputLine) -> bool {
+pub(super) fn read(
+    delivery: &mut DeliveryLine,
+    words: &[AddressWord<'_>],
+    source: InputLine,
+) -> bool {
     let Some((place, used)) = at(words) else {
         return false;
     };
@@ -34,7 +38,9 @@ pub(super) fn has_kilometres(words: &[AddressWord<'_>]) -> bool {
 
 /// The place that begins the words, and how many words it takes.
 fn at(words: &[AddressWord<'_>]) -> Option<(PlaceAddress, usize)> {
-    kilometre(words).or_else(|| building(words)).or_else(|| pier(words))
+    kilometre(words)
+        .or_else(|| building(words))
+        .or_else(|| pier(words))
 }
 
 struct PlaceAddress {
@@ -55,7 +61,13 @@ fn kilometre(words: &[AddressWord<'_>]) -> Option<(PlaceAddress, usize)> {
             (road, distance, used + more)
         }
     };
-    Some((PlaceAddress { number: distance, street: format!("Carr {road}{KILOMETRE}") }, used))
+    Some((
+        PlaceAddress {
+            number: distance,
+            street: format!("Carr {road}{KILOMETRE}"),
+        },
+        used,
+    ))
 }
 
 /// The number of a road: `Carr 2`, `Carretera # 2`, `PR-2`.
@@ -67,24 +79,39 @@ fn road<'a>(words: &[AddressWord<'a>]) -> Option<(&'a str, usize)> {
     if !matches!(first, "CARR" | "CARRETERA" | "PR") {
         return None;
     }
-    let sign = usize::from(words.get(1).is_some_and(|word| matches!(word.upper, "#" | "NO" | "NUM")));
+    let sign = usize::from(
+        words
+            .get(1)
+            .is_some_and(|word| matches!(word.upper, "#" | "NO" | "NUM")),
+    );
     let number = words.get(1 + sign).filter(|word| word.has_digit())?;
-    Some((number.upper.strip_prefix("PR-").unwrap_or(number.upper), sign + 2))
+    Some((
+        number.upper.strip_prefix("PR-").unwrap_or(number.upper),
+        sign + 2,
+    ))
 }
 
 /// Kilometres with their tenths: `Km 11.4`, `Km11.4`, `Km 11 Hm 4`.
 fn distance(words: &[AddressWord<'_>]) -> Option<(String, usize)> {
     let is_number = |text: &str| {
         text.starts_with(|c: char| c.is_ascii_digit())
-            && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+            && text
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b'.')
     };
     let glued = words.first()?.upper.strip_prefix("KM")?;
-    let (kilometres, used) = if glued.is_empty() { (words.get(1)?.upper, 2) } else { (glued, 1) };
+    let (kilometres, used) = if glued.is_empty() {
+        (words.get(1)?.upper, 2)
+    } else {
+        (glued, 1)
+    };
     if !is_number(kilometres) {
         return None;
     }
     match &words[used..] {
-        [unit, tenths, ..] if unit.upper == "HM" && is_number(tenths.upper) && !kilometres.contains('.') => {
+        [unit, tenths, ..]
+            if unit.upper == "HM" && is_number(tenths.upper) && !kilometres.contains('.') =>
+        {
             Some((format!("{kilometres}.{}", tenths.upper), used + 2))
         }
         _ => Some((kilometres.to_owned(), used)),
@@ -99,10 +126,21 @@ fn building(words: &[AddressWord<'_>]) -> Option<(PlaceAddress, usize)> {
         _ => return None,
     };
     let name = &words[1..];
-    let used = if name.is_empty() { 0 } else { units::start(name) };
+    let used = if name.is_empty() {
+        0
+    } else {
+        units::start(name)
+    };
     let name = casing::name(name[..used].iter().map(|word| word.sent));
-    (!name.is_empty())
-        .then(|| (PlaceAddress { number: String::new(), street: format!("{kind} {name}") }, used + 1))
+    (!name.is_empty()).then(|| {
+        (
+            PlaceAddress {
+                number: String::new(),
+                street: format!("{kind} {name}"),
+            },
+            used + 1,
+        )
+    })
 }
 
 /// `Pier 39`, with units behind it or nothing.
@@ -112,5 +150,13 @@ fn pier(words: &[AddressWord<'_>]) -> Option<(PlaceAddress, usize)> {
     };
     let is_whole = rest.is_empty() || units::at(rest, InputLine::Address1).is_some();
     let is_pier = pier.upper == "PIER" && !pier.ends_segment && number.has_digit() && is_whole;
-    is_pier.then(|| (PlaceAddress { number: String::new(), street: format!("Pier {}", number.upper) }, 2))
+    is_pier.then(|| {
+        (
+            PlaceAddress {
+                number: String::new(),
+                street: format!("Pier {}", number.upper),
+            },
+            2,
+        )
+    })
 }

@@ -9,7 +9,9 @@ use crate::{
 
 /// Reads a street segment, whose leading units are taken already, into the delivery.
 pub(super) fn read(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: InputLine) {
-    let turned = number::begins_spanish_street(words).then(|| number::from_behind(words)).flatten();
+    let turned = number::begins_spanish_street(words)
+        .then(|| number::from_behind(words))
+        .flatten();
     let words = turned.as_deref().unwrap_or(words);
     let (number, words) = number::split(words);
     delivery.number = number;
@@ -37,7 +39,11 @@ fn read_street(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: I
     let words = take_postdirectional(delivery, words);
     let words = take_suffix(delivery, words);
     let words = take_predirectional(delivery, words);
-    delivery.street = name(words, !delivery.suffix.is_empty(), !delivery.predirectional.is_empty());
+    delivery.street = name(
+        words,
+        !delivery.suffix.is_empty(),
+        !delivery.predirectional.is_empty(),
+    );
 }
 
 /// A road with a number: what follows it is a directional, a suffix (`Byp`) or both.
@@ -45,7 +51,9 @@ fn read_highway(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: 
     let Some(highway) = highways::line(words) else {
         return false;
     };
-    highway.predirectional.clone_into(&mut delivery.predirectional);
+    highway
+        .predirectional
+        .clone_into(&mut delivery.predirectional);
     delivery.street = highway.name;
     let rest = match &words[highway.used..] {
         // `State Route 410 E 216`: a unit that nobody named.
@@ -54,7 +62,9 @@ fn read_highway(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: 
                 && unit.has_digit()
                 && !casing::is_ordinal(unit.upper) =>
         {
-            delivery.units.push(units::SecondaryUnit::unnamed(unit.upper.to_owned(), source));
+            delivery
+                .units
+                .push(units::SecondaryUnit::unnamed(unit.upper.to_owned(), source));
             std::slice::from_ref(direction)
         }
         rest => rest,
@@ -104,7 +114,9 @@ fn take_bare_unit<'w, 'a>(
     }
     let has_unit = !delivery.units.is_empty();
     if ends_in_suffix(head) || (is_number && !has_unit && is_plain_name(head)) {
-        delivery.units.push(units::SecondaryUnit::unnamed(last.upper.to_owned(), source));
+        delivery
+            .units
+            .push(units::SecondaryUnit::unnamed(last.upper.to_owned(), source));
         return &words[..words.len() - 1];
     }
     words
@@ -123,7 +135,10 @@ fn ends_in_suffix(words: &[AddressWord<'_>]) -> bool {
 
 /// True for a name in which nothing is a number or a suffix.
 fn is_plain_name(words: &[AddressWord<'_>]) -> bool {
-    !words.is_empty() && !words.iter().any(|word| word.has_digit() || suffix::standard(word.upper).is_some())
+    !words.is_empty()
+        && !words
+            .iter()
+            .any(|word| word.has_digit() || suffix::standard(word.upper).is_some())
 }
 
 /// Takes words behind the suffix that are no part of the street, like a building or the city
@@ -138,7 +153,9 @@ fn take_tail<'w, 'a>(
         return &words[..end];
     }
     let ends_in_type = match words {
-        [.., last] => suffix::standard(last.upper).is_some() || direction::abbreviation(last.upper).is_some(),
+        [.., last] => {
+            suffix::standard(last.upper).is_some() || direction::abbreviation(last.upper).is_some()
+        }
         [] => true,
     };
     if ends_in_type {
@@ -163,15 +180,22 @@ fn take_tail<'w, 'a>(
 /// words at least, and no directional between it and the street.
 fn building_start(words: &[AddressWord<'_>]) -> Option<usize> {
     let kind = suffix::standard(words.last()?.upper)?;
-    if !matches!(kind, "Cmns" | "Ctr" | "Cv" | "Ests" | "Gdns" | "Mall" | "Mnr" | "Plz" | "Sq" | "Vlg") {
+    if !matches!(
+        kind,
+        "Cmns" | "Ctr" | "Cv" | "Ests" | "Gdns" | "Mall" | "Mnr" | "Plz" | "Sq" | "Vlg"
+    ) {
         return None;
     }
     let is_street_end = |index: &usize| {
-        let ends = suffix::standard(words[*index].upper)
-            .is_some_and(|standard| matches!(standard, "Ave" | "Blvd" | "Dr" | "Ln" | "Pkwy" | "Rd"));
+        let ends = suffix::standard(words[*index].upper).is_some_and(|standard| {
+            matches!(standard, "Ave" | "Blvd" | "Dr" | "Ln" | "Pkwy" | "Rd")
+        });
         ends && direction::abbreviation(words[index + 1].upper).is_none()
     };
-    (1..words.len().saturating_sub(2)).rev().find(is_street_end).map(|end| end + 1)
+    (1..words.len().saturating_sub(2))
+        .rev()
+        .find(is_street_end)
+        .map(|end| end + 1)
 }
 
 /// Takes the directional at the end (§233.2), unless it would be all of the name.
@@ -188,7 +212,9 @@ fn take_postdirectional<'w, 'a>(
 }
 
 /// The directional of one or two words at the end, or none, and the words before it.
-fn directional_at_end<'w, 'a>(words: &'w [AddressWord<'a>]) -> (&'static str, &'w [AddressWord<'a>]) {
+fn directional_at_end<'w, 'a>(
+    words: &'w [AddressWord<'a>],
+) -> (&'static str, &'w [AddressWord<'a>]) {
     if let [head @ .., first, second] = words
         && !head.is_empty()
         && let Some(combined) = direction::combined(first.upper, second.upper)
@@ -214,11 +240,15 @@ fn is_only_type(words: &[AddressWord<'_>]) -> bool {
 }
 
 /// Takes the suffix at the end (§234), misspelled or not.
-fn take_suffix<'w, 'a>(delivery: &mut DeliveryLine, words: &'w [AddressWord<'a>]) -> &'w [AddressWord<'a>] {
+fn take_suffix<'w, 'a>(
+    delivery: &mut DeliveryLine,
+    words: &'w [AddressWord<'a>],
+) -> &'w [AddressWord<'a>] {
     let [head @ .., before, last] = words else {
         return words;
     };
-    let Some(standard) = suffix::standard(last.upper).or_else(|| suffix::forgiven(last.upper)) else {
+    let Some(standard) = suffix::standard(last.upper).or_else(|| suffix::forgiven(last.upper))
+    else {
         return words;
     };
     let is_thoroughfare = suffix::thoroughfare(standard).is_some();
@@ -297,7 +327,11 @@ fn name(words: &[AddressWord<'_>], has_suffix: bool, has_predirectional: bool) -
 }
 
 /// The ending of an ordinal that was sent in two words: `16 TH St`.
-fn parted_ordinal(words: &[AddressWord<'_>], index: usize, has_suffix: bool) -> Option<&'static str> {
+fn parted_ordinal(
+    words: &[AddressWord<'_>],
+    index: usize,
+    has_suffix: bool,
+) -> Option<&'static str> {
     let is_last = index + 2 == words.len();
     if !words[index].is_number() {
         return None;

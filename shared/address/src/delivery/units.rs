@@ -26,7 +26,11 @@ pub(crate) struct SecondaryUnit {
 impl SecondaryUnit {
     /// A unit of which only the identifier is known.
     pub fn unnamed(identifier: String, source: InputLine) -> Self {
-        Self { designator: "#", identifier, source }
+        Self {
+            designator: "#",
+            identifier,
+            source,
+        }
     }
 
     /// True when this unit, `used` words long, stands between the house number and the street.
@@ -54,7 +58,8 @@ pub(super) fn is_identifier(word: &str) -> bool {
         return !casing::is_ordinal(word);
     }
     let is_letters = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphabetic());
-    word.split('-').all(|part| part.len() == 1 && is_letters(part))
+    word.split('-')
+        .all(|part| part.len() == 1 && is_letters(part))
         || (word.len() == 2 && is_letters(word) && suffix::standard(word).is_none())
 }
 
@@ -68,7 +73,11 @@ pub(super) fn at(words: &[AddressWord<'_>], source: InputLine) -> Option<(Second
         && suite.upper == "ST"
         && number.is_number()
     {
-        let unit = SecondaryUnit { designator: "Ste", identifier: number.upper.to_owned(), source };
+        let unit = SecondaryUnit {
+            designator: "Ste",
+            identifier: number.upper.to_owned(),
+            source,
+        };
         return Some((unit, 2));
     }
     // `# Apt 200`.
@@ -79,20 +88,27 @@ pub(super) fn at(words: &[AddressWord<'_>], source: InputLine) -> Option<(Second
         return at(rest, source).map(|(unit, used)| (unit, used + 1));
     }
     let (designator, glued) = designator_of(words.first()?)?;
-    let unit = |identifier: String| SecondaryUnit { designator: designator.standard, identifier, source };
+    let unit = |identifier: String| SecondaryUnit {
+        designator: designator.standard,
+        identifier,
+        source,
+    };
     if let Some(identifier) = glued {
         return Some((unit(identifier.to_owned()), 1));
     }
     let ends = words[0].ends_segment;
     // `Rear # 7` is two units, `Apt # 7` is one.
     let takes_sign = !ends && designator.is_plain;
-    let signs = words[1..].iter().take_while(|word| takes_sign && is_number_sign(word.upper));
+    let signs = words[1..]
+        .iter()
+        .take_while(|word| takes_sign && is_number_sign(word.upper));
     let skipped = 1 + signs.count();
     // `Front S` is a street with its directional.
-    let may_be_letters =
-        |word: &AddressWord<'_>| designator.is_plain || direction::abbreviation(word.upper).is_none();
-    let identifier =
-        (words.get(skipped)).filter(|word| !ends && is_identifier(word.upper) && may_be_letters(word));
+    let may_be_letters = |word: &AddressWord<'_>| {
+        designator.is_plain || direction::abbreviation(word.upper).is_none()
+    };
+    let identifier = (words.get(skipped))
+        .filter(|word| !ends && is_identifier(word.upper) && may_be_letters(word));
     let Some(identifier) = identifier else {
         let whole_segment = ends || words.len() == 1 || at(&words[1..], source).is_some();
         return (designator.may_stand_alone && whole_segment).then(|| (unit(String::new()), 1));
@@ -115,7 +131,9 @@ pub(super) fn at(words: &[AddressWord<'_>], source: InputLine) -> Option<(Second
 
 /// True when the words begin with a designator.
 fn at_unit(words: &[AddressWord<'_>]) -> bool {
-    words.first().is_some_and(|word| word.upper != "#" && unit::designator(word.upper).is_some())
+    words
+        .first()
+        .is_some_and(|word| word.upper != "#" && unit::designator(word.upper).is_some())
 }
 
 fn is_number_sign(word: &str) -> bool {
@@ -127,14 +145,20 @@ fn designator_of<'a>(word: &AddressWord<'a>) -> Option<(UnitDesignator, Option<&
     if let Some(designator) = unit::designator(word.upper) {
         return Some((designator, None));
     }
-    let letters = word.upper.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let letters = word
+        .upper
+        .bytes()
+        .take_while(u8::is_ascii_alphabetic)
+        .count();
     let (letters, identifier) = word.upper.split_at(letters);
     let identifier = identifier.trim_start_matches('-');
     if letters.len() < 2 || identifier.is_empty() || !is_identifier(identifier) {
         return None;
     }
     let designator = unit::designator(letters)?;
-    designator.is_plain.then_some((designator, Some(identifier)))
+    designator
+        .is_plain
+        .then_some((designator, Some(identifier)))
 }
 
 /// `2nd Floor`, `Second Fl`, and `2 Floor` where nothing follows.
@@ -157,12 +181,17 @@ fn ordinal_floor(words: &[AddressWord<'_>], source: InputLine) -> Option<(Second
     }
     let number: Cow<'_, str> = if casing::is_ordinal(ordinal.upper) {
         ordinal.upper[..ordinal.upper.len() - 2].into()
-    } else if ordinal.is_number() && floor.upper != "FL" && (floor.ends_segment || words.len() == 2) {
+    } else if ordinal.is_number() && floor.upper != "FL" && (floor.ends_segment || words.len() == 2)
+    {
         ordinal.upper.into()
     } else {
         unit::ordinal(ordinal.upper)?.into()
     };
-    let unit = SecondaryUnit { designator: "Fl", identifier: number.into_owned(), source };
+    let unit = SecondaryUnit {
+        designator: "Fl",
+        identifier: number.into_owned(),
+        source,
+    };
     Some((unit, 2))
 }
 
@@ -178,7 +207,9 @@ pub(super) fn skip_leading<'w, 'a>(mut words: &'w [AddressWord<'a>]) -> &'w [Add
 /// street's name, so the first word is never a unit.
 pub(super) fn start(words: &[AddressWord<'_>]) -> usize {
     let name_end = highways::line(words).map_or(1, |road| road.used);
-    (name_end..words.len()).find(|&index| begins_at(words, index)).unwrap_or(words.len())
+    (name_end..words.len())
+        .find(|&index| begins_at(words, index))
+        .unwrap_or(words.len())
 }
 
 fn begins_at(words: &[AddressWord<'_>], index: usize) -> bool {

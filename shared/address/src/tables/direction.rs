@@ -44,6 +44,9 @@ pub(crate) fn word(abbreviation: &str) -> &'static str {
 pub(crate) fn are_opposite(first: &str, second: &str) -> bool {
     matches!(
         (abbreviation(first), abbreviation(second)),
-        (Some("E"), Some("W")) | (Some("W"), Some("E")) | (Some("N"), Some("S")) | (Some("S"), Some("N"))
+        (Some("E"), Some("W"))
+            | (Some("W"), Some("E"))
+            | (Some("N"), Some("S"))
+            | (Some("S"), Some("N"))
     )
 }

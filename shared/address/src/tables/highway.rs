@@ -67,9 +67,12 @@ pub(crate) fn road_type(words: &[&str]) -> Option<(&'static str, usize)> {
             return None;
         }
         let count = spelling.split(' ').count();
-        (words.len() >= count && spelling.split(' ').eq(words[..count].iter().copied())).then_some(count)
+        (words.len() >= count && spelling.split(' ').eq(words[..count].iter().copied()))
+            .then_some(count)
     };
-    ROADS.iter().find_map(|(spelling, written)| begins_with(spelling).map(|count| (*written, count)))
+    ROADS
+        .iter()
+        .find_map(|(spelling, written)| begins_with(spelling).map(|count| (*written, count)))
 }
 
 /// True for a type that only a number without a sign makes a numbered road: `12 Farm Rd # 5` and `12 Ranch Rd N` are
@@ -80,12 +83,19 @@ pub(crate) fn needs_plain_number(road_type: &str) -> bool {
 
 /// True for a type whose roads have letters too: `County Road K`, but never `FM K`.
 pub(crate) fn may_have_letter(road_type: &str) -> bool {
-    !needs_plain_number(road_type) && !matches!(road_type, "FM" | "RM" | "Interstate" | "Loop" | "Expressway")
+    !needs_plain_number(road_type)
+        && !matches!(
+            road_type,
+            "FM" | "RM" | "Interstate" | "Loop" | "Expressway"
+        )
 }
 
 /// `Highway`, `Road` or `Route`.
 pub(crate) fn kind(word: &str) -> Option<&'static str> {
-    KINDS.iter().find(|(spelling, _)| *spelling == word).map(|(_, written)| *written)
+    KINDS
+        .iter()
+        .find(|(spelling, _)| *spelling == word)
+        .map(|(_, written)| *written)
 }
 
 /// Who owns the road, by the first words, and how many words that took.
@@ -101,5 +111,8 @@ pub(crate) fn owner(words: &[&str]) -> Option<(&'static str, usize)> {
 
 /// The letters that are glued to a road's number, as in `I-10` and `FM1200`.
 pub(crate) fn is_glued_type(letters: &str) -> bool {
-    matches!(letters, "I" | "IH" | "US" | "FM" | "RM" | "RR" | "CR" | "SR" | "SH" | "HWY" | "RT" | "RTE")
+    matches!(
+        letters,
+        "I" | "IH" | "US" | "FM" | "RM" | "RR" | "CR" | "SR" | "SH" | "HWY" | "RT" | "RTE"
+    )
 }

@@ -76,7 +76,12 @@ pub(crate) const NAME_WORDS_MAX: usize = 4;
 static BY_NAME: LazyLock<WordMap<&str>> = LazyLock::new(|| {
     STATES
         .iter()
-        .flat_map(|(short, names)| names.split('|').chain([*short]).map(move |name| (name, *short)))
+        .flat_map(|(short, names)| {
+            names
+                .split('|')
+                .chain([*short])
+                .map(move |name| (name, *short))
+        })
         .collect()
 });
 
@@ -87,7 +92,10 @@ pub(crate) fn abbreviation(name: &str) -> Option<&'static str> {
 
 /// The abbreviation equal to `word`, which is in capitals.
 pub(crate) fn exact_abbreviation(word: &str) -> Option<&'static str> {
-    STATES.binary_search_by(|(short, _)| (*short).cmp(word)).ok().map(|index| STATES[index].0)
+    STATES
+        .binary_search_by(|(short, _)| (*short).cmp(word))
+        .ok()
+        .map(|index| STATES[index].0)
 }
 
 /// The place of an abbreviation in the table, a number that fits in a byte.

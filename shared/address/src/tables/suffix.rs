@@ -9,13 +9,19 @@ static SUFFIXES: &[(&str, &str)] = &[
     ("Aly", "ALLEE ALLEY ALLY ALY"),
     ("Anx", "ANEX ANNEX ANNX ANX"),
     ("Arc", "ARC ARCADE"),
-    ("Ave", "AV AVE AVEN AVENE AVENEU AVENU AVENUE AVEUNE AVN AVNUE"),
+    (
+        "Ave",
+        "AV AVE AVEN AVENE AVENEU AVENU AVENUE AVEUNE AVN AVNUE",
+    ),
     ("Bch", "BCH BEACH"),
     ("Bg", "BG BURG"),
     ("Bgs", "BGS BURGS"),
     ("Blf", "BLF BLUF BLUFF"),
     ("Blfs", "BLFS BLUFFS"),
-    ("Blvd", "BKVD BLV BLVD BLVDE BLVRD BOUL BOULAVARD BOULEVARD BOULV BVD"),
+    (
+        "Blvd",
+        "BKVD BLV BLVD BLVDE BLVRD BOUL BOULAVARD BOULEVARD BOULV BVD",
+    ),
     ("Bnd", "BEND BND"),
     ("Br", "BR BRANCH BRNCH"),
     ("Brg", "BRDGE BRG BRIDGE"),
@@ -134,7 +140,10 @@ static SUFFIXES: &[(&str, &str)] = &[
     ("Pass", "PASS"),
     ("Path", "PATH PATHS"),
     ("Pike", "PIKE PIKES"),
-    ("Pkwy", "PAKWAY PARKWAY PARKWAYS PARKWY PKWAY PKWY PKWYS PKY PY"),
+    (
+        "Pkwy",
+        "PAKWAY PARKWAY PARKWAYS PARKWY PKWAY PKWY PKWYS PKY PY",
+    ),
     ("Pl", "PL PLACE PLC"),
     ("Pln", "PLAIN PLN"),
     ("Plns", "PLAINES PLAINS PLNS"),
@@ -175,7 +184,10 @@ static SUFFIXES: &[(&str, &str)] = &[
     ("Sqs", "SQRS SQS SQUARES"),
     ("St", "SREET ST STEET STR STREE STREET STRRET STRT"),
     ("Sta", "STA STATION STATN STN"),
-    ("Stra", "STRA STRAV STRAVE STRAVEN STRAVENUE STRAVN STRVN STRVNUE"),
+    (
+        "Stra",
+        "STRA STRAV STRAVE STRAVEN STRAVENUE STRAVN STRVN STRVNUE",
+    ),
     ("Strm", "STREAM STREME STRM"),
     ("Sts", "STREETS STS"),
     ("Ter", "TER TERACE TERR TERRACE TERRANCE"),
@@ -276,8 +288,13 @@ pub(crate) fn standard(word: &str) -> Option<&'static str> {
 
 /// Every spelling, in capitals, of a standard suffix; none for an empty one.
 pub(crate) fn spellings(standard: &str) -> impl Iterator<Item = &'static str> {
-    let known = SUFFIXES.iter().chain(UNABBREVIATED).find(move |(suffix, _)| *suffix == standard);
-    known.into_iter().flat_map(|(_, spellings)| spellings.split(' '))
+    let known = SUFFIXES
+        .iter()
+        .chain(UNABBREVIATED)
+        .find(move |(suffix, _)| *suffix == standard);
+    known
+        .into_iter()
+        .flat_map(|(_, spellings)| spellings.split(' '))
 }
 
 /// The standard suffix of a word that is one slip of the keyboard away from a long suffix.
@@ -296,7 +313,10 @@ pub(crate) fn is_thoroughfare(word: &str) -> bool {
 
 /// The word written out (`Street`) for a thoroughfare's standard suffix (`St`).
 pub(crate) fn thoroughfare(standard: &str) -> Option<&'static str> {
-    THOROUGHFARES.iter().find(|(short, _)| *short == standard).map(|(_, long)| *long)
+    THOROUGHFARES
+        .iter()
+        .find(|(short, _)| *short == standard)
+        .map(|(_, long)| *long)
 }
 
 /// True when one insertion, omission, replacement or swap of neighbours makes the words equal.
@@ -306,8 +326,14 @@ fn one_slip_apart(left: &[u8], right: &[u8]) -> bool {
     }
     let same_head = left.iter().zip(right).take_while(|(l, r)| l == r).count();
     let (left, right) = (&left[same_head..], &right[same_head..]);
-    let same_tail = (left.iter().rev()).zip(right.iter().rev()).take_while(|(l, r)| l == r).count();
-    let (left, right) = (&left[..left.len() - same_tail], &right[..right.len() - same_tail]);
+    let same_tail = (left.iter().rev())
+        .zip(right.iter().rev())
+        .take_while(|(l, r)| l == r)
+        .count();
+    let (left, right) = (
+        &left[..left.len() - same_tail],
+        &right[..right.len() - same_tail],
+    );
     match (left, right) {
         ([a, b], [c, d]) => a == d && b == c,
         _ => left.len() <= 1 && right.len() <= 1,

@@ -18,8 +18,18 @@ pub(crate) struct UnitDesignator {
 
 /// Standard form, spellings, whether plain, whether it may stand alone.
 static DESIGNATORS: &[(&str, &str, bool, bool)] = &[
-    ("Apt", "APT APARTMENT APMT APRT APTS APPT APTO APARTAMENTO", true, false),
-    ("Bldg", "BLDG BUILDING BLD BLG BUILD EDIF EDIFICIO", true, false),
+    (
+        "Apt",
+        "APT APARTMENT APMT APRT APTS APPT APTO APARTAMENTO",
+        true,
+        false,
+    ),
+    (
+        "Bldg",
+        "BLDG BUILDING BLD BLG BUILD EDIF EDIFICIO",
+        true,
+        false,
+    ),
     ("Bsmt", "BSMT BASEMENT BASMT BMT", false, true),
     ("Dept", "DEPT DEPARTMENT", true, false),
     ("Fl", "FL FLOOR FLR FLOR", true, false),
@@ -51,8 +61,14 @@ static BY_SPELLING: LazyLock<WordMap<UnitDesignator>> = LazyLock::new(|| {
     DESIGNATORS
         .iter()
         .flat_map(|&(standard, spellings, is_plain, may_stand_alone)| {
-            let designator = UnitDesignator { standard, is_plain, may_stand_alone };
-            spellings.split(' ').map(move |spelling| (spelling, designator))
+            let designator = UnitDesignator {
+                standard,
+                is_plain,
+                may_stand_alone,
+            };
+            spellings
+                .split(' ')
+                .map(move |spelling| (spelling, designator))
         })
         .collect()
 });
@@ -92,5 +108,8 @@ pub(crate) fn ordinal(word: &str) -> Option<&'static str> {
         ("NINTH", "9"),
         ("TENTH", "10"),
     ];
-    ORDINALS.iter().find(|(name, _)| *name == word).map(|(_, number)| *number)
+    ORDINALS
+        .iter()
+        .find(|(name, _)| *name == word)
+        .map(|(_, number)| *number)
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use address::{
-    AddressInput, AddressVerdict, CheckedAddress, DeliveryPoint, PointEvidence, PointKey, SimilarStreets,
-    StandardStreet, StreetQuestion, VerificationStrictness, only_confirmed, parse,
+    AddressInput, AddressVerdict, CheckedAddress, DeliveryPoint, PointEvidence, PointKey,
+    SimilarStreets, StandardStreet, StreetQuestion, VerificationStrictness, only_confirmed, parse,
 };
 
 /// ZIPs that lie near each other.
@@ -12,7 +12,11 @@ pub const ZIPS: &[&str] = &["21219", "21221", "21222"];
 
 /// City and state of all of them.
 pub fn last_line() -> AddressInput<'static> {
-    AddressInput { city: "Baltimore", state: "MD", ..AddressInput::default() }
+    AddressInput {
+        city: "Baltimore",
+        state: "MD",
+        ..AddressInput::default()
+    }
 }
 
 /// One delivery point.
@@ -34,15 +38,26 @@ impl Household {
         };
         let (number, street) = line.split_once(' ').expect("a number before the street");
         let [number, street, unit, zip] = [number, street, unit, zip].map(str::to_owned);
-        Self { number, street, unit, zip }
+        Self {
+            number,
+            street,
+            unit,
+            zip,
+        }
     }
 
     pub fn line(&self) -> String {
-        format!("{} {} {}", self.number, self.street, self.unit).trim_end().to_owned()
+        format!("{} {} {}", self.number, self.street, self.unit)
+            .trim_end()
+            .to_owned()
     }
 
     pub fn input<'a>(&'a self, address_1: &'a str) -> AddressInput<'a> {
-        AddressInput { address_1, zip: &self.zip, ..last_line() }
+        AddressInput {
+            address_1,
+            zip: &self.zip,
+            ..last_line()
+        }
     }
 }
 
@@ -65,8 +80,13 @@ impl County {
             let line = household.line();
             let parsed = parse(household.input(&line));
             if let Some(key) = parsed.point_key() {
-                county.points.insert((key.zip, key.address_id.as_uuid().as_u128()));
-                county.streets.insert((key.zip, key.street_key), (key.name_key, parsed.street_parts()));
+                county
+                    .points
+                    .insert((key.zip, key.address_id.as_uuid().as_u128()));
+                county.streets.insert(
+                    (key.zip, key.street_key),
+                    (key.name_key, parsed.street_parts()),
+                );
             }
             county.households.insert(household);
         }
@@ -75,12 +95,18 @@ impl County {
 
     /// The same points, of which so many cover a ZIP.
     pub fn covered_by(self, coverage_points: usize) -> Self {
-        Self { coverage_points, ..self }
+        Self {
+            coverage_points,
+            ..self
+        }
     }
 
     /// Whether there are points enough in a ZIP to know that a street is not there.
     pub fn is_covered(&self, zip: i32) -> bool {
-        self.points.range((zip, u128::MIN)..=(zip, u128::MAX)).count() >= self.coverage_points
+        self.points
+            .range((zip, u128::MIN)..=(zip, u128::MAX))
+            .count()
+            >= self.coverage_points
     }
 
     pub fn households(&self) -> impl Iterator<Item = &Household> {
@@ -89,7 +115,10 @@ impl County {
 
     /// The streets as they are written, each once.
     pub fn streets(&self) -> BTreeSet<String> {
-        self.households.iter().map(|household| household.street.clone()).collect()
+        self.households
+            .iter()
+            .map(|household| household.street.clone())
+            .collect()
     }
 
     /// The verdict where this much of an address is asked for as there is of it.
@@ -103,25 +132,35 @@ impl County {
         let is_open = evidence == PointEvidence::Nothing && self.is_covered(key.zip);
         let corrected = is_open.then(|| self.corrected(&reading)).flatten();
         let (reading, evidence) = corrected.unwrap_or((reading, evidence));
-        reading.confirmed(evidence).demand(VerificationStrictness::Zip)
+        reading
+            .confirmed(evidence)
+            .demand(VerificationStrictness::Zip)
     }
 
     fn corrected(&self, reading: &CheckedAddress) -> Option<(CheckedAddress, PointEvidence)> {
         let namesakes = self.namesakes(&reading.street_question()?);
         let candidates = reading.candidates(&namesakes).into_iter();
-        only_confirmed(candidates.map(|one| (one.clone(), self.evidence(one.point_key()))), |evidence| {
-            evidence
-        })
+        only_confirmed(
+            candidates.map(|one| (one.clone(), self.evidence(one.point_key()))),
+            |evidence| evidence,
+        )
     }
 
     fn evidence(&self, key: PointKey) -> PointEvidence {
-        let place = DeliveryPoint { latitude: 39.3, longitude: -76.5, plus4: None, residential: None };
+        let place = DeliveryPoint {
+            latitude: 39.3,
+            longitude: -76.5,
+            plus4: None,
+            residential: None,
+        };
         let number = |id: address::AddressId| id.as_uuid().as_u128();
         let (id, house) = (key.address_id, number(key.address_id.house()));
         let in_house = (key.zip, house)..=(key.zip, number(id.last_of_house()));
         let last = self.points.range(in_house).next_back().map(|(_, id)| *id);
         match last {
-            _ if self.points.contains(&(key.zip, number(id))) => PointEvidence::DeliveryPoint(place),
+            _ if self.points.contains(&(key.zip, number(id))) => {
+                PointEvidence::DeliveryPoint(place)
+            }
             Some(last) if last == house => PointEvidence::DeliveryPoint(place),
             Some(_) => PointEvidence::House(place),
             None if self.streets.contains_key(&(key.zip, key.street_key)) => PointEvidence::Street,
@@ -131,13 +170,16 @@ impl County {
 
     fn namesakes(&self, question: &StreetQuestion) -> SimilarStreets {
         let is_longer = |name_key: &i64| question.longer_name_keys.contains(name_key);
-        let in_zip = self.streets.range((question.zip, i64::MIN)..=(question.zip, i64::MAX));
+        let in_zip = self
+            .streets
+            .range((question.zip, i64::MIN)..=(question.zip, i64::MAX));
         let in_zip = in_zip.filter(|(_, (key, _))| *key == question.name_key || is_longer(key));
         let (first, last) = question.zips_nearby;
         let nearby = || self.streets.range((first, i64::MIN)..=(last, i64::MAX));
         SimilarStreets {
             in_zip: in_zip.map(|(_, (_, street))| street.clone()).collect(),
-            is_written_nearby: nearby().any(|((_, street_key), _)| *street_key == question.street_key),
+            is_written_nearby: nearby()
+                .any(|((_, street_key), _)| *street_key == question.street_key),
             is_longer_nearby: nearby().any(|(_, (name_key, _))| is_longer(name_key)),
         }
     }

@@ -11,8 +11,13 @@ pub(super) fn find(polygon: &Polygon) -> Option<Coord> {
     let mut lines: Vec<Line> = rings.flat_map(|ring| ring.lines()).collect();
     lines.sort_by(|one, other| west(one).total_cmp(&west(other)));
     lines.iter().enumerate().find_map(|(at, line)| {
-        let beside = lines[at + 1..].iter().take_while(|other| west(other) <= line.start.x.max(line.end.x));
-        beside.into_iter().find(|other| cross(line, other)).map(|other| other.start)
+        let beside = lines[at + 1..]
+            .iter()
+            .take_while(|other| west(other) <= line.start.x.max(line.end.x));
+        beside
+            .into_iter()
+            .find(|other| cross(line, other))
+            .map(|other| other.start)
     })
 }
 

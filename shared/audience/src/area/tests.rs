@@ -10,7 +10,13 @@ fn area(json: &Json) -> Result<GeoArea, AreaError> {
 fn square(longitude: f64, latitude: f64, half: f64) -> Json {
     let (west, east) = (longitude - half, longitude + half);
     let (south, north) = (latitude - half, latitude + half);
-    json!([[west, south], [east, south], [east, north], [west, north], [west, south]])
+    json!([
+        [west, south],
+        [east, south],
+        [east, north],
+        [west, north],
+        [west, south]
+    ])
 }
 
 fn polygon(rings: &[Json]) -> Json {
@@ -23,21 +29,37 @@ fn feature(geometry: &Json) -> Json {
 
 #[test]
 fn the_border_is_inside_and_so_is_the_border_of_a_hole() {
-    let area = area(&polygon(&[square(-97.0, 30.0, 2.0), square(-97.0, 30.0, 1.0)])).unwrap();
-    for (latitude, longitude) in [(31.5, -97.0), (32.0, -97.0), (32.0, -99.0), (31.0, -97.0), (29.0, -96.0)] {
+    let area = area(&polygon(&[
+        square(-97.0, 30.0, 2.0),
+        square(-97.0, 30.0, 1.0),
+    ]))
+    .unwrap();
+    for (latitude, longitude) in [
+        (31.5, -97.0),
+        (32.0, -97.0),
+        (32.0, -99.0),
+        (31.0, -97.0),
+        (29.0, -96.0),
+    ] {
         assert!(area.contains(latitude, longitude), "{latitude},{longitude}");
     }
     for (latitude, longitude) in [(30.0, -97.0), (32.1, -97.0), (-97.0, 30.0), (28.0, -99.1)] {
-        assert!(!area.contains(latitude, longitude), "{latitude},{longitude}");
+        assert!(
+            !area.contains(latitude, longitude),
+            "{latitude},{longitude}"
+        );
     }
 }
 
 #[test]
 fn a_place_that_is_not_a_number_is_nowhere() {
     let area = area(&polygon(&[square(0.0, 0.0, 10.0)])).unwrap();
-    for (latitude, longitude) in
-        [(f64::NAN, 0.0), (0.0, f64::NAN), (f64::INFINITY, 0.0), (0.0, f64::NEG_INFINITY)]
-    {
+    for (latitude, longitude) in [
+        (f64::NAN, 0.0),
+        (0.0, f64::NAN),
+        (f64::INFINITY, 0.0),
+        (0.0, f64::NEG_INFINITY),
+    ] {
         assert!(!area.contains(latitude, longitude));
     }
 }
@@ -53,7 +75,10 @@ fn every_wrapping_of_polygons_is_read() {
     ];
     for json in wrapped {
         let area = area(&json).unwrap();
-        assert!(area.contains(30.0, -97.0) && area.contains(30.0, -90.0), "{json}");
+        assert!(
+            area.contains(30.0, -97.0) && area.contains(30.0, -90.0),
+            "{json}"
+        );
         assert!(!area.contains(30.0, -93.5), "{json}");
     }
     assert!(area(&west).unwrap().contains(30.0, -97.0));
@@ -70,12 +95,17 @@ fn an_altitude_is_ignored() {
 fn a_geometry_without_an_inside_is_refused() {
     let point = json!({ "type": "Point", "coordinates": [0, 0] });
     let line = json!({ "type": "LineString", "coordinates": [[0, 0], [1, 1]] });
-    let mixed =
-        json!({ "type": "GeometryCollection", "geometries": [polygon(&[square(0.0, 0.0, 1.0)]), point] });
+    let mixed = json!({ "type": "GeometryCollection", "geometries": [polygon(&[square(0.0, 0.0, 1.0)]), point] });
     assert_eq!(area(&point), Err(AreaError::NotAPolygon("Point")));
-    assert_eq!(area(&feature(&line)), Err(AreaError::NotAPolygon("LineString")));
+    assert_eq!(
+        area(&feature(&line)),
+        Err(AreaError::NotAPolygon("LineString"))
+    );
     assert_eq!(area(&mixed), Err(AreaError::NotAPolygon("Point")));
-    assert!(matches!(area(&feature(&Json::Null)), Err(AreaError::NotAPolygon(_))));
+    assert!(matches!(
+        area(&feature(&Json::Null)),
+        Err(AreaError::NotAPolygon(_))
+    ));
 }
 
 #[test]
@@ -104,13 +134,21 @@ fn what_is_no_geojson_is_refused() {
         r#"{"type":"Polygon","coordinates":[[[0,0],[1e999,0],[1,1],[0,0]]]}"#,
         r#"{"type":"Polygon","coordinates":[[[0,0],[NaN,0],[1,1],[0,0]]]}"#,
     ] {
-        assert!(matches!(GeoArea::parse(text), Err(AreaError::NotGeoJson(_))), "{text}");
+        assert!(
+            matches!(GeoArea::parse(text), Err(AreaError::NotGeoJson(_))),
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn positions_are_longitude_and_latitude_on_the_globe() {
-    for outside in [json!([181, 0]), json!([-180.5, 0]), json!([0, 90.1]), json!([0, -91])] {
+    for outside in [
+        json!([181, 0]),
+        json!([-180.5, 0]),
+        json!([0, 90.1]),
+        json!([0, -91]),
+    ] {
         let ring = json!([[0, 0], outside, [1, 1], [0, 0]]);
         assert_eq!(area(&polygon(&[ring])), Err(AreaError::Position));
     }
@@ -123,11 +161,22 @@ fn positions_are_longitude_and_latitude_on_the_globe() {
 #[test]
 fn rings_are_closed_and_have_at_least_four_positions() {
     let good = square(0.0, 0.0, 2.0);
-    for bad in
-        [json!([]), json!([[0, 0]]), json!([[0, 0], [1, 0], [0, 0]]), json!([[0, 0], [1, 0], [1, 1], [0, 1]])]
-    {
-        assert_eq!(area(&polygon(std::slice::from_ref(&bad))), Err(AreaError::Ring), "{bad}");
-        assert_eq!(area(&polygon(&[good.clone(), bad.clone()])), Err(AreaError::Ring), "hole {bad}");
+    for bad in [
+        json!([]),
+        json!([[0, 0]]),
+        json!([[0, 0], [1, 0], [0, 0]]),
+        json!([[0, 0], [1, 0], [1, 1], [0, 1]]),
+    ] {
+        assert_eq!(
+            area(&polygon(std::slice::from_ref(&bad))),
+            Err(AreaError::Ring),
+            "{bad}"
+        );
+        assert_eq!(
+            area(&polygon(&[good.clone(), bad.clone()])),
+            Err(AreaError::Ring),
+            "hole {bad}"
+        );
     }
     assert_eq!(area(&polygon(&[])), Err(AreaError::Ring));
 }
@@ -147,22 +196,40 @@ fn size_is_bounded() {
         Json::Array(ring)
     };
     assert!(area(&polygon(&[ring(MAX_VERTICES)])).is_ok());
-    assert_eq!(area(&polygon(&[ring(MAX_VERTICES + 1)])), Err(AreaError::TooManyVertices));
+    assert_eq!(
+        area(&polygon(&[ring(MAX_VERTICES + 1)])),
+        Err(AreaError::TooManyVertices)
+    );
     let halves = polygon(&[ring(MAX_VERTICES / 2), ring(MAX_VERTICES / 2 + 1)]);
     assert_eq!(area(&halves), Err(AreaError::TooManyVertices));
-    assert_eq!(GeoArea::parse(&" ".repeat(MAX_BYTES + 1)), Err(AreaError::TooLong));
+    assert_eq!(
+        GeoArea::parse(&" ".repeat(MAX_BYTES + 1)),
+        Err(AreaError::TooLong)
+    );
 }
 
 #[test]
 fn deep_nesting_is_refused_without_overflow() {
     let arrays = MAX_BYTES / 2;
-    for (open, close) in [("[", "]"), (r#"{"type":"GeometryCollection","geometries":["#, "]}")] {
+    for (open, close) in [
+        ("[", "]"),
+        (r#"{"type":"GeometryCollection","geometries":["#, "]}"),
+    ] {
         let levels = arrays / open.len();
         let text = open.repeat(levels) + &close.repeat(levels);
-        assert!(matches!(GeoArea::parse(&text), Err(AreaError::NotGeoJson(_))));
+        assert!(matches!(
+            GeoArea::parse(&text),
+            Err(AreaError::NotGeoJson(_))
+        ));
     }
-    let coordinates = format!(r#"{{"type":"Polygon","coordinates":{}}}"#, "[".repeat(arrays));
-    assert!(matches!(GeoArea::parse(&coordinates), Err(AreaError::NotGeoJson(_))));
+    let coordinates = format!(
+        r#"{{"type":"Polygon","coordinates":{}}}"#,
+        "[".repeat(arrays)
+    );
+    assert!(matches!(
+        GeoArea::parse(&coordinates),
+        Err(AreaError::NotGeoJson(_))
+    ));
 }
 
 /// The corners of a convex polygon with whole-number coordinates, counter-clockwise and closed:
@@ -170,7 +237,10 @@ fn deep_nesting_is_refused_without_overflow() {
 fn convex(centre: (i64, i64), radius: f64, corners: usize) -> Vec<(i64, i64)> {
     let corner = |index: usize| {
         let angle = std::f64::consts::TAU * (index % corners) as f64 / corners as f64;
-        (centre.0 + (radius * angle.cos()) as i64, centre.1 + (radius * angle.sin()) as i64)
+        (
+            centre.0 + (radius * angle.cos()) as i64,
+            centre.1 + (radius * angle.sin()) as i64,
+        )
     };
     (0..=corners).map(corner).collect()
 }
@@ -221,13 +291,23 @@ fn a_border_that_crosses_itself_or_encloses_nothing_is_no_area_that_is_meant() {
     assert_eq!(check(serde_json::json!([square, touching])), Ok(()));
     let bow_tie = serde_json::json!([[0, 0], [4, 4], [4, 0], [0, 4], [0, 0]]);
     let across = serde_json::json!([[3, 1], [5, 1], [5, 2], [3, 2], [3, 1]]);
-    for rings in [serde_json::json!([bow_tie]), serde_json::json!([square, across])] {
-        assert!(matches!(check(rings.clone()), Err(AreaError::Crossing(..))), "{rings}");
+    for rings in [
+        serde_json::json!([bow_tie]),
+        serde_json::json!([square, across]),
+    ] {
+        assert!(
+            matches!(check(rings.clone()), Err(AreaError::Crossing(..))),
+            "{rings}"
+        );
     }
     for ring in [
         serde_json::json!([[1, 1], [1, 1], [1, 1], [1, 1]]),
         serde_json::json!([[0, 0], [1, 1], [2, 2], [0, 0]]),
     ] {
-        assert_eq!(check(serde_json::json!([ring])), Err(AreaError::NoExtent), "{ring}");
+        assert_eq!(
+            check(serde_json::json!([ring])),
+            Err(AreaError::NoExtent),
+            "{ring}"
+        );
     }
 }

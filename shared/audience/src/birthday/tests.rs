@@ -14,7 +14,12 @@ fn birthdays_are_read_with_and_without_a_year() {
     for text in ["3/5", "03/05", " 3/5 ", "3-5", "03-05", "--03-05"] {
         assert_eq!(parts(text), Some((3, 5, None)), "{text:?}");
     }
-    for text in ["1985-03-05", "3/5/1985", "03/05/1985", "1985-03-05T22:00:00-08:00"] {
+    for text in [
+        "1985-03-05",
+        "3/5/1985",
+        "03/05/1985",
+        "1985-03-05T22:00:00-08:00",
+    ] {
         assert_eq!(parts(text), Some((3, 5, Some(1985))), "{text:?}");
     }
 }
@@ -44,7 +49,9 @@ fn every_form_that_means_one_day_is_read() {
     ] {
         assert_eq!(parts(text), Some((7, 4, Some(1990))), "{text:?}");
     }
-    for text in ["July 4", "Jul. 4", "july 4th", "4 July", "4-Jul", "Jul-4", "JUL 04", "7/4 0:00"] {
+    for text in [
+        "July 4", "Jul. 4", "july 4th", "4 July", "4-Jul", "Jul-4", "JUL 04", "7/4 0:00",
+    ] {
         assert_eq!(parts(text), Some((7, 4, None)), "{text:?}");
     }
     assert_eq!(parts("Sept 1st"), Some((9, 1, None)));

@@ -32,9 +32,15 @@ impl ValueTest {
         operand: ConditionOperand<'_>,
     ) -> Result<Self, OperandError> {
         Ok(match kind {
-            ComparisonKind::Typed(ColumnType::Text) => Self::Text(TextTest::new(operator, operand)?),
-            ComparisonKind::Typed(ColumnType::Number) => Self::Number(number_range(operator, operand)?),
-            ComparisonKind::Typed(ColumnType::Date) => Self::Date(DateTest::new(operator, operand)?),
+            ComparisonKind::Typed(ColumnType::Text) => {
+                Self::Text(TextTest::new(operator, operand)?)
+            }
+            ComparisonKind::Typed(ColumnType::Number) => {
+                Self::Number(number_range(operator, operand)?)
+            }
+            ComparisonKind::Typed(ColumnType::Date) => {
+                Self::Date(DateTest::new(operator, operand)?)
+            }
             ComparisonKind::Typed(ColumnType::YesNo) => Self::YesNo(answer(operator, operand)?),
             ComparisonKind::Birthday => Self::Birthday(BirthdayTest::new(operator, operand)?),
         })
@@ -44,12 +50,15 @@ impl ValueTest {
     pub(super) fn holds(&self, text: &str, today: NaiveDate) -> bool {
         match self {
             Self::Text(test) => test.holds(text),
-            Self::Number(range) => value::read_number(text).is_some_and(|number| range.contains(&number)),
-            Self::Date(test) => value::read_date(text).is_some_and(|date| test.holds(date, today)),
-            Self::YesNo(wanted) => {
-                value::read_yes_no(text).is_some_and(|answer| wanted.is_none_or(|wanted| answer == wanted))
+            Self::Number(range) => {
+                value::read_number(text).is_some_and(|number| range.contains(&number))
             }
-            Self::Birthday(test) => Birthday::parse(text).is_some_and(|birthday| test.holds(birthday, today)),
+            Self::Date(test) => value::read_date(text).is_some_and(|date| test.holds(date, today)),
+            Self::YesNo(wanted) => value::read_yes_no(text)
+                .is_some_and(|answer| wanted.is_none_or(|wanted| answer == wanted)),
+            Self::Birthday(test) => {
+                Birthday::parse(text).is_some_and(|birthday| test.holds(birthday, today))
+            }
         }
     }
 }
@@ -114,18 +123,31 @@ impl<T: PartialOrd + Copy> ValueRange<T> {
     }
 }
 
-fn number_range(operator: Operator, operand: ConditionOperand<'_>) -> Result<ValueRange<f64>, OperandError> {
+fn number_range(
+    operator: Operator,
+    operand: ConditionOperand<'_>,
+) -> Result<ValueRange<f64>, OperandError> {
     use Bound::{Excluded, Included, Unbounded};
     match operator {
         Operator::IsNotEmpty => operand.absent().map(|()| ValueRange::EVERY),
-        Operator::Is => operand.number().map(|number| ValueRange::from_to(number, number)),
-        Operator::Greater => operand.number().map(|low| ValueRange::new(Excluded(low), Unbounded)),
-        Operator::GreaterOrEqual => operand.number().map(|low| ValueRange::new(Included(low), Unbounded)),
-        Operator::Less => operand.number().map(|high| ValueRange::new(Unbounded, Excluded(high))),
-        Operator::LessOrEqual => operand.number().map(|high| ValueRange::new(Unbounded, Included(high))),
-        Operator::Between => {
-            operand.pair(ConditionOperand::number).map(|(low, high)| ValueRange::from_to(low, high))
-        }
+        Operator::Is => operand
+            .number()
+            .map(|number| ValueRange::from_to(number, number)),
+        Operator::Greater => operand
+            .number()
+            .map(|low| ValueRange::new(Excluded(low), Unbounded)),
+        Operator::GreaterOrEqual => operand
+            .number()
+            .map(|low| ValueRange::new(Included(low), Unbounded)),
+        Operator::Less => operand
+            .number()
+            .map(|high| ValueRange::new(Unbounded, Excluded(high))),
+        Operator::LessOrEqual => operand
+            .number()
+            .map(|high| ValueRange::new(Unbounded, Included(high))),
+        Operator::Between => operand
+            .pair(ConditionOperand::number)
+            .map(|(low, high)| ValueRange::from_to(low, high)),
         _ => Err(OperandError::Operator),
     }
 }
@@ -154,11 +176,15 @@ impl DateTest {
             Operator::InNextDays => return operand.days().map(Self::NextDays),
             Operator::IsNotEmpty => operand.absent().map(|()| ValueRange::EVERY),
             Operator::Is => operand.date().map(|date| ValueRange::from_to(date, date)),
-            Operator::Before => operand.date().map(|date| ValueRange::new(Unbounded, Excluded(date))),
-            Operator::After => operand.date().map(|date| ValueRange::new(Excluded(date), Unbounded)),
-            Operator::Between => {
-                operand.pair(ConditionOperand::date).map(|(low, high)| ValueRange::from_to(low, high))
-            }
+            Operator::Before => operand
+                .date()
+                .map(|date| ValueRange::new(Unbounded, Excluded(date))),
+            Operator::After => operand
+                .date()
+                .map(|date| ValueRange::new(Excluded(date), Unbounded)),
+            Operator::Between => operand
+                .pair(ConditionOperand::date)
+                .map(|(low, high)| ValueRange::from_to(low, high)),
             _ => Err(OperandError::Operator),
         };
         range.map(Self::In)

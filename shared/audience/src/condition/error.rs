@@ -36,7 +36,10 @@ pub enum ConditionErrorKind {
     #[error("`column` must be the name of a column")]
     Column,
     /// No such operator, or not one of those that the column has.
-    #[error("column `{column}` has no operator `{operator}`; it has {}", OperatorList(allowed))]
+    #[error(
+        "column `{column}` has no operator `{operator}`; it has {}",
+        OperatorList(allowed)
+    )]
     Operator {
         /// The column as given.
         column: String,

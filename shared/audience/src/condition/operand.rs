@@ -47,16 +47,21 @@ impl<'a> ConditionOperand<'a> {
         self.scalar()
             .map(|text| fold_text(&text))
             .filter(|text| !text.is_empty() && text.chars().count() <= MAX_VALUE_CHARS)
-            .ok_or_else(|| OperandError::Value(format!("must be text of 1 to {MAX_VALUE_CHARS} characters")))
+            .ok_or_else(|| {
+                OperandError::Value(format!("must be text of 1 to {MAX_VALUE_CHARS} characters"))
+            })
     }
 
     /// A list of texts.
     pub(super) fn texts<C: FromIterator<String>>(self) -> Result<C, OperandError> {
         match self.0 {
-            Json::Array(items) if (1..=MAX_CHOICES).contains(&items.len()) => {
-                items.iter().map(|item| ConditionOperand(item).text()).collect()
-            }
-            _ => Err(OperandError::Value(format!("must be an array of 1 to {MAX_CHOICES} texts"))),
+            Json::Array(items) if (1..=MAX_CHOICES).contains(&items.len()) => items
+                .iter()
+                .map(|item| ConditionOperand(item).text())
+                .collect(),
+            _ => Err(OperandError::Value(format!(
+                "must be an array of 1 to {MAX_CHOICES} texts"
+            ))),
         }
     }
 
@@ -75,7 +80,9 @@ impl<'a> ConditionOperand<'a> {
     pub(super) fn birthday(self) -> Result<Birthday, OperandError> {
         self.scalar()
             .and_then(|text| Birthday::parse(&text))
-            .ok_or_else(|| OperandError::Value("must be a birthday like 1/31 or 1990-01-31".to_owned()))
+            .ok_or_else(|| {
+                OperandError::Value("must be a birthday like 1/31 or 1990-01-31".to_owned())
+            })
     }
 
     /// An array of two values, the first not beyond the second.
@@ -83,7 +90,8 @@ impl<'a> ConditionOperand<'a> {
         self,
         read: impl Fn(Self) -> Result<T, OperandError>,
     ) -> Result<(T, T), OperandError> {
-        let refused = || OperandError::Value("must be an array of two values, the lower first".to_owned());
+        let refused =
+            || OperandError::Value("must be an array of two values, the lower first".to_owned());
         let Json::Array(items) = self.0 else {
             return Err(refused());
         };
@@ -91,7 +99,11 @@ impl<'a> ConditionOperand<'a> {
             return Err(refused());
         };
         let (low, high) = (read(ConditionOperand(low))?, read(ConditionOperand(high))?);
-        if low <= high { Ok((low, high)) } else { Err(refused()) }
+        if low <= high {
+            Ok((low, high))
+        } else {
+            Err(refused())
+        }
     }
 
     pub(super) fn days(self) -> Result<u32, OperandError> {
@@ -110,10 +122,16 @@ impl<'a> ConditionOperand<'a> {
         self.scalar()
             .and_then(|text| text.trim().parse().ok())
             .filter(|number| (least..=most).contains(number))
-            .ok_or_else(|| OperandError::Value(format!("must be a whole number from {least} to {most}")))
+            .ok_or_else(|| {
+                OperandError::Value(format!("must be a whole number from {least} to {most}"))
+            })
     }
 
-    fn typed<T>(self, column_type: ColumnType, read: impl Fn(&str) -> Option<T>) -> Result<T, OperandError> {
+    fn typed<T>(
+        self,
+        column_type: ColumnType,
+        read: impl Fn(&str) -> Option<T>,
+    ) -> Result<T, OperandError> {
         let value = self.scalar().and_then(|text| read(&text));
         value.ok_or_else(|| ColumnValueError { column_type }.into())
     }

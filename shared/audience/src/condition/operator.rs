@@ -70,7 +70,10 @@ operators! {
 impl Operator {
     /// The operator of this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|operator| operator.as_str() == name)
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|operator| operator.as_str() == name)
     }
 
     /// The operator without its "not", and whether there was one. Blanks are seen from the side of
@@ -115,19 +118,41 @@ impl ComparisonKind {
     pub(super) const fn operators(self) -> &'static [Operator] {
         use Operator::*;
         match self {
-            Self::Typed(ColumnType::Text) => {
-                &[Is, IsNot, Contains, DoesNotContain, StartsWith, EndsWith, IsOneOf, IsEmpty, IsNotEmpty]
-            }
-            Self::Typed(ColumnType::Number) => {
-                &[Is, IsNot, Greater, GreaterOrEqual, Less, LessOrEqual, Between, IsEmpty, IsNotEmpty]
-            }
-            Self::Typed(ColumnType::Date) => {
-                &[Is, IsNot, Before, After, Between, InLastDays, InNextDays, IsEmpty, IsNotEmpty]
-            }
+            Self::Typed(ColumnType::Text) => &[
+                Is,
+                IsNot,
+                Contains,
+                DoesNotContain,
+                StartsWith,
+                EndsWith,
+                IsOneOf,
+                IsEmpty,
+                IsNotEmpty,
+            ],
+            Self::Typed(ColumnType::Number) => &[
+                Is,
+                IsNot,
+                Greater,
+                GreaterOrEqual,
+                Less,
+                LessOrEqual,
+                Between,
+                IsEmpty,
+                IsNotEmpty,
+            ],
+            Self::Typed(ColumnType::Date) => &[
+                Is, IsNot, Before, After, Between, InLastDays, InNextDays, IsEmpty, IsNotEmpty,
+            ],
             Self::Typed(ColumnType::YesNo) => &[Is, IsNot, IsEmpty, IsNotEmpty],
-            Self::Birthday => {
-                &[Is, IsNot, AnniversaryToday, AnniversaryInNextDays, AnniversaryInMonth, IsEmpty, IsNotEmpty]
-            }
+            Self::Birthday => &[
+                Is,
+                IsNot,
+                AnniversaryToday,
+                AnniversaryInNextDays,
+                AnniversaryInMonth,
+                IsEmpty,
+                IsNotEmpty,
+            ],
         }
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value as Json};
 
 use super::{
-    ColumnCondition, ConditionError, ConditionErrorKind, ConditionNode, FilterConditions, MAX_DEPTH,
-    MAX_NODES,
+    ColumnCondition, ConditionError, ConditionErrorKind, ConditionNode, FilterConditions,
+    MAX_DEPTH, MAX_NODES,
     compare::ValueTest,
     operand::{ConditionOperand, OperandError},
     operator::{ComparisonKind, Operator},
@@ -19,10 +19,22 @@ pub(super) fn parse(
     document: &Json,
     columns: ColumnTypeFinder<'_>,
 ) -> Result<FilterConditions, ConditionError> {
-    let mut parser = ConditionParser { columns, path: Vec::new(), nodes: 0, used: BTreeSet::new() };
+    let mut parser = ConditionParser {
+        columns,
+        path: Vec::new(),
+        nodes: 0,
+        used: BTreeSet::new(),
+    };
     match parser.node(document) {
-        Ok(root) => Ok(FilterConditions { document: document.clone(), root, columns: parser.used }),
-        Err(problem) => Err(ConditionError { path: parser.path.join("."), problem }),
+        Ok(root) => Ok(FilterConditions {
+            document: document.clone(),
+            root,
+            columns: parser.used,
+        }),
+        Err(problem) => Err(ConditionError {
+            path: parser.path.join("."),
+            problem,
+        }),
     }
 }
 
@@ -53,7 +65,8 @@ impl ConditionParser<'_> {
             only_keys(object, &["any"])?;
             self.group("any", list, ConditionNode::Any)
         } else {
-            self.condition(object).map(|condition| Some(ConditionNode::Condition(condition)))
+            self.condition(object)
+                .map(|condition| Some(ConditionNode::Condition(condition)))
         }
     }
 
@@ -73,19 +86,34 @@ impl ConditionParser<'_> {
         Ok((!nodes.is_empty()).then(|| node(nodes)))
     }
 
-    fn condition(&mut self, object: &Map<String, Json>) -> Result<ColumnCondition, ConditionErrorKind> {
+    fn condition(
+        &mut self,
+        object: &Map<String, Json>,
+    ) -> Result<ColumnCondition, ConditionErrorKind> {
         let (Some(column), Some(operator)) = (object.get("column"), object.get("operator")) else {
             return Err(ConditionErrorKind::Shape);
         };
         only_keys(object, &["column", "operator", "value"])?;
-        let name = column.as_str().map(str::trim).filter(|name| !name.is_empty());
+        let name = column
+            .as_str()
+            .map(str::trim)
+            .filter(|name| !name.is_empty());
         let name = name.ok_or(ConditionErrorKind::Column)?;
         let operator = operator.as_str().ok_or(ConditionErrorKind::Shape)?;
         let column = fold_name(name);
         let kinds = self.kinds(&column);
-        let (test, negated) = compile(name, &kinds, operator, ConditionOperand::new(object.get("value")))?;
+        let (test, negated) = compile(
+            name,
+            &kinds,
+            operator,
+            ConditionOperand::new(object.get("value")),
+        )?;
         self.used.insert(column.clone());
-        Ok(ColumnCondition { column, test, negated })
+        Ok(ColumnCondition {
+            column,
+            test,
+            negated,
+        })
     }
 
     /// The ways in which a column may be compared: one, or all of them when it is unknown.
@@ -118,7 +146,11 @@ fn compile(
             Ok(test) => return Ok((test, negated)),
             Err(OperandError::Operator) => {}
             Err(OperandError::Value(expected)) => {
-                problem = ConditionErrorKind::Value { column: column.to_owned(), operator, expected };
+                problem = ConditionErrorKind::Value {
+                    column: column.to_owned(),
+                    operator,
+                    expected,
+                };
             }
         }
     }

@@ -33,8 +33,10 @@ fn parse(document: &Json) -> Result<FilterConditions, ConditionError> {
 
 /// Whether a recipient with the given values matches.
 fn matches(document: &Json, values: &[(&str, &str)]) -> bool {
-    let recipient: BTreeMap<String, String> =
-        values.iter().map(|(column, value)| ((*column).to_owned(), (*value).to_owned())).collect();
+    let recipient: BTreeMap<String, String> = values
+        .iter()
+        .map(|(column, value)| ((*column).to_owned(), (*value).to_owned()))
+        .collect();
     parse(document).unwrap().matches(&recipient, today())
 }
 

@@ -18,10 +18,16 @@ fn a_blank_is_neither_readable_nor_unreadable() {
 #[test]
 fn what_does_not_read_names_its_type() {
     for column_type in [ColumnType::Number, ColumnType::Date, ColumnType::YesNo] {
-        assert_eq!(read(column_type, "gold"), Err(ColumnValueError { column_type }));
+        assert_eq!(
+            read(column_type, "gold"),
+            Err(ColumnValueError { column_type })
+        );
         assert!(!fits(column_type, "gold"));
     }
-    assert_eq!(read(ColumnType::Text, " gold "), Ok(Some(ColumnValue::Text("gold".to_owned()))));
+    assert_eq!(
+        read(ColumnType::Text, " gold "),
+        Ok(Some(ColumnValue::Text("gold".to_owned())))
+    );
 }
 
 #[test]
@@ -111,8 +117,14 @@ fn dates_are_read_in_three_forms() {
 
 #[test]
 fn a_time_keeps_the_date_that_is_written_in_it() {
-    assert_eq!(read_date("2026-01-31T23:30:00-05:00"), Some(day(2026, 1, 31)));
-    assert_eq!(read_date("2026-01-31T00:30:00.25+14:00"), Some(day(2026, 1, 31)));
+    assert_eq!(
+        read_date("2026-01-31T23:30:00-05:00"),
+        Some(day(2026, 1, 31))
+    );
+    assert_eq!(
+        read_date("2026-01-31T00:30:00.25+14:00"),
+        Some(day(2026, 1, 31))
+    );
 }
 
 #[test]

@@ -101,7 +101,10 @@ mod tests {
     fn the_id_is_found_wherever_it_stands_and_only_the_messages_own() {
         for (body, id) in [
             (r#"{"id":7,"params":{"id":8}}"#, Some("7")),
-            (r#"{"params":{"id":8,"a":["id",{"id":9}]} , "id" : "x-1" }"#, Some("\"x-1\"")),
+            (
+                r#"{"params":{"id":8,"a":["id",{"id":9}]} , "id" : "x-1" }"#,
+                Some("\"x-1\""),
+            ),
             (r#"{"method":"\"id\":5,{","id":-1.5}"#, Some("-1.5")),
             (r#"{"a\"id":1,"id":"\\\"","b":2}"#, Some(r#""\\\"""#)),
             (r#"{"id":7,"params":{"never":"ends"#, Some("7")),

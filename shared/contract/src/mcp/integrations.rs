@@ -5,8 +5,8 @@ mod answers;
 use serde_json::{Value, json};
 
 use crate::limits::{
-    DECLARED_FIELDS, EXTERNAL_ID_CHARS, IDEMPOTENCY_KEY_CHARS, PAGE_ITEMS, PAGE_ITEMS_DEFAULT, RECORD_BYTES,
-    RECORDS_PER_BATCH,
+    DECLARED_FIELDS, EXTERNAL_ID_CHARS, IDEMPOTENCY_KEY_CHARS, PAGE_ITEMS, PAGE_ITEMS_DEFAULT,
+    RECORD_BYTES, RECORDS_PER_BATCH,
 };
 use crate::mcp::schema::{described, list, nothing, object, one_of, text, yes_no};
 use crate::mcp::{McpTool, ServerInfo, ToolAnnotations};
@@ -156,9 +156,10 @@ impl IntegrationTool {
                 }),
                 &[],
             ),
-            Self::PushRecords => {
-                object(json!({"records": records(), "idempotencyKey": idempotency_key()}), &["records"])
-            }
+            Self::PushRecords => object(
+                json!({"records": records(), "idempotencyKey": idempotency_key()}),
+                &["records"],
+            ),
             Self::CompleteSync => object(
                 json!({
                     "syncId": sync_id("The sync that you mean; the open one when left out."),

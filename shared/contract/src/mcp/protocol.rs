@@ -86,12 +86,19 @@ struct InitializeParams {
 
 impl InitializeResult {
     /// The answer to these parameters: the revision that was asked for if it is known, else the latest.
-    pub fn new(params: Option<&RawValue>, server_info: ServerInfo, instructions: &'static str) -> Self {
+    pub fn new(
+        params: Option<&RawValue>,
+        server_info: ServerInfo,
+        instructions: &'static str,
+    ) -> Self {
         let asked = params.and_then(|params| serde_json::from_str(params.get()).ok());
-        let known = asked.and_then(|InitializeParams { protocol_version }| known_version(&protocol_version));
+        let known = asked
+            .and_then(|InitializeParams { protocol_version }| known_version(&protocol_version));
         Self {
             protocol_version: known.unwrap_or(LATEST_VERSION),
-            capabilities: ServerCapabilities { tools: ToolsCapability {} },
+            capabilities: ServerCapabilities {
+                tools: ToolsCapability {},
+            },
             server_info,
             instructions,
         }
@@ -110,7 +117,11 @@ mod tests {
 
     #[test]
     fn the_revision_asked_for_is_echoed_if_known_else_the_latest_is_offered() {
-        let info = ServerInfo { name: "n", title: "t", version: "1" };
+        let info = ServerInfo {
+            name: "n",
+            title: "t",
+            version: "1",
+        };
         let answered = |params: serde_json::Value| {
             let params = to_raw_value(&params).unwrap();
             InitializeResult::new(Some(&params), info, "").protocol_version
@@ -118,9 +129,16 @@ mod tests {
         for version in VERSIONS {
             assert_eq!(answered(json!({"protocolVersion": version})), version);
         }
-        for unknown in [json!({"protocolVersion": "2026-07-28"}), json!({"protocolVersion": 7}), json!([])] {
+        for unknown in [
+            json!({"protocolVersion": "2026-07-28"}),
+            json!({"protocolVersion": 7}),
+            json!([]),
+        ] {
             assert_eq!(answered(unknown), LATEST_VERSION);
         }
-        assert_eq!(InitializeResult::new(None, info, "").protocol_version, LATEST_VERSION);
+        assert_eq!(
+            InitializeResult::new(None, info, "").protocol_version,
+            LATEST_VERSION
+        );
     }
 }

@@ -45,7 +45,14 @@ impl<'a> CallToolResult<'a> {
     }
 
     fn new(json: &'a RawValue, is_error: bool) -> Self {
-        Self { content: [TextContent { kind: "text", text: json.get() }], structured_content: json, is_error }
+        Self {
+            content: [TextContent {
+                kind: "text",
+                text: json.get(),
+            }],
+            structured_content: json,
+            is_error,
+        }
     }
 }
 

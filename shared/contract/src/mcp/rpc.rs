@@ -99,14 +99,21 @@ impl<'a> RpcMessage<'a> {
         if envelope.method.is_none() && id.is_some() && envelope.is_answer() {
             return Ok(Self::Notification);
         }
-        let method = envelope.method.and_then(string).ok_or_else(|| invalid("The request has no method."))?;
+        let method = envelope
+            .method
+            .and_then(string)
+            .ok_or_else(|| invalid("The request has no method."))?;
         if envelope.jsonrpc.and_then(string).as_deref() != Some(VERSION) {
             let why = "The message is not of JSON-RPC 2.0: jsonrpc must be \"2.0\".".to_owned();
             return Err((id, RpcError::NotJsonRpc(why)));
         }
         match (envelope.id, id) {
             (None, _) => Ok(Self::Notification),
-            (Some(_), Some(id)) => Ok(Self::Request { id, method, params: envelope.params }),
+            (Some(_), Some(id)) => Ok(Self::Request {
+                id,
+                method,
+                params: envelope.params,
+            }),
             (Some(_), None) => Err(invalid("The request's id must be a string or a number.")),
         }
     }
@@ -126,16 +133,20 @@ impl<'a> RpcEnvelope<'a> {
         let raw: &RawValue =
             serde_json::from_str(body).map_err(|error| not_json(&where_json_ends(&error)))?;
         if !raw.get().starts_with('{') {
-            return Err(RpcError::NotJsonRpc("The body must be one JSON-RPC message.".to_owned()));
+            return Err(RpcError::NotJsonRpc(
+                "The body must be one JSON-RPC message.".to_owned(),
+            ));
         }
-        serde_json::from_str(raw.get())
-            .map_err(|_| RpcError::NotJsonRpc("The message must hold each of its names once.".to_owned()))
+        serde_json::from_str(raw.get()).map_err(|_| {
+            RpcError::NotJsonRpc("The message must hold each of its names once.".to_owned())
+        })
     }
 }
 
 /// Whether a value can be an id.
 pub(super) fn is_id(raw: &RawValue) -> bool {
-    raw.get().starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit())
+    raw.get()
+        .starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit())
 }
 
 impl RpcError {
@@ -178,12 +189,22 @@ impl Serialize for RpcError {
 /// The answer to the request with this id.
 pub fn response(id: &RawValue, result: &impl Serialize) -> Vec<u8> {
     // Results hold texts, numbers and JSON that was read: they can always be written.
-    serde_json::to_vec(&RpcResponse { jsonrpc: VERSION, id, result }).unwrap_or_default()
+    serde_json::to_vec(&RpcResponse {
+        jsonrpc: VERSION,
+        id,
+        result,
+    })
+    .unwrap_or_default()
 }
 
 /// The answer to a request that got no result; without an id when none could be read.
 pub fn failure(id: Option<&RawValue>, error: &RpcError) -> Vec<u8> {
-    serde_json::to_vec(&RpcErrorResponse { jsonrpc: VERSION, id, error }).unwrap_or_default()
+    serde_json::to_vec(&RpcErrorResponse {
+        jsonrpc: VERSION,
+        id,
+        error,
+    })
+    .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -199,53 +220,102 @@ mod tests {
 
     #[test]
     fn what_is_no_message_is_32700_and_a_missing_method_32600() {
-        for body in ["", "{", "nul", "7", "\"text\"", "[]", r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#] {
+        for body in [
+            "",
+            "{",
+            "nul",
+            "7",
+            "\"text\"",
+            "[]",
+            r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#,
+        ] {
             assert_eq!(code(body), -32700, "{body}");
         }
-        for body in [r#"{"id":1,"method":"ping"}"#, r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#] {
+        for body in [
+            r#"{"id":1,"method":"ping"}"#,
+            r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#,
+        ] {
             assert_eq!(code(body), -32700, "{body}");
         }
-        assert_eq!(code(r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#), -32700, "an id given twice");
-        for body in ["{}", r#"{"jsonrpc":"2.0","id":1}"#, r#"{"jsonrpc":"2.0","id":1,"method":7}"#] {
+        assert_eq!(
+            code(r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#),
+            -32700,
+            "an id given twice"
+        );
+        for body in [
+            "{}",
+            r#"{"jsonrpc":"2.0","id":1}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":7}"#,
+        ] {
             assert_eq!(code(body), -32600, "{body}");
         }
         for id in ["null", "[]", "{}", "true"] {
-            assert_eq!(code(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)), -32600, "{id}");
+            assert_eq!(
+                code(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)),
+                -32600,
+                "{id}"
+            );
         }
         assert!(RpcMessage::read(b"\xff").is_err());
     }
 
     #[test]
     fn an_id_is_echoed_as_it_was_sent() {
-        for id in ["0", "-1", "12345678901234567890", "1.50", "\"server-discover-probe-1\"", r#""\u00e9""#] {
+        for id in [
+            "0",
+            "-1",
+            "12345678901234567890",
+            "1.50",
+            "\"server-discover-probe-1\"",
+            r#""\u00e9""#,
+        ] {
             let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
             let Ok(RpcMessage::Request { id: read, .. }) = RpcMessage::read(body.as_bytes()) else {
                 panic!("{id}")
             };
             let answer = String::from_utf8(response(read, &json!({}))).unwrap();
-            assert_eq!(answer, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
+            assert_eq!(
+                answer,
+                format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)
+            );
         }
     }
 
     #[test]
     fn an_error_has_a_code_and_a_message_and_no_more() {
         let answer = String::from_utf8(failure(None, &RpcError::InvalidParams("No."))).unwrap();
-        assert_eq!(answer, r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"No."}}"#);
+        assert_eq!(
+            answer,
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"No."}}"#
+        );
     }
 
     #[test]
     fn a_message_without_an_id_is_a_notification_whatever_its_method() {
         for method in ["notifications/initialized", "tools/call", "nothing"] {
             let body = json!({"jsonrpc": "2.0", "method": method}).to_string();
-            assert!(matches!(RpcMessage::read(body.as_bytes()), Ok(RpcMessage::Notification)));
+            assert!(matches!(
+                RpcMessage::read(body.as_bytes()),
+                Ok(RpcMessage::Notification)
+            ));
         }
     }
 
     #[test]
     fn an_answer_of_the_client_wants_none() {
-        for answer in [r#""result":{}"#, r#""result":null"#, r#""error":{"code":1,"message":"no"}"#] {
+        for answer in [
+            r#""result":{}"#,
+            r#""result":null"#,
+            r#""error":{"code":1,"message":"no"}"#,
+        ] {
             let body = format!(r#"{{"jsonrpc":"2.0","id":1,{answer}}}"#);
-            assert!(matches!(RpcMessage::read(body.as_bytes()), Ok(RpcMessage::Notification)), "{body}");
+            assert!(
+                matches!(
+                    RpcMessage::read(body.as_bytes()),
+                    Ok(RpcMessage::Notification)
+                ),
+                "{body}"
+            );
         }
         assert_eq!(code(r#"{"id":1,"result":{}}"#), -32600);
     }
@@ -254,7 +324,13 @@ mod tests {
     fn deep_nesting_is_read_without_recursion() {
         let params = "[".repeat(100_000) + &"]".repeat(100_000);
         let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{params}}}"#);
-        assert!(matches!(RpcMessage::read(body.as_bytes()), Ok(RpcMessage::Request { params: Some(_), .. })));
+        assert!(matches!(
+            RpcMessage::read(body.as_bytes()),
+            Ok(RpcMessage::Request {
+                params: Some(_),
+                ..
+            })
+        ));
     }
 
     proptest! {

@@ -53,7 +53,9 @@ pub(super) fn text_or_null(description: &str) -> Value {
 
 /// This or null. In two branches, each of one type: hosts that translate schemas for their models know no list of types.
 pub(super) fn or_null(mut schema: Value) -> Value {
-    let description = schema.as_object_mut().and_then(|schema| schema.remove("description"));
+    let description = schema
+        .as_object_mut()
+        .and_then(|schema| schema.remove("description"));
     let mut either = json!({"anyOf": [schema, {"type": "null"}]});
     if let Some(description) = description {
         either["description"] = description;

@@ -60,8 +60,12 @@ struct ToolCallParams<'a> {
 
 impl ToolAnnotations {
     /// It only reads.
-    pub const READS: Self =
-        Self { read_only_hint: true, destructive_hint: false, idempotent_hint: true, open_world_hint: false };
+    pub const READS: Self = Self {
+        read_only_hint: true,
+        destructive_hint: false,
+        idempotent_hint: true,
+        open_world_hint: false,
+    };
 
     /// It adds or changes, and the same call again changes nothing more.
     pub const WRITES: Self = Self {
@@ -72,8 +76,12 @@ impl ToolAnnotations {
     };
 
     /// It changes, and what it changes can be lost; the same call again changes nothing more.
-    pub const REMOVES: Self =
-        Self { read_only_hint: false, destructive_hint: true, idempotent_hint: true, open_world_hint: false };
+    pub const REMOVES: Self = Self {
+        read_only_hint: false,
+        destructive_hint: true,
+        idempotent_hint: true,
+        open_world_hint: false,
+    };
 }
 
 impl<'a> ToolCall<'a> {
@@ -84,17 +92,27 @@ impl<'a> ToolCall<'a> {
     pub fn read(params: Option<&'a RawValue>) -> Result<Self, RpcError> {
         let params = params
             .filter(|params| is_object(params))
-            .ok_or(RpcError::InvalidParams("params must be an object with the tool's name."))?;
-        let params: ToolCallParams<'_> = serde_json::from_str(params.get())
-            .map_err(|_| RpcError::InvalidParams("params must hold name and arguments, once each."))?;
-        let name = params
-            .name
-            .and_then(string)
-            .ok_or(RpcError::InvalidParams("params.name must be the tool's name."))?;
-        if params.arguments.is_some_and(|arguments| !is_object(arguments)) {
-            return Err(RpcError::InvalidParams("params.arguments must be an object."));
+            .ok_or(RpcError::InvalidParams(
+                "params must be an object with the tool's name.",
+            ))?;
+        let params: ToolCallParams<'_> = serde_json::from_str(params.get()).map_err(|_| {
+            RpcError::InvalidParams("params must hold name and arguments, once each.")
+        })?;
+        let name = params.name.and_then(string).ok_or(RpcError::InvalidParams(
+            "params.name must be the tool's name.",
+        ))?;
+        if params
+            .arguments
+            .is_some_and(|arguments| !is_object(arguments))
+        {
+            return Err(RpcError::InvalidParams(
+                "params.arguments must be an object.",
+            ));
         }
-        Ok(Self { name, arguments: params.arguments })
+        Ok(Self {
+            name,
+            arguments: params.arguments,
+        })
     }
 }
 
@@ -110,18 +128,37 @@ mod tests {
     fn a_call_names_a_tool_and_may_leave_its_arguments_out() {
         let read = |json: &str| {
             let raw = RawValue::from_string(json.to_owned()).unwrap();
-            ToolCall::read(Some(&raw))
-                .map(|call| (call.name.to_string(), call.arguments.map(RawValue::to_string)))
+            ToolCall::read(Some(&raw)).map(|call| {
+                (
+                    call.name.to_string(),
+                    call.arguments.map(RawValue::to_string),
+                )
+            })
         };
-        let call = |name: &str, arguments: Option<&str>| Ok((name.to_owned(), arguments.map(str::to_owned)));
-        assert_eq!(read(r#"{"name":"a","arguments":{"b": 1},"_meta":{}}"#), call("a", Some("{\"b\": 1}")));
+        let call = |name: &str, arguments: Option<&str>| {
+            Ok((name.to_owned(), arguments.map(str::to_owned)))
+        };
+        assert_eq!(
+            read(r#"{"name":"a","arguments":{"b": 1},"_meta":{}}"#),
+            call("a", Some("{\"b\": 1}"))
+        );
         assert_eq!(read(r#"{"name":"a"}"#), call("a", None));
         assert_eq!(read(r#"{"name":"a","arguments":null}"#), call("a", None));
-        for wrong in
-            ["[]", "{}", r#"{"name":7}"#, r#"{"name":"a","arguments":[]}"#, r#"{"name":"a","name":"b"}"#]
-        {
-            assert!(matches!(read(wrong), Err(RpcError::InvalidParams(_))), "{wrong}");
+        for wrong in [
+            "[]",
+            "{}",
+            r#"{"name":7}"#,
+            r#"{"name":"a","arguments":[]}"#,
+            r#"{"name":"a","name":"b"}"#,
+        ] {
+            assert!(
+                matches!(read(wrong), Err(RpcError::InvalidParams(_))),
+                "{wrong}"
+            );
         }
-        assert!(matches!(ToolCall::read(None), Err(RpcError::InvalidParams(_))));
+        assert!(matches!(
+            ToolCall::read(None),
+            Err(RpcError::InvalidParams(_))
+        ));
     }
 }

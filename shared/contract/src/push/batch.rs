@@ -84,14 +84,18 @@ fn split_well_formed(body: &[u8]) -> Option<BatchRecords<'_>> {
     let text = std::str::from_utf8(body).ok()?;
     // An array of arrays would be taken for an envelope without names.
     let object = text.trim_start().starts_with('{').then_some(text)?;
-    serde_json::from_str::<PushBatchEnvelope<BatchRecords<'_>>>(object).ok()?.records
+    serde_json::from_str::<PushBatchEnvelope<BatchRecords<'_>>>(object)
+        .ok()?
+        .records
 }
 
 fn split_carefully(body: &[u8]) -> Result<BatchRecords<'_>, PushError> {
     let PushBatchEnvelope { records } = read_object::<PushBatchEnvelope<&RawValue>>(body)?;
     let raw = records
         .filter(|raw| raw.get().starts_with('['))
-        .ok_or_else(|| PushError::InvalidRequest("records must be an array of records.".to_owned()))?;
+        .ok_or_else(|| {
+            PushError::InvalidRequest("records must be an array of records.".to_owned())
+        })?;
     serde_json::from_str(raw.get())
         .map_err(|error| PushError::InvalidRequest(format!("records cannot be read: {error}.")))
 }
@@ -109,7 +113,9 @@ impl<'a> PushedRecord<'a> {
     }
 
     fn read_with<F: Deserialize<'a> + Into<SentFields<'a>>>(raw: &'a RawValue) -> Option<Self> {
-        serde_json::Deserializer::from_str(raw.get()).deserialize_map(RecordVisitor::<F>(PhantomData)).ok()
+        serde_json::Deserializer::from_str(raw.get())
+            .deserialize_map(RecordVisitor::<F>(PhantomData))
+            .ok()
     }
 
     /// The operation, an upsert unless it says otherwise; `None` when it is another word.
@@ -243,17 +249,36 @@ mod tests {
 
     #[test]
     fn invalid_json_is_a_body_that_is_not_json() {
-        for body in
-            ["", " ", "{", "{\"records\":[}", "{\"records\":[]} x", "\u{feff}{}", "nul", "{'records':[]}"]
-        {
+        for body in [
+            "",
+            " ",
+            "{",
+            "{\"records\":[}",
+            "{\"records\":[]} x",
+            "\u{feff}{}",
+            "nul",
+            "{'records':[]}",
+        ] {
             assert_eq!(refusal(body).code(), "invalid_json", "{body}");
         }
-        assert_eq!(split_batch(b"{\"records\":[\"\xff\"]}").unwrap_err().code(), "invalid_json");
+        assert_eq!(
+            split_batch(b"{\"records\":[\"\xff\"]}").unwrap_err().code(),
+            "invalid_json"
+        );
     }
 
     #[test]
     fn invalid_request_is_a_body_without_a_records_array() {
-        for body in ["[]", "[[]]", "7", "null", "\"x\"", "{}", r#"{"records":null}"#, r#"{"records":{}}"#] {
+        for body in [
+            "[]",
+            "[[]]",
+            "7",
+            "null",
+            "\"x\"",
+            "{}",
+            r#"{"records":null}"#,
+            r#"{"records":{}}"#,
+        ] {
             assert_eq!(refusal(body).code(), "invalid_request", "{body}");
         }
     }
@@ -261,14 +286,24 @@ mod tests {
     #[test]
     fn too_many_records_counts_them() {
         let body = |count: usize| format!("{{\"records\":[{}]}}", vec!["0"; count].join(","));
-        assert_eq!(split_batch(body(1000).as_bytes()).unwrap().records.len(), 1000);
-        assert_eq!(refusal(&body(1001)), PushError::TooManyRecords { received: 1001 });
+        assert_eq!(
+            split_batch(body(1000).as_bytes()).unwrap().records.len(),
+            1000
+        );
+        assert_eq!(
+            refusal(&body(1001)),
+            PushError::TooManyRecords { received: 1001 }
+        );
         assert!(split_batch(b"{\"records\":[]}").unwrap().records.is_empty());
     }
 
     #[test]
     fn a_record_of_any_shape_and_depth_stays_raw() {
-        let deep = format!("{{\"records\":[{}{},{{}}]}}", "[".repeat(100_000), "]".repeat(100_000));
+        let deep = format!(
+            "{{\"records\":[{}{},{{}}]}}",
+            "[".repeat(100_000),
+            "]".repeat(100_000)
+        );
         let batch = split_batch(deep.as_bytes()).unwrap();
         assert_eq!(batch.records.len(), 2);
         assert!(PushedRecord::read(batch.records[0]).is_none());

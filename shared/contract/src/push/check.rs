@@ -65,20 +65,35 @@ struct RecordError {
 
 impl RecordError {
     fn new(code: IssueCode, message: impl Into<String>) -> Self {
-        Self { code, field: None, message: message.into() }
+        Self {
+            code,
+            field: None,
+            message: message.into(),
+        }
     }
 
     fn of_field(code: IssueCode, key: &str, message: String) -> Self {
-        Self { code, field: Some(shown(key)), message }
+        Self {
+            code,
+            field: Some(shown(key)),
+            message,
+        }
     }
 }
 
 impl<'s> FieldSchema<'s> {
     /// The schema of these fields.
     pub fn new(fields: &'s [IntegrationField]) -> Self {
-        let positions =
-            fields.iter().enumerate().map(|(position, field)| (field.key.as_str(), position)).collect();
-        Self { fields, positions, misfits: vec![OnceCell::new(); fields.len()] }
+        let positions = fields
+            .iter()
+            .enumerate()
+            .map(|(position, field)| (field.key.as_str(), position))
+            .collect();
+        Self {
+            fields,
+            positions,
+            misfits: vec![OnceCell::new(); fields.len()],
+        }
     }
 
     /// Where the field of this key stands. Most senders keep to an order: `guess` is where it stands then.
@@ -104,7 +119,10 @@ impl<'a> RecordBatch<'a> {
     /// The external id of each record, in the order sent; blank for one without. No more of a record is read.
     pub fn external_ids(&self) -> Vec<Cow<'a, str>> {
         let read = |raw: &&'a RawValue| read_external_id(&PushedRecord::read_outline(raw)?).ok();
-        self.records.iter().map(|raw| read(raw).unwrap_or_default()).collect()
+        self.records
+            .iter()
+            .map(|raw| read(raw).unwrap_or_default())
+            .collect()
     }
 }
 
@@ -122,21 +140,37 @@ impl<'a> CheckedRecord<'a> {
     fn of(index: usize, raw: &'a RawValue, schema: &FieldSchema<'a>) -> Self {
         let record = PushedRecord::read(raw);
         let mut warnings = Vec::new();
-        let external_id = record.as_ref().ok_or_else(not_an_object).and_then(read_external_id);
+        let external_id = record
+            .as_ref()
+            .ok_or_else(not_an_object)
+            .and_then(read_external_id);
         let (external_id, outcome) = match external_id {
             Ok(external_id) => {
-                let checker = RecordChecker { index, external_id: &external_id, schema };
+                let checker = RecordChecker {
+                    index,
+                    external_id: &external_id,
+                    schema,
+                };
                 let outcome = checker.check(raw, record, &mut warnings);
                 (Some(external_id), outcome)
             }
             Err(refusal) => (None, Err(refusal)),
         };
-        Self { index, external_id, outcome, warnings }
+        Self {
+            index,
+            external_id,
+            outcome,
+            warnings,
+        }
     }
 
     /// This record, refused when its contact was seen before, whatever else is wrong with it.
     fn unless_seen(mut self, seen: &mut HashSet<Cow<'a, str>>) -> Self {
-        if self.external_id.as_ref().is_some_and(|external_id| !seen.insert(external_id.clone())) {
+        if self
+            .external_id
+            .as_ref()
+            .is_some_and(|external_id| !seen.insert(external_id.clone()))
+        {
             self.warnings.clear();
             self.outcome = Err(RecordError::new(
                 IssueCode::DuplicateInBatch,
@@ -155,11 +189,21 @@ enum AcceptedRecord<'a> {
 
 impl<'a> CheckedBatch<'a> {
     fn take(&mut self, record: CheckedRecord<'a>) {
-        let CheckedRecord { index, external_id, outcome, warnings } = record;
+        let CheckedRecord {
+            index,
+            external_id,
+            outcome,
+            warnings,
+        } = record;
         self.warnings.extend(warnings);
         match (outcome, external_id) {
             (Ok(AcceptedRecord::Upsert(values, fingerprint)), Some(external_id)) => {
-                self.upserts.push(AcceptedUpsert { index, external_id, values, fingerprint });
+                self.upserts.push(AcceptedUpsert {
+                    index,
+                    external_id,
+                    values,
+                    fingerprint,
+                });
             }
             (Ok(AcceptedRecord::Delete), Some(external_id)) => self.deletes.push(external_id),
             // A record is only accepted by its external id.
@@ -203,11 +247,19 @@ impl<'a> CheckedBatch<'a> {
 }
 
 fn not_an_object() -> RecordError {
-    RecordError::new(IssueCode::MissingExternalId, "A record must be an object with an external_id.")
+    RecordError::new(
+        IssueCode::MissingExternalId,
+        "A record must be an object with an external_id.",
+    )
 }
 
 fn read_external_id<'a>(record: &PushedRecord<'a>) -> Result<Cow<'a, str>, RecordError> {
-    let missing = || RecordError::new(IssueCode::MissingExternalId, "The record has no external_id.");
+    let missing = || {
+        RecordError::new(
+            IssueCode::MissingExternalId,
+            "The record has no external_id.",
+        )
+    };
     let invalid = |message: &str| RecordError::new(IssueCode::InvalidExternalId, message);
     let raw = record.external_id.ok_or_else(missing)?;
     let text = string(raw).ok_or_else(|| invalid("external_id must be a text."))?;
@@ -215,10 +267,14 @@ fn read_external_id<'a>(record: &PushedRecord<'a>) -> Result<Cow<'a, str>, Recor
         return Err(missing());
     }
     if text.contains('\0') {
-        return Err(invalid("external_id holds the character U+0000, which cannot be stored."));
+        return Err(invalid(
+            "external_id holds the character U+0000, which cannot be stored.",
+        ));
     }
     if text.len() > EXTERNAL_ID_CHARS && text.chars().count() > EXTERNAL_ID_CHARS {
-        return Err(invalid(&format!("external_id has at most {EXTERNAL_ID_CHARS} characters.")));
+        return Err(invalid(&format!(
+            "external_id has at most {EXTERNAL_ID_CHARS} characters."
+        )));
     }
     Ok(text)
 }
@@ -243,7 +299,10 @@ impl<'a> RecordChecker<'_, 'a> {
             return Err(RecordError::new(IssueCode::RecordTooLarge, message));
         }
         let invalid = |message: &str| RecordError::new(IssueCode::InvalidRecord, message);
-        match record.operation().ok_or_else(|| invalid("op must be upsert or delete."))? {
+        match record
+            .operation()
+            .ok_or_else(|| invalid("op must be upsert or delete."))?
+        {
             RecordOperation::Delete => Ok(AcceptedRecord::Delete),
             RecordOperation::Upsert => {
                 let SentFields::Read(fields) = record.fields else {
@@ -264,15 +323,19 @@ impl<'a> RecordChecker<'_, 'a> {
         let (mut values, mut dropped) = (ContactValues::default(), Vec::new());
         for (position, raw) in self.in_order(sent)? {
             let field = &self.schema.fields[position];
-            let value =
-                ScalarValue::read(raw).and_then(|scalar| scalar.fit(field.field_type, &field.options));
+            let value = ScalarValue::read(raw)
+                .and_then(|scalar| scalar.fit(field.field_type, &field.options));
             match value {
                 Some(value) => {
                     check_email(field, &value)?;
                     values.push(&field.key, value);
                 }
                 None if field.semantic.is_some() => {
-                    return Err(RecordError::of_field(IssueCode::InvalidType, &field.key, misfit(field)));
+                    return Err(RecordError::of_field(
+                        IssueCode::InvalidType,
+                        &field.key,
+                        misfit(field),
+                    ));
                 }
                 None => dropped.push(position),
             }
@@ -280,7 +343,11 @@ impl<'a> RecordChecker<'_, 'a> {
         // Only an accepted record has warnings.
         if !dropped.is_empty() {
             let external_id: Arc<str> = self.external_id.into();
-            warnings.extend(dropped.into_iter().map(|position| self.warning(&external_id, position)));
+            warnings.extend(
+                dropped
+                    .into_iter()
+                    .map(|position| self.warning(&external_id, position)),
+            );
         }
         Ok(values)
     }
@@ -316,16 +383,30 @@ impl<'a> RecordChecker<'_, 'a> {
         let texts = || (field.key.as_str().into(), misfit(field).into());
         let (key, message) = self.schema.misfits[position].get_or_init(texts).clone();
         let (index, external_id) = (self.index, external_id.clone());
-        DroppedValue { index, external_id, code: IssueCode::InvalidType, field: key, message }
+        DroppedValue {
+            index,
+            external_id,
+            code: IssueCode::InvalidType,
+            field: key,
+            message,
+        }
     }
 }
 
 fn check_email(field: &IntegrationField, value: &str) -> Result<(), RecordError> {
-    if field.semantic != Some(FieldSemantic::Email) || value.is_empty() || is_complete_email(value) {
+    if field.semantic != Some(FieldSemantic::Email) || value.is_empty() || is_complete_email(value)
+    {
         return Ok(());
     }
-    let message = format!("{} must be a complete e-mail address like ann@example.com.", field.key);
-    Err(RecordError::of_field(IssueCode::InvalidEmail, &field.key, message))
+    let message = format!(
+        "{} must be a complete e-mail address like ann@example.com.",
+        field.key
+    );
+    Err(RecordError::of_field(
+        IssueCode::InvalidEmail,
+        &field.key,
+        message,
+    ))
 }
 
 /// Options of a choice field that its error lists: so many, of so many characters together.
@@ -338,7 +419,11 @@ fn misfit(field: &IntegrationField) -> String {
             format!("{} {}.", field.key, FieldType::Text.expectation())
         }
         FieldType::Choice => {
-            format!("{} must be one of its options: {}.", field.key, shown_options(&field.options))
+            format!(
+                "{} must be one of its options: {}.",
+                field.key,
+                shown_options(&field.options)
+            )
         }
         other => format!("{} {}.", field.key, other.expectation()),
     }
@@ -350,7 +435,12 @@ fn shown_options(options: &[String]) -> String {
         chars += option.chars().count();
         chars <= SHOWN_OPTIONS_CHARS
     };
-    let shown: Vec<&str> = options.iter().take(SHOWN_OPTIONS).take_while(fits).map(String::as_str).collect();
+    let shown: Vec<&str> = options
+        .iter()
+        .take(SHOWN_OPTIONS)
+        .take_while(fits)
+        .map(String::as_str)
+        .collect();
     match options.len() - shown.len() {
         0 => shown.join(", "),
         left => format!("{} and {left} more", shown.join(", ")),
@@ -361,7 +451,13 @@ fn shown_options(options: &[String]) -> String {
 fn shown(key: &str) -> String {
     key.chars()
         .take(FIELD_NAME_CHARS)
-        .map(|character| if character == '\0' { '\u{fffd}' } else { character })
+        .map(|character| {
+            if character == '\0' {
+                '\u{fffd}'
+            } else {
+                character
+            }
+        })
         .collect()
 }
 

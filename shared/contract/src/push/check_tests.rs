@@ -6,7 +6,13 @@ use crate::push::batch::split_batch;
 use crate::push::field::FieldType;
 
 fn field(key: &str, field_type: FieldType, semantic: Option<FieldSemantic>) -> IntegrationField {
-    IntegrationField { key: key.to_owned(), label: key.to_owned(), field_type, options: Vec::new(), semantic }
+    IntegrationField {
+        key: key.to_owned(),
+        label: key.to_owned(),
+        field_type,
+        options: Vec::new(),
+        semantic,
+    }
 }
 
 fn fields() -> Vec<IntegrationField> {
@@ -32,7 +38,10 @@ fn rejection(record: Value) -> (String, Value) {
     let answer = answer(&[record]);
     assert_eq!(answer["rejected"], 1, "{answer}");
     let rejection = &answer["rejections"][0];
-    (rejection["code"].as_str().unwrap().to_owned(), rejection["field"].clone())
+    (
+        rejection["code"].as_str().unwrap().to_owned(),
+        rejection["field"].clone(),
+    )
 }
 
 fn code(record: Value) -> String {
@@ -55,43 +64,81 @@ fn missing_external_id() {
 
 #[test]
 fn invalid_external_id() {
-    for id in [json!(7), json!(true), json!([]), json!({}), json!("a\u{0}"), json!("x".repeat(129))] {
+    for id in [
+        json!(7),
+        json!(true),
+        json!([]),
+        json!({}),
+        json!("a\u{0}"),
+        json!("x".repeat(129)),
+    ] {
         assert_eq!(code(json!({ "external_id": id })), "invalid_external_id");
     }
-    for id in ["x".repeat(128), "é".repeat(128), "🙂".repeat(128), " ".to_owned()] {
-        assert_eq!(answer(&[json!({ "external_id": id })])["accepted"], 1, "{id}");
+    for id in [
+        "x".repeat(128),
+        "é".repeat(128),
+        "🙂".repeat(128),
+        " ".to_owned(),
+    ] {
+        assert_eq!(
+            answer(&[json!({ "external_id": id })])["accepted"],
+            1,
+            "{id}"
+        );
     }
 }
 
 #[test]
 fn unknown_field() {
     let record = json!({"external_id": "a", "fields": {"fax": 1}});
-    assert_eq!(rejection(record), ("unknown_field".to_owned(), json!("fax")));
+    assert_eq!(
+        rejection(record),
+        ("unknown_field".to_owned(), json!("fax"))
+    );
     let long = "k\u{0}".repeat(40_000);
     let (code, field) = rejection(json!({"external_id": "a", "fields": {(&long[..60_000]): 1}}));
     // U+0000 takes six bytes in JSON, so this one is refused for its size first.
     assert_eq!((code.as_str(), field), ("record_too_large", Value::Null));
     let (_, field) = rejection(json!({"external_id": "a", "fields": {(&long[..2_000]): 1}}));
     let field = field.as_str().unwrap();
-    assert_eq!((field.chars().count(), field.contains('\0')), (200, false), "what is shown can be stored");
+    assert_eq!(
+        (field.chars().count(), field.contains('\0')),
+        (200, false),
+        "what is shown can be stored"
+    );
 }
 
 #[test]
 fn invalid_type_rejects_for_a_semantic_field_and_drops_the_value_of_another() {
     let record = json!({"external_id": "a", "fields": {"zip": "x"}});
     assert_eq!(rejection(record), ("invalid_type".to_owned(), json!("zip")));
-    let answer =
-        answer(&[json!({"external_id": "a", "fields": {"score": "x", "since": [], "first": "Ann"}})]);
-    assert_eq!((&answer["accepted"], &answer["rejected"]), (&json!(1), &json!(0)));
-    let fields: Vec<_> = answer["warnings"].as_array().unwrap().iter().map(|group| &group["field"]).collect();
+    let answer = answer(&[
+        json!({"external_id": "a", "fields": {"score": "x", "since": [], "first": "Ann"}}),
+    ]);
+    assert_eq!(
+        (&answer["accepted"], &answer["rejected"]),
+        (&json!(1), &json!(0))
+    );
+    let fields: Vec<_> = answer["warnings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|group| &group["field"])
+        .collect();
     assert_eq!(fields, ["score", "since"]);
 }
 
 #[test]
 fn invalid_email() {
     let record = json!({"external_id": "a", "fields": {"mail": "ann@example"}});
-    assert_eq!(rejection(record), ("invalid_email".to_owned(), json!("mail")));
-    assert_eq!(answer(&[json!({"external_id": "a", "fields": {"mail": " "}})])["accepted"], 1);
+    assert_eq!(
+        rejection(record),
+        ("invalid_email".to_owned(), json!("mail"))
+    );
+    assert_eq!(
+        answer(&[json!({"external_id": "a", "fields": {"mail": " "}})])["accepted"],
+        1
+    );
 }
 
 #[test]
@@ -105,13 +152,30 @@ fn a_large_batch_fares_as_its_records_do() {
     };
     let answer = answer(&(0..600).map(record).collect::<Vec<_>>());
     let rejected = answer["rejections"].as_array().unwrap();
-    let expected =
-        (0..600).filter(|index| index % 5 == 1 || index % 5 == 4 || (index % 5 == 0 && *index >= 300));
-    assert!(rejected.iter().map(|item| item["index"].as_u64().unwrap()).eq(expected));
-    assert_eq!(rejected.iter().filter(|item| item["code"] == "duplicate_in_batch").count(), 60);
-    assert_eq!((&answer["accepted"], &answer["deleted"]), (&json!(180), &json!(120)));
+    let expected = (0..600)
+        .filter(|index| index % 5 == 1 || index % 5 == 4 || (index % 5 == 0 && *index >= 300));
+    assert!(
+        rejected
+            .iter()
+            .map(|item| item["index"].as_u64().unwrap())
+            .eq(expected)
+    );
+    assert_eq!(
+        rejected
+            .iter()
+            .filter(|item| item["code"] == "duplicate_in_batch")
+            .count(),
+        60
+    );
+    assert_eq!(
+        (&answer["accepted"], &answer["deleted"]),
+        (&json!(180), &json!(120))
+    );
     assert_eq!(answer["warnings"][0]["count"], 120);
-    assert_eq!(answer["warnings"][0]["externalIds"], json!(["2", "7", "12", "17", "22"]));
+    assert_eq!(
+        answer["warnings"][0]["externalIds"],
+        json!(["2", "7", "12", "17", "22"])
+    );
 }
 
 #[test]
@@ -122,9 +186,20 @@ fn duplicate_in_batch_counts_the_first_only() {
         json!({"external_id": "b", "op": "?"}),
         json!({"external_id": "b"}),
     ]);
-    let codes: Vec<_> = answer["rejections"].as_array().unwrap().iter().map(|item| &item["code"]).collect();
-    assert_eq!(codes, ["duplicate_in_batch", "invalid_record", "duplicate_in_batch"]);
-    assert_eq!((&answer["accepted"], &answer["deleted"]), (&json!(1), &json!(0)));
+    let codes: Vec<_> = answer["rejections"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| &item["code"])
+        .collect();
+    assert_eq!(
+        codes,
+        ["duplicate_in_batch", "invalid_record", "duplicate_in_batch"]
+    );
+    assert_eq!(
+        (&answer["accepted"], &answer["deleted"]),
+        (&json!(1), &json!(0))
+    );
 }
 
 #[test]
@@ -135,11 +210,18 @@ fn record_too_large_is_measured_on_the_record_as_sent() {
     };
     assert_eq!(answer(&[record(65_536)])["accepted"], 1);
     assert_eq!(code(record(65_537)), "record_too_large");
-    let padded = format!(r#"{{"records":[{{"external_id":"a"{}}}]}}"#, " ".repeat(65_536));
+    let padded = format!(
+        r#"{{"records":[{{"external_id":"a"{}}}]}}"#,
+        " ".repeat(65_536)
+    );
     let (batch, fields) = (split_batch(padded.as_bytes()).unwrap(), fields());
     let checked = check_batch(&batch, &FieldSchema::new(&fields));
     assert_eq!(checked.rejections[0].code, IssueCode::RecordTooLarge);
-    assert_eq!(checked.rejected_ids, ["a"], "its contact counts as received");
+    assert_eq!(
+        checked.rejected_ids,
+        ["a"],
+        "its contact counts as received"
+    );
 }
 
 #[test]
@@ -163,7 +245,8 @@ fn invalid_record() {
 #[test]
 fn a_rejection_and_a_warning_group_have_the_documented_shape() {
     let mut records = vec![json!({"external_id": "r", "fields": {"fax": 1}}), json!(7)];
-    records.extend((0..6).map(|n| json!({"external_id": format!("c{n}"), "fields": {"score": "x"}})));
+    records
+        .extend((0..6).map(|n| json!({"external_id": format!("c{n}"), "fields": {"score": "x"}})));
     assert_eq!(
         answer(&records),
         json!({
@@ -185,8 +268,17 @@ fn a_rejection_and_a_warning_group_have_the_documented_shape() {
 
 /// JSON of every shape, with the words of the contract in it now and then.
 fn any_json() -> impl Strategy<Value = Value> {
-    let word =
-        prop_oneof!["external_id", "op", "fields", "upsert", "delete", "first", "mail", "score", "\\PC{0,6}"];
+    let word = prop_oneof![
+        "external_id",
+        "op",
+        "fields",
+        "upsert",
+        "delete",
+        "first",
+        "mail",
+        "score",
+        "\\PC{0,6}"
+    ];
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
@@ -208,7 +300,8 @@ fn record() -> impl Strategy<Value = Value> {
         any_json(),
         ("[ab\\PC]{0,2}", any_json(), any_json())
             .prop_map(|(id, fields, op)| json!({"external_id": id, "fields": fields, "op": op})),
-        ("[a-f]", any_json()).prop_map(|(id, value)| json!({"external_id": id, "fields": {"score": value}})),
+        ("[a-f]", any_json())
+            .prop_map(|(id, value)| json!({"external_id": id, "fields": {"score": value}})),
     ]
 }
 

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::limits::{BODY_BYTES, DECLARED_FIELDS, IDEMPOTENCY_KEY_CHARS, PAGE_ITEMS, RECORDS_PER_BATCH};
+use crate::limits::{
+    BODY_BYTES, DECLARED_FIELDS, IDEMPOTENCY_KEY_CHARS, PAGE_ITEMS, RECORDS_PER_BATCH,
+};
 use crate::push::{OpenSync, SyncMode};
 
 /// A declared field whose column keeps another type.
@@ -36,13 +38,20 @@ fn locked_sentence(fields: &[LockedField]) -> String {
         TypeLockReason::Formula => "Formulas use these columns with their present type",
     };
     let sentence = |why| {
-        let keys: Vec<&str> =
-            fields.iter().filter(|field| field.why == why).map(|field| field.key.as_str()).collect();
+        let keys: Vec<&str> = fields
+            .iter()
+            .filter(|field| field.why == why)
+            .map(|field| field.key.as_str())
+            .collect();
         (!keys.is_empty()).then(|| format!("{}: {}.", reason(why), keys.join(", ")))
     };
-    let sentences = [TypeLockReason::Owner, TypeLockReason::Conditions, TypeLockReason::Formula]
-        .into_iter()
-        .filter_map(sentence);
+    let sentences = [
+        TypeLockReason::Owner,
+        TypeLockReason::Conditions,
+        TypeLockReason::Formula,
+    ]
+    .into_iter()
+    .filter_map(sentence);
     sentences.collect::<Vec<_>>().join(" ")
 }
 
@@ -79,7 +88,9 @@ pub enum PushError {
     #[error("An Idempotency-Key has 1 to {IDEMPOTENCY_KEY_CHARS} characters.")]
     InvalidIdempotencyKey,
     /// More declared fields than an integration may have.
-    #[error("An integration declares at most {DECLARED_FIELDS} fields; with these it would have {received}.")]
+    #[error(
+        "An integration declares at most {DECLARED_FIELDS} fields; with these it would have {received}."
+    )]
     TooManyFields {
         /// Fields that there would be, earlier ones counted.
         received: usize,
@@ -124,7 +135,9 @@ pub enum PushError {
     #[error("This Idempotency-Key was used for a different request. Use a new key.")]
     IdempotencyKeyReused,
     /// The first attempt with the key is under way.
-    #[error("The first attempt with this Idempotency-Key is still running. Retry with the same key later.")]
+    #[error(
+        "The first attempt with this Idempotency-Key is still running. Retry with the same key later."
+    )]
     InProgress,
     /// Completing would remove more contacts than the owner allows unasked. An added code.
     #[error(
@@ -157,7 +170,9 @@ pub enum PushError {
     )]
     InternalError,
     /// No answer within the deadline; the request may still finish.
-    #[error("The request was not finished in time. Retry it with the same Idempotency-Key: it is done once.")]
+    #[error(
+        "The request was not finished in time. Retry it with the same Idempotency-Key: it is done once."
+    )]
     DeadlinePassed,
 }
 
@@ -195,16 +210,20 @@ impl PushError {
     /// The `details` of the codes that have some.
     pub fn details(&self) -> Option<Value> {
         match self {
-            Self::TooManyFields { received } => Some(json!({"limit": DECLARED_FIELDS, "received": received})),
+            Self::TooManyFields { received } => {
+                Some(json!({"limit": DECLARED_FIELDS, "received": received}))
+            }
             Self::SyncInProgress(open) => Some(json!({
                 "syncId": open.sync_id, "mode": open.mode, "expiresAt": open.expires_at
             })),
             Self::FieldLocked { fields } => {
                 Some(json!({"fields": fields.iter().map(|field| &field.key).collect::<Vec<_>>()}))
             }
-            Self::RemovalGuard { count, share, limit } => {
-                Some(json!({"count": count, "share": share, "limit": limit}))
-            }
+            Self::RemovalGuard {
+                count,
+                share,
+                limit,
+            } => Some(json!({"count": count, "share": share, "limit": limit})),
             Self::TooManyRecords { received } => {
                 Some(json!({"limit": RECORDS_PER_BATCH, "received": received}))
             }

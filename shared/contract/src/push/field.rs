@@ -68,7 +68,13 @@ pub struct IntegrationField {
 
 impl FieldType {
     /// Every type.
-    pub const ALL: [Self; 5] = [Self::Text, Self::Number, Self::Date, Self::YesNo, Self::Choice];
+    pub const ALL: [Self; 5] = [
+        Self::Text,
+        Self::Number,
+        Self::Date,
+        Self::YesNo,
+        Self::Choice,
+    ];
 
     /// The name on the wire and in the database.
     pub const fn as_str(self) -> &'static str {
@@ -104,7 +110,10 @@ impl FromStr for FieldType {
     type Err = ();
 
     fn from_str(name: &str) -> Result<Self, ()> {
-        Self::ALL.into_iter().find(|field_type| field_type.as_str() == name).ok_or(())
+        Self::ALL
+            .into_iter()
+            .find(|field_type| field_type.as_str() == name)
+            .ok_or(())
     }
 }
 
@@ -147,7 +156,10 @@ impl FromStr for FieldSemantic {
     type Err = ();
 
     fn from_str(name: &str) -> Result<Self, ()> {
-        Self::ALL.into_iter().find(|semantic| semantic.as_str() == name).ok_or(())
+        Self::ALL
+            .into_iter()
+            .find(|semantic| semantic.as_str() == name)
+            .ok_or(())
     }
 }
 
@@ -174,17 +186,22 @@ pub fn read_declaration(body: &[u8]) -> Result<Vec<IntegrationField>, PushError>
     let raw = envelope
         .fields
         .filter(|raw| raw.get().starts_with('['))
-        .ok_or_else(|| PushError::InvalidRequest("fields must be an array of fields.".to_owned()))?;
+        .ok_or_else(|| {
+            PushError::InvalidRequest("fields must be an array of fields.".to_owned())
+        })?;
     let sent: Vec<&RawValue> = serde_json::from_str(raw.get())
         .map_err(|_| PushError::InvalidRequest("fields must be an array of fields.".to_owned()))?;
     if sent.len() > DECLARED_FIELDS {
-        return Err(PushError::TooManyFields { received: sent.len() });
+        return Err(PushError::TooManyFields {
+            received: sent.len(),
+        });
     }
     let fields = sent
         .iter()
         .enumerate()
         .map(|(index, raw)| {
-            read_field(raw).map_err(|why| PushError::InvalidRequest(format!("fields[{index}]: {why}.")))
+            read_field(raw)
+                .map_err(|why| PushError::InvalidRequest(format!("fields[{index}]: {why}.")))
         })
         .collect::<Result<Vec<_>, _>>()?;
     refuse_clashes(&fields)?;
@@ -197,30 +214,47 @@ fn read_field(raw: &RawValue) -> Result<IntegrationField, String> {
     }
     let sent: SentField = serde_json::from_str(raw.get())
         .map_err(|_| "key, label, type and semantic must be texts, options a list of texts")?;
-    let key = sent.key.filter(|key| !key.trim().is_empty()).ok_or("a field needs a key that is not empty")?;
+    let key = sent
+        .key
+        .filter(|key| !key.trim().is_empty())
+        .ok_or("a field needs a key that is not empty")?;
     refuse_unstorable("key", &key, FIELD_NAME_CHARS)?;
-    let label = sent.label.filter(|label| !label.trim().is_empty()).unwrap_or_else(|| key.clone());
+    let label = sent
+        .label
+        .filter(|label| !label.trim().is_empty())
+        .unwrap_or_else(|| key.clone());
     refuse_unstorable("label", &label, FIELD_NAME_CHARS)?;
     let field_type = match sent.field_type {
         None => FieldType::Text,
-        Some(name) => {
-            name.parse().map_err(|()| "type must be text, number, date, yes_no or choice".to_owned())?
-        }
+        Some(name) => name
+            .parse()
+            .map_err(|()| "type must be text, number, date, yes_no or choice".to_owned())?,
     };
     let semantic = match sent.semantic {
         None => None,
-        Some(name) => Some(name.parse().map_err(|()| format!("there is no semantic {name:.40}"))?),
+        Some(name) => Some(
+            name.parse()
+                .map_err(|()| format!("there is no semantic {name:.40}"))?,
+        ),
     };
     let options = match field_type {
         FieldType::Choice => read_options(sent.options.unwrap_or_default())?,
         _ => Vec::new(),
     };
-    Ok(IntegrationField { key, label, field_type, options, semantic })
+    Ok(IntegrationField {
+        key,
+        label,
+        field_type,
+        options,
+        semantic,
+    })
 }
 
 fn read_options(options: Vec<String>) -> Result<Vec<String>, String> {
     if options.len() > OPTIONS_PER_FIELD {
-        return Err(format!("a choice field has at most {OPTIONS_PER_FIELD} options"));
+        return Err(format!(
+            "a choice field has at most {OPTIONS_PER_FIELD} options"
+        ));
     }
     options
         .into_iter()
@@ -233,7 +267,9 @@ fn read_options(options: Vec<String>) -> Result<Vec<String>, String> {
 
 fn refuse_unstorable(what: &str, text: &str, most_chars: usize) -> Result<(), String> {
     if text.contains('\0') {
-        return Err(format!("{what} holds the character U+0000, which cannot be stored"));
+        return Err(format!(
+            "{what} holds the character U+0000, which cannot be stored"
+        ));
     }
     if text.len() > most_chars && text.chars().count() > most_chars {
         return Err(format!("{what} is longer than {most_chars} characters"));
@@ -247,13 +283,18 @@ fn refuse_clashes(fields: &[IntegrationField]) -> Result<(), PushError> {
     let mut semantics = HashSet::new();
     for field in fields {
         if !names.insert(fold_name(&field.key)) {
-            return Err(PushError::InvalidRequest(format!("The field {} is declared twice.", field.key)));
+            return Err(PushError::InvalidRequest(format!(
+                "The field {} is declared twice.",
+                field.key
+            )));
         }
         if let Some(semantic) = field.semantic
             && !semantics.insert(semantic)
         {
             let name = semantic.as_str();
-            return Err(PushError::InvalidRequest(format!("Two fields claim the semantic {name}.")));
+            return Err(PushError::InvalidRequest(format!(
+                "Two fields claim the semantic {name}."
+            )));
         }
     }
     Ok(())
@@ -294,15 +335,39 @@ mod tests {
             ("{}", "fields must be an array"),
             (r#"{"fields":{}}"#, "fields must be an array"),
             (r#"{"fields":[7]}"#, "fields[0]: a field must be an object"),
-            (r#"{"fields":[{"key":"a"},{}]}"#, "fields[1]: a field needs a key"),
-            (r#"{"fields":[{"key":" "}]}"#, "fields[0]: a field needs a key"),
-            (r#"{"fields":[{"key":7}]}"#, "fields[0]: key, label, type and semantic must be texts"),
-            (r#"{"fields":[{"key":"a","type":"choice","options":[7]}]}"#, "options a list of texts."),
-            (r#"{"fields":[{"key":"a","type":"choice","options":"b"}]}"#, "options a list of texts."),
+            (
+                r#"{"fields":[{"key":"a"},{}]}"#,
+                "fields[1]: a field needs a key",
+            ),
+            (
+                r#"{"fields":[{"key":" "}]}"#,
+                "fields[0]: a field needs a key",
+            ),
+            (
+                r#"{"fields":[{"key":7}]}"#,
+                "fields[0]: key, label, type and semantic must be texts",
+            ),
+            (
+                r#"{"fields":[{"key":"a","type":"choice","options":[7]}]}"#,
+                "options a list of texts.",
+            ),
+            (
+                r#"{"fields":[{"key":"a","type":"choice","options":"b"}]}"#,
+                "options a list of texts.",
+            ),
             (r#"{"fields":[{"key":"a\u0000"}]}"#, "U+0000"),
-            (r#"{"fields":[{"key":"a","type":"int"}]}"#, "type must be text"),
-            (r#"{"fields":[{"key":"a","semantic":"fax"}]}"#, "there is no semantic fax"),
-            (r#"{"fields":[{"key":"a"},{"key":" A"}]}"#, "is declared twice"),
+            (
+                r#"{"fields":[{"key":"a","type":"int"}]}"#,
+                "type must be text",
+            ),
+            (
+                r#"{"fields":[{"key":"a","semantic":"fax"}]}"#,
+                "there is no semantic fax",
+            ),
+            (
+                r#"{"fields":[{"key":"a"},{"key":" A"}]}"#,
+                "is declared twice",
+            ),
             (
                 r#"{"fields":[{"key":"a","semantic":"zip"},{"key":"b","semantic":"zip"}]}"#,
                 "Two fields claim the semantic zip.",
@@ -316,7 +381,9 @@ mod tests {
     #[test]
     fn too_many_fields_is_over_1000() {
         let body = |count: usize| {
-            let fields: Vec<_> = (0..count).map(|number| format!("{{\"key\":\"f{number}\"}}")).collect();
+            let fields: Vec<_> = (0..count)
+                .map(|number| format!("{{\"key\":\"f{number}\"}}"))
+                .collect();
             format!("{{\"fields\":[{}]}}", fields.join(","))
         };
         assert_eq!(read_declaration(body(1000).as_bytes()).unwrap().len(), 1000);
@@ -328,7 +395,10 @@ mod tests {
     fn a_type_and_a_semantic_have_one_name_in_json_and_in_text() {
         for field_type in FieldType::ALL {
             assert_eq!(field_type.as_str().parse(), Ok(field_type));
-            assert_eq!(serde_json::to_value(field_type).unwrap(), field_type.as_str());
+            assert_eq!(
+                serde_json::to_value(field_type).unwrap(),
+                field_type.as_str()
+            );
         }
         for semantic in FieldSemantic::ALL {
             assert_eq!(semantic.as_str().parse(), Ok(semantic));

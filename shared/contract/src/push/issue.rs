@@ -143,7 +143,10 @@ impl FromStr for IssueKind {
     type Err = ();
 
     fn from_str(name: &str) -> Result<Self, ()> {
-        [Self::Rejection, Self::Warning].into_iter().find(|kind| kind.as_str() == name).ok_or(())
+        [Self::Rejection, Self::Warning]
+            .into_iter()
+            .find(|kind| kind.as_str() == name)
+            .ok_or(())
     }
 }
 
@@ -168,18 +171,20 @@ pub fn group_warnings(warnings: &[DroppedValue]) -> Vec<WarningGroup> {
     let mut groups: Vec<WarningGroup> = Vec::new();
     let mut places: HashMap<(&str, IssueCode), usize> = HashMap::new();
     for warning in warnings {
-        let place = *places.entry((&warning.field, warning.code)).or_insert_with(|| {
-            groups.push(WarningGroup {
-                index: warning.index,
-                external_id: warning.external_id.to_string(),
-                code: warning.code,
-                field: warning.field.to_string(),
-                message: warning.message.to_string(),
-                count: 0,
-                external_ids: Vec::new(),
+        let place = *places
+            .entry((&warning.field, warning.code))
+            .or_insert_with(|| {
+                groups.push(WarningGroup {
+                    index: warning.index,
+                    external_id: warning.external_id.to_string(),
+                    code: warning.code,
+                    field: warning.field.to_string(),
+                    message: warning.message.to_string(),
+                    count: 0,
+                    external_ids: Vec::new(),
+                });
+                groups.len() - 1
             });
-            groups.len() - 1
-        });
         let group = &mut groups[place];
         group.count += 1;
         if group.external_ids.len() < WARNING_EXAMPLES {

@@ -25,12 +25,13 @@ pub use issue::{
     group_warnings,
 };
 pub use read::{
-    ContactAnswer, ContactIssue, IntegrationAnswer, IntegrationLimits, IntegrationStatus, IntegrationView,
-    OpenSyncView, RejectionItem, RejectionsAnswer, SchemaAnswer, SyncAnswer, SyncView, SyncsAnswer,
+    ContactAnswer, ContactIssue, IntegrationAnswer, IntegrationLimits, IntegrationStatus,
+    IntegrationView, OpenSyncView, RejectionItem, RejectionsAnswer, SchemaAnswer, SyncAnswer,
+    SyncView, SyncsAnswer,
 };
 pub use standing::{IntegrationReadiness, OperationNames, PUSH_API};
 pub use sync::{
-    BeginAnswer, BeginSyncRequest, CompleteAnswer, CompleteSyncRequest, DeclareAnswer, OpenSync, PushContext,
-    SyncMode, SyncStatus, ValidatedComplete, timestamp,
+    BeginAnswer, BeginSyncRequest, CompleteAnswer, CompleteSyncRequest, DeclareAnswer, OpenSync,
+    PushContext, SyncMode, SyncStatus, ValidatedComplete, timestamp,
 };
 pub use values::{ContactFingerprint, ContactValues};

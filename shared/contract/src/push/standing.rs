@@ -53,8 +53,11 @@ impl IntegrationReadiness<'_> {
 
     /// The semantics that mail needs and no field claims.
     pub fn missing(&self) -> Vec<&'static str> {
-        let is_claimed =
-            |semantic: &FieldSemantic| self.fields.iter().any(|field| field.semantic == Some(*semantic));
+        let is_claimed = |semantic: &FieldSemantic| {
+            self.fields
+                .iter()
+                .any(|field| field.semantic == Some(*semantic))
+        };
         FieldSemantic::NEEDED_TO_MAIL
             .into_iter()
             .filter(|semantic| !is_claimed(semantic))
@@ -64,7 +67,12 @@ impl IntegrationReadiness<'_> {
 
     /// The sentence.
     pub fn next_step(&self, calls: &OperationNames) -> String {
-        let OperationNames { declare, begin, push, complete } = calls;
+        let OperationNames {
+            declare,
+            begin,
+            push,
+            complete,
+        } = calls;
         let missing = self.missing();
         if self.fields.is_empty() {
             format!("Declare your fields: {declare}.")
@@ -79,7 +87,9 @@ impl IntegrationReadiness<'_> {
                 missing.join(", ")
             )
         } else if self.has_completed {
-            format!("Everything is set up. Begin the next sync with {begin} when your contacts change.")
+            format!(
+                "Everything is set up. Begin the next sync with {begin} when your contacts change."
+            )
         } else {
             format!("Begin the first sync: {begin}.")
         }
@@ -93,11 +103,25 @@ mod tests {
 
     fn field(semantic: FieldSemantic) -> IntegrationField {
         let (key, label, options) = (semantic.as_str().to_owned(), String::new(), Vec::new());
-        IntegrationField { key, label, field_type: FieldType::Text, options, semantic: Some(semantic) }
+        IntegrationField {
+            key,
+            label,
+            field_type: FieldType::Text,
+            options,
+            semantic: Some(semantic),
+        }
     }
 
-    fn standing(fields: &[IntegrationField], has_open_sync: bool, has_completed: bool) -> (bool, String) {
-        let standing = IntegrationReadiness { fields, has_open_sync, has_completed };
+    fn standing(
+        fields: &[IntegrationField],
+        has_open_sync: bool,
+        has_completed: bool,
+    ) -> (bool, String) {
+        let standing = IntegrationReadiness {
+            fields,
+            has_open_sync,
+            has_completed,
+        };
         (standing.is_set_up(), standing.next_step(&PUSH_API))
     }
 

@@ -148,7 +148,10 @@ impl FromStr for SyncMode {
     type Err = ();
 
     fn from_str(name: &str) -> Result<Self, ()> {
-        [Self::Full, Self::Delta].into_iter().find(|mode| mode.as_str() == name).ok_or(())
+        [Self::Full, Self::Delta]
+            .into_iter()
+            .find(|mode| mode.as_str() == name)
+            .ok_or(())
     }
 }
 
@@ -201,7 +204,8 @@ impl BeginSyncRequest {
             None => Some(SyncMode::Full),
             Some(raw) => string(raw).and_then(|name| name.parse().ok()),
         };
-        let mode = mode.ok_or_else(|| PushError::InvalidRequest("mode must be full or delta.".to_owned()))?;
+        let mode = mode
+            .ok_or_else(|| PushError::InvalidRequest("mode must be full or delta.".to_owned()))?;
         Ok(Self { mode })
     }
 
@@ -226,10 +230,15 @@ impl CompleteSyncRequest {
             None | Some("false") => false,
             Some("true") => true,
             Some(_) => {
-                return Err(PushError::InvalidRequest("confirmRemoval must be true or false.".to_owned()));
+                return Err(PushError::InvalidRequest(
+                    "confirmRemoval must be true or false.".to_owned(),
+                ));
             }
         };
-        Ok(Self { sync_id, confirm_removal })
+        Ok(Self {
+            sync_id,
+            confirm_removal,
+        })
     }
 
     /// What makes a retry the same request.
@@ -247,12 +256,17 @@ pub mod timestamp {
     use super::{DateTime, Deserialize, SecondsFormat, Utc};
 
     /// Writes a time.
-    pub fn serialize<S: Serializer>(time: &DateTime<Utc>, serializer: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize<S: Serializer>(
+        time: &DateTime<Utc>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&time.to_rfc3339_opts(SecondsFormat::Millis, true))
     }
 
     /// Reads a time.
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DateTime<Utc>, D::Error> {
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<DateTime<Utc>, D::Error> {
         DateTime::<Utc>::deserialize(deserializer)
     }
 }
@@ -263,30 +277,67 @@ mod tests {
 
     #[test]
     fn begin_is_full_unless_it_says_delta() {
-        for body in ["", " ", "{}", r#"{"mode":null}"#, r#"{"mode":"full","more":[1]}"#] {
-            assert_eq!(BeginSyncRequest::read(body.as_bytes()).unwrap().mode, SyncMode::Full, "{body}");
+        for body in [
+            "",
+            " ",
+            "{}",
+            r#"{"mode":null}"#,
+            r#"{"mode":"full","more":[1]}"#,
+        ] {
+            assert_eq!(
+                BeginSyncRequest::read(body.as_bytes()).unwrap().mode,
+                SyncMode::Full,
+                "{body}"
+            );
         }
-        assert_eq!(BeginSyncRequest::read(br#"{"mode":"delta"}"#).unwrap().mode, SyncMode::Delta);
-        for body in [r#"{"mode":"FULL"}"#, r#"{"mode":7}"#, "[]", "null", r#"{"mode":{}}"#] {
+        assert_eq!(
+            BeginSyncRequest::read(br#"{"mode":"delta"}"#).unwrap().mode,
+            SyncMode::Delta
+        );
+        for body in [
+            r#"{"mode":"FULL"}"#,
+            r#"{"mode":7}"#,
+            "[]",
+            "null",
+            r#"{"mode":{}}"#,
+        ] {
             assert_eq!(
                 BeginSyncRequest::read(body.as_bytes()).unwrap_err().code(),
                 "invalid_request",
                 "{body}"
             );
         }
-        assert_eq!(BeginSyncRequest::read(b"{").unwrap_err().code(), "invalid_json");
+        assert_eq!(
+            BeginSyncRequest::read(b"{").unwrap_err().code(),
+            "invalid_json"
+        );
     }
 
     #[test]
     fn complete_takes_a_sync_id_and_a_confirmation() {
         let id = SyncId::new();
         let read = |body: &str| CompleteSyncRequest::read(body.as_bytes());
-        assert_eq!(read("").unwrap(), CompleteSyncRequest { sync_id: None, confirm_removal: false });
+        assert_eq!(
+            read("").unwrap(),
+            CompleteSyncRequest {
+                sync_id: None,
+                confirm_removal: false
+            }
+        );
         let body = format!(r#"{{"syncId":"{id}","confirmRemoval":true}}"#);
-        assert_eq!(read(&body).unwrap(), CompleteSyncRequest { sync_id: Some(id), confirm_removal: true });
+        assert_eq!(
+            read(&body).unwrap(),
+            CompleteSyncRequest {
+                sync_id: Some(id),
+                confirm_removal: true
+            }
+        );
         for body in [r#"{"syncId":"x"}"#, r#"{"syncId":7}"#, r#"{"syncId":""}"#] {
             assert_eq!(read(body).unwrap_err(), PushError::InvalidSyncId, "{body}");
         }
-        assert_eq!(read(r#"{"confirmRemoval":"yes"}"#).unwrap_err().code(), "invalid_request");
+        assert_eq!(
+            read(r#"{"confirmRemoval":"yes"}"#).unwrap_err().code(),
+            "invalid_request"
+        );
     }
 }

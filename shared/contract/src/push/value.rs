@@ -27,7 +27,9 @@ impl<'a> ScalarValue<'a> {
         let text = raw.get();
         match text.as_bytes().first()? {
             b'[' | b'{' => None,
-            b'"' => string(raw).filter(|text| !text.contains('\0')).map(|text| Self::Text(trimmed(text))),
+            b'"' => string(raw)
+                .filter(|text| !text.contains('\0'))
+                .map(|text| Self::Text(trimmed(text))),
             b'n' => Some(Self::Text(Cow::Borrowed(""))),
             b't' | b'f' => Some(Self::YesNo(text)),
             _ => Some(Self::Number(text)),
@@ -39,9 +41,8 @@ impl<'a> ScalarValue<'a> {
         let fits = match (&self, field_type) {
             (_, FieldType::Text) => true,
             (Self::Text(text), _) if text.is_empty() => true,
-            (Self::YesNo(_), FieldType::Number | FieldType::Date) | (Self::Number(_), FieldType::Date) => {
-                false
-            }
+            (Self::YesNo(_), FieldType::Number | FieldType::Date)
+            | (Self::Number(_), FieldType::Date) => false,
             // Whoever declares no options leaves it open what can be chosen.
             (_, FieldType::Choice) if options.is_empty() => true,
             (scalar, FieldType::Choice) => options.iter().any(|option| option == scalar.as_str()),
@@ -67,7 +68,10 @@ impl<'a> ScalarValue<'a> {
 
 /// Whether a text is one complete e-mail address, with a dot in its domain and nothing around it.
 pub(crate) fn is_complete_email(text: &str) -> bool {
-    let options = Options::default().with_required_tld().without_domain_literal().without_display_text();
+    let options = Options::default()
+        .with_required_tld()
+        .without_domain_literal()
+        .without_display_text();
     EmailAddress::parse_with_options(text, options).is_ok()
 }
 
@@ -86,15 +90,24 @@ mod tests {
     fn stored(field_type: FieldType, json: &str) -> Option<String> {
         let raw = RawValue::from_string(json.to_owned()).unwrap();
         let options = ["gold".to_owned(), "1".to_owned()];
-        ScalarValue::read(&raw)?.fit(field_type, &options).map(Cow::into_owned)
+        ScalarValue::read(&raw)?
+            .fit(field_type, &options)
+            .map(Cow::into_owned)
     }
 
     fn takes(field_type: FieldType, accepted: &[&str], refused: &[&str]) {
         for json in accepted {
-            assert!(stored(field_type, json).is_some(), "{json} fits {field_type:?}");
+            assert!(
+                stored(field_type, json).is_some(),
+                "{json} fits {field_type:?}"
+            );
         }
         for json in refused {
-            assert_eq!(stored(field_type, json), None, "{json} does not fit {field_type:?}");
+            assert_eq!(
+                stored(field_type, json),
+                None,
+                "{json} does not fit {field_type:?}"
+            );
         }
     }
 
@@ -102,29 +115,56 @@ mod tests {
     fn each_type_takes_what_reads_as_it_and_a_blank() {
         let blanks = ["null", r#""""#, r#"" ""#];
         for field_type in FieldType::ALL {
-            takes(field_type, &blanks, &["[]", "{}", r#""\u0000""#, r#""\ud800""#]);
+            takes(
+                field_type,
+                &blanks,
+                &["[]", "{}", r#""\u0000""#, r#""\ud800""#],
+            );
         }
         takes(FieldType::Text, &["7", "true", r#""x""#, "1e999"], &[]);
-        takes(FieldType::Number, &["7", "-1.5e3", r#""1,234.50""#, r#""$12""#], &["true", r#""x""#, "1e999"]);
+        takes(
+            FieldType::Number,
+            &["7", "-1.5e3", r#""1,234.50""#, r#""$12""#],
+            &["true", r#""x""#, "1e999"],
+        );
         takes(
             FieldType::Date,
-            &[r#""2026-01-31""#, r#""1/31/2026""#, r#""2026-01-31T10:00:00Z""#],
+            &[
+                r#""2026-01-31""#,
+                r#""1/31/2026""#,
+                r#""2026-01-31T10:00:00Z""#,
+            ],
             &["20260131", "true", r#""31.1.2026""#, r#""2026-02-30""#],
         );
-        takes(FieldType::YesNo, &["true", "false", "1", "0", r#""Yes""#, r#""n""#], &["2", r#""maybe""#]);
-        takes(FieldType::Choice, &[r#""gold""#, r#"" gold ""#, "1"], &[r#""Gold""#, "2", "true"]);
+        takes(
+            FieldType::YesNo,
+            &["true", "false", "1", "0", r#""Yes""#, r#""n""#],
+            &["2", r#""maybe""#],
+        );
+        takes(
+            FieldType::Choice,
+            &[r#""gold""#, r#"" gold ""#, "1"],
+            &[r#""Gold""#, "2", "true"],
+        );
     }
 
     #[test]
     fn a_value_is_stored_as_text_trimmed_and_null_as_blank() {
-        assert_eq!(stored(FieldType::Text, r#"" a b ""#).as_deref(), Some("a b"));
+        assert_eq!(
+            stored(FieldType::Text, r#"" a b ""#).as_deref(),
+            Some("a b")
+        );
         assert_eq!(stored(FieldType::Number, "1.50").as_deref(), Some("1.50"));
         assert_eq!(stored(FieldType::Date, "null").as_deref(), Some(""));
     }
 
     #[test]
     fn an_email_is_complete_or_none() {
-        for complete in ["ann@example.com", "a.b+c@sub.example.co", "\"a b\"@example.com"] {
+        for complete in [
+            "ann@example.com",
+            "a.b+c@sub.example.co",
+            "\"a b\"@example.com",
+        ] {
             assert!(is_complete_email(complete), "{complete}");
         }
         for wrong in [

@@ -20,8 +20,12 @@ impl<'a> ContactValues<'a> {
 
     /// Their fingerprint.
     pub fn fingerprint(&self) -> ContactFingerprint {
-        let mut bytes =
-            Vec::with_capacity(self.0.iter().map(|(key, value)| key.len() + value.len() + 2).sum());
+        let mut bytes = Vec::with_capacity(
+            self.0
+                .iter()
+                .map(|(key, value)| key.len() + value.len() + 2)
+                .sum(),
+        );
         for (key, value) in &self.0 {
             bytes.extend_from_slice(key.as_bytes());
             // Bytes that no text holds keep keys and values apart.
@@ -49,14 +53,23 @@ mod tests {
 
     fn values(pairs: &[(String, String)]) -> ContactValues<'_> {
         ContactValues(
-            pairs.iter().map(|(key, value)| (key.as_str(), Cow::Borrowed(value.as_str()))).collect(),
+            pairs
+                .iter()
+                .map(|(key, value)| (key.as_str(), Cow::Borrowed(value.as_str())))
+                .collect(),
         )
     }
 
     #[test]
     fn values_are_written_as_an_object() {
-        let pairs = [("b".to_owned(), "1\"".to_owned()), ("a".to_owned(), String::new())];
-        assert_eq!(serde_json::to_string(&values(&pairs)).unwrap(), r#"{"b":"1\"","a":""}"#);
+        let pairs = [
+            ("b".to_owned(), "1\"".to_owned()),
+            ("a".to_owned(), String::new()),
+        ];
+        assert_eq!(
+            serde_json::to_string(&values(&pairs)).unwrap(),
+            r#"{"b":"1\"","a":""}"#
+        );
     }
 
     proptest! {

@@ -24,7 +24,11 @@ impl SendContext {
 
     /// Reads what [`SendContext::to_text`] wrote. `None` when it is something else.
     pub fn of_text(text: &str) -> Option<Self> {
-        if text.is_empty() { Some(Self::default()) } else { serde_json::from_str(text).ok() }
+        if text.is_empty() {
+            Some(Self::default())
+        } else {
+            serde_json::from_str(text).ok()
+        }
     }
 }
 
@@ -58,7 +62,9 @@ mod tests {
 
     #[test]
     fn a_context_is_read_as_it_was_written() {
-        let key = SendContext { idempotency_key: "order \"7\"".parse().ok() };
+        let key = SendContext {
+            idempotency_key: "order \"7\"".parse().ok(),
+        };
         for context in [SendContext::default(), key] {
             assert_eq!(SendContext::of_text(&context.to_text()), Some(context));
         }

@@ -44,7 +44,9 @@ pub enum SendError {
     #[error("Too many requests: wait a minute and send again.")]
     RateLimited,
     /// Something on our side failed before anything was mailed.
-    #[error("Something went wrong on our side. Nothing was mailed or charged; send the request again.")]
+    #[error(
+        "Something went wrong on our side. Nothing was mailed or charged; send the request again."
+    )]
     InternalError,
     /// No answer within the deadline; the request may still finish.
     #[error(
@@ -53,7 +55,9 @@ pub enum SendError {
     )]
     DeadlinePassed,
     /// Addresses cannot be checked now.
-    #[error("Addresses cannot be checked at the moment. Nothing was mailed or charged; try again later.")]
+    #[error(
+        "Addresses cannot be checked at the moment. Nothing was mailed or charged; try again later."
+    )]
     ValidationUnavailable,
 }
 

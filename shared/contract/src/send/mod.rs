@@ -14,11 +14,12 @@ pub const COST_HEADER: &str = "x-cost-cents";
 pub use context::{SendContext, SendReplyContext};
 pub use error::SendError;
 pub use request::{
-    SendRequest, SendRequestError, SentRecipient, api_key_in, check, fingerprint, parse, request_hash,
+    SendRequest, SendRequestError, SentRecipient, api_key_in, check, fingerprint, parse,
+    request_hash,
 };
 pub use response::{
-    NotMailedReason, Postage, RecipientOutcome, RecipientWarning, ReturnAddressReason, SendResponse,
-    SendSummary, write_response,
+    NotMailedReason, Postage, RecipientOutcome, RecipientWarning, ReturnAddressReason,
+    SendResponse, SendSummary, write_response,
 };
 pub use status::{RequestAnswer, RequestStatus};
 pub use validation::{SendValidation, ValidationSummary, write_validation};

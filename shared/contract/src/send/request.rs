@@ -48,14 +48,22 @@ pub struct SentRecipient<'a> {
 impl SendRequest<'_> {
     /// Fields and types that were left out because of the length of their names.
     pub fn long_names(&self) -> usize {
-        self.long_names_of_types + self.recipients.iter().map(|recipient| recipient.long_names).sum::<usize>()
+        self.long_names_of_types
+            + self
+                .recipients
+                .iter()
+                .map(|recipient| recipient.long_names)
+                .sum::<usize>()
     }
 }
 
 impl SentRecipient<'_> {
     /// The value of the field with this lower-case name; empty when absent.
     pub fn value(&self, name: &str) -> &str {
-        self.fields.iter().find(|(field, _)| field.eq_ignore_ascii_case(name)).map_or("", |(_, value)| value)
+        self.fields
+            .iter()
+            .find(|(field, _)| field.eq_ignore_ascii_case(name))
+            .map_or("", |(_, value)| value)
     }
 }
 
@@ -80,7 +88,9 @@ impl SendRequestError {
             return Self::Shape(format!("The body cannot be read: {}.", place_of(error)));
         }
         let (line, column) = (error.line(), error.column());
-        Self::Shape(format!("The body cannot be read: it is not valid JSON at line {line}, column {column}."))
+        Self::Shape(format!(
+            "The body cannot be read: it is not valid JSON at line {line}, column {column}."
+        ))
     }
 }
 
@@ -104,8 +114,7 @@ impl<'a> SendEnvelope<'a> {
         let text = std::str::from_utf8(body)
             .map_err(|error| SendRequestError::shape(format!("The body is not UTF-8: {error}.")))?;
         if text.starts_with('\u{feff}') {
-            let message =
-                "The body begins with a byte-order mark, which JSON does not have: send it without.";
+            let message = "The body begins with a byte-order mark, which JSON does not have: send it without.";
             return Err(SendRequestError::shape(message));
         }
         if !text.trim_start().starts_with('{') {
@@ -123,7 +132,9 @@ impl<'a> SendEnvelope<'a> {
         match self.require_variable_images.map(RawValue::get) {
             None | Some("null" | "false") => Ok(false),
             Some("true") => Ok(true),
-            Some(_) => Err(SendRequestError::shape("require_variable_images must be true or false.")),
+            Some(_) => Err(SendRequestError::shape(
+                "require_variable_images must be true or false.",
+            )),
         }
     }
 
@@ -141,7 +152,10 @@ impl<'a> SendEnvelope<'a> {
             .map_err(|error| SendRequestError::shape(format!("{must}: {}.", place_of(&error))))
     }
 
-    fn each_recipient(&self, mut take: impl FnMut(SentRecipient<'a>)) -> Result<(), SendRequestError> {
+    fn each_recipient(
+        &self,
+        mut take: impl FnMut(SentRecipient<'a>),
+    ) -> Result<(), SendRequestError> {
         let raw = self
             .recipients
             .filter(|raw| raw.get().starts_with('['))
@@ -150,7 +164,9 @@ impl<'a> SendEnvelope<'a> {
             .deserialize_seq(RecipientsVisitor(&mut take))
             .map_err(|error| SendRequestError::shape(place_of(&error)))?;
         match count {
-            0 => Err(SendRequestError::shape("recipients is empty: send at least one recipient.")),
+            0 => Err(SendRequestError::shape(
+                "recipients is empty: send at least one recipient.",
+            )),
             1..=RECIPIENTS_PER_REQUEST => Ok(()),
             _ => Err(SendRequestError::TooManyRecipients(count)),
         }
@@ -225,10 +241,23 @@ pub fn fingerprint(campaign: &CampaignId, recipients: &[SentRecipient<'_>]) -> [
 /// # Errors
 /// [`SendRequestError`] when the body is no JSON object.
 pub fn request_hash(body: &[u8]) -> Result<RequestHash, SendRequestError> {
-    let SendEnvelope { campaign_id, recipients, field_types, require_variable_images, .. } =
-        SendEnvelope::read(body)?;
-    let words = [campaign_id, recipients, field_types, require_variable_images];
-    Ok(RequestHash::of_words("send", &words.map(|word| word.map(RawValue::get))))
+    let SendEnvelope {
+        campaign_id,
+        recipients,
+        field_types,
+        require_variable_images,
+        ..
+    } = SendEnvelope::read(body)?;
+    let words = [
+        campaign_id,
+        recipients,
+        field_types,
+        require_variable_images,
+    ];
+    Ok(RequestHash::of_words(
+        "send",
+        &words.map(|word| word.map(RawValue::get)),
+    ))
 }
 
 /// The types of `field_types`, by name, and how many were left out.
@@ -260,8 +289,9 @@ impl<'de> Visitor<'de> for FieldTypesVisitor {
             if !seen.insert(name.to_lowercase()) {
                 return Err(A::Error::custom(format!("{name} is given twice")));
             }
-            let column_type = serde_json::from_str(raw.get())
-                .map_err(|_| A::Error::custom(format!("{name} has the type {}", shortened(raw.get()))))?;
+            let column_type = serde_json::from_str(raw.get()).map_err(|_| {
+                A::Error::custom(format!("{name} has the type {}", shortened(raw.get())))
+            })?;
             read.types.push((name, column_type));
         }
         Ok(read)
@@ -308,7 +338,9 @@ impl<'de> DeserializeSeed<'de> for RecipientSeed {
         let raw = <&RawValue>::deserialize(deserializer)?;
         let index = self.index;
         if !raw.get().starts_with('{') {
-            return Err(D::Error::custom(format!("recipients[{index}] must be an object")));
+            return Err(D::Error::custom(format!(
+                "recipients[{index}] must be an object"
+            )));
         }
         serde_json::Deserializer::from_str(raw.get())
             .deserialize_map(RecipientVisitor)
@@ -338,7 +370,9 @@ impl<'de> Visitor<'de> for RecipientVisitor {
             if !seen.insert(&name) {
                 return Err(A::Error::custom(format!("the field {name} is given twice")));
             }
-            let Some(value) = scalar(raw).map_err(|why| A::Error::custom(format!("{name} {why}")))? else {
+            let Some(value) =
+                scalar(raw).map_err(|why| A::Error::custom(format!("{name} {why}")))?
+            else {
                 continue;
             };
             if name.eq_ignore_ascii_case("reference") {
@@ -406,8 +440,8 @@ fn string(text: &str) -> Result<Cow<'_, str>, &'static str> {
     if !inside.contains('\\') {
         return Ok(Cow::Borrowed(inside));
     }
-    let SendText(value) =
-        serde_json::from_str(text).map_err(|_| "is not a valid text: an escape in it has no meaning")?;
+    let SendText(value) = serde_json::from_str(text)
+        .map_err(|_| "is not a valid text: an escape in it has no meaning")?;
     if value.contains('\0') {
         return Err("holds the character U+0000, which cannot be stored");
     }

@@ -101,7 +101,9 @@ impl Postage {
 
     /// The postage with this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Standard, Self::FirstClass].into_iter().find(|postage| postage.as_str() == name)
+        [Self::Standard, Self::FirstClass]
+            .into_iter()
+            .find(|postage| postage.as_str() == name)
     }
 }
 
@@ -174,10 +176,18 @@ pub struct RecipientOutcome {
     /// A sentence for people; programs branch on `status` and `reason`.
     detail: String,
     /// Neighborhood Mail: homes inside the radius.
-    #[serde(rename = "homesFound", skip_serializing_if = "Option::is_none", default)]
+    #[serde(
+        rename = "homesFound",
+        skip_serializing_if = "Option::is_none",
+        default
+    )]
     homes_found: Option<usize>,
     /// Neighborhood Mail: homes that are mailed.
-    #[serde(rename = "homesMailed", skip_serializing_if = "Option::is_none", default)]
+    #[serde(
+        rename = "homesMailed",
+        skip_serializing_if = "Option::is_none",
+        default
+    )]
     homes_mailed: Option<usize>,
     /// The first step's product.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -272,7 +282,11 @@ impl RecipientOutcome {
         self.product_type = None;
         self.warnings = Vec::new();
         if let (MailingStatus::Mailed, Some(mail_by_date)) = (self.status, self.mail_by_date) {
-            let cards = if mailed == 1 { "1 card is".to_owned() } else { format!("{mailed} cards are") };
+            let cards = if mailed == 1 {
+                "1 card is".to_owned()
+            } else {
+                format!("{mailed} cards are")
+            };
             self.detail = format!(
                 "{cards} queued to print for {found} homes inside the radius, to mail by {mail_by_date}."
             );
@@ -302,7 +316,11 @@ impl RecipientOutcome {
             self.status = MailingStatus::WouldMail;
             self.detail = match (self.homes_found, self.homes_mailed) {
                 (Some(found), Some(mailed)) => {
-                    let cards = if mailed == 1 { "1 card".to_owned() } else { format!("{mailed} cards") };
+                    let cards = if mailed == 1 {
+                        "1 card".to_owned()
+                    } else {
+                        format!("{mailed} cards")
+                    };
                     format!(
                         "{cards} would print for {found} homes inside the radius, to mail by {mail_by_date}."
                     )
@@ -359,7 +377,10 @@ pub struct SendSummary {
     pub birthdays_not_read: usize,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
 pub(super) fn is_zero(count: &usize) -> bool {
     *count == 0
 }
@@ -416,21 +437,29 @@ impl SendResponse {
     /// in the same request was mailed).
     #[must_use]
     pub fn declined(mut self, copies: &[usize]) -> Self {
-        self.results =
-            self.results
-                .into_iter()
-                .enumerate()
-                .map(|(index, outcome)| {
-                    if outcome.is_mailed() || copies.contains(&index) { outcome.declined() } else { outcome }
-                })
-                .collect();
+        self.results = self
+            .results
+            .into_iter()
+            .enumerate()
+            .map(|(index, outcome)| {
+                if outcome.is_mailed() || copies.contains(&index) {
+                    outcome.declined()
+                } else {
+                    outcome
+                }
+            })
+            .collect();
         self.count();
         self
     }
 
     fn count(&mut self) {
         self.summary.received = self.results.len();
-        self.summary.mailed = self.results.iter().filter(|outcome| outcome.is_mailed()).count();
+        self.summary.mailed = self
+            .results
+            .iter()
+            .filter(|outcome| outcome.is_mailed())
+            .count();
         self.summary.not_mailed = self.summary.received - self.summary.mailed;
     }
 }
@@ -458,7 +487,11 @@ struct SendResponseBody<'a> {
 pub fn write_response(response: &SendResponse) -> Result<Vec<u8>, serde_json::Error> {
     let summary = response.summary;
     write_bounded(&response.results, |results, results_truncated| {
-        serde_json::to_vec(&SendResponseBody { summary, results, results_truncated })
+        serde_json::to_vec(&SendResponseBody {
+            summary,
+            results,
+            results_truncated,
+        })
     })
 }
 

@@ -48,7 +48,8 @@ fn a_card_with_fallbacks_says_which() {
         detail: "Blank.".to_owned(),
     };
     let reason = ReturnAddressReason::MissingTokenValue;
-    let result = serde_json::to_value(mailed("a").with_fallbacks(vec![warning], Some(reason))).unwrap();
+    let result =
+        serde_json::to_value(mailed("a").with_fallbacks(vec![warning], Some(reason))).unwrap();
     let warnings = serde_json::json!([
         {"code": "variable_image_blank", "field": "photo", "detail": "Blank."}
     ]);
@@ -69,7 +70,10 @@ fn a_center_shows_its_homes_and_no_product_also_when_the_payment_failed() {
             "homesFound": 5, "homesMailed": 3, "postage": "standard", "mail_by_date": "2026-11-25"})
     );
     let declined = serde_json::to_value(center.declined()).unwrap();
-    assert_eq!((&declined["homesFound"], &declined["homesMailed"]), (&5.into(), &0.into()));
+    assert_eq!(
+        (&declined["homesFound"], &declined["homesMailed"]),
+        (&5.into(), &0.into())
+    );
 }
 
 #[test]
@@ -81,14 +85,33 @@ fn reasons_are_written_alike_on_the_wire_and_in_the_database() {
 
 #[test]
 fn a_decline_turns_the_mailed_and_their_copies_into_payment_failed() {
-    let copy =
-        RecipientOutcome::not_mailed(None, "x".into(), NotMailedReason::DuplicateRecent, "Twice.".into());
+    let copy = RecipientOutcome::not_mailed(
+        None,
+        "x".into(),
+        NotMailedReason::DuplicateRecent,
+        "Twice.".into(),
+    );
     let response =
         SendResponse::new(vec![mailed("a"), copy.clone(), copy, refused("d")], 2, 0).declined(&[1]);
-    let reasons: Vec<_> = response.results.iter().map(|outcome| outcome.reason().unwrap()).collect();
+    let reasons: Vec<_> = response
+        .results
+        .iter()
+        .map(|outcome| outcome.reason().unwrap())
+        .collect();
     use NotMailedReason::{BudgetExceeded, DuplicateRecent, PaymentFailed};
-    assert_eq!(reasons, [PaymentFailed, PaymentFailed, DuplicateRecent, BudgetExceeded]);
-    assert_eq!((response.summary.mailed, response.summary.not_mailed), (0, 4));
+    assert_eq!(
+        reasons,
+        [
+            PaymentFailed,
+            PaymentFailed,
+            DuplicateRecent,
+            BudgetExceeded
+        ]
+    );
+    assert_eq!(
+        (response.summary.mailed, response.summary.not_mailed),
+        (0, 4)
+    );
     assert_eq!(response.summary.unparseable_typed_values, 2);
 }
 
@@ -109,6 +132,9 @@ fn results_truncated_past_4_mb_lists_what_needs_attention_as_far_as_it_fits() {
     assert!(body.len() <= RESPONSE_BYTES && body.len() > RESPONSE_BYTES - 2000);
     let value: serde_json::Value = serde_json::from_slice(&body).unwrap();
     assert_eq!(value["results_truncated"], true);
-    assert_eq!(value["summary"], serde_json::json!({"received": 5000, "mailed": 1, "notMailed": 4999}));
+    assert_eq!(
+        value["summary"],
+        serde_json::json!({"received": 5000, "mailed": 1, "notMailed": 4999})
+    );
     assert_eq!(value["results"][0]["reason"], "budget_exceeded");
 }

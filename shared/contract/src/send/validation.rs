@@ -81,7 +81,13 @@ impl SendValidation {
             long_names_ignored: summary.long_names_ignored,
             birthdays_not_read: summary.birthdays_not_read,
         };
-        Self { summary, results: results.into_iter().map(RecipientOutcome::foreseen).collect() }
+        Self {
+            summary,
+            results: results
+                .into_iter()
+                .map(RecipientOutcome::foreseen)
+                .collect(),
+        }
     }
 }
 
@@ -140,10 +146,18 @@ mod tests {
             answer["summary"],
             json!({"received": 3, "wouldMail": 2, "notMailed": 1, "costCents": 79, "unparseableTypedValues": 2})
         );
-        assert_eq!((&answer["validated"], &answer["results_truncated"]), (&json!(true), &Value::Null));
-        let statuses: Vec<_> = (0..3).map(|at| answer["results"][at]["status"].as_str().unwrap()).collect();
+        assert_eq!(
+            (&answer["validated"], &answer["results_truncated"]),
+            (&json!(true), &Value::Null)
+        );
+        let statuses: Vec<_> = (0..3)
+            .map(|at| answer["results"][at]["status"].as_str().unwrap())
+            .collect();
         assert_eq!(statuses, ["would_mail", "not_mailed", "would_mail"]);
-        assert_eq!(answer["results"][0]["detail"], "A card would print, to mail by 2026-11-25.");
+        assert_eq!(
+            answer["results"][0]["detail"],
+            "A card would print, to mail by 2026-11-25."
+        );
         assert_eq!(
             answer["results"][2]["detail"],
             "3 cards would print for 5 homes inside the radius, to mail by 2026-11-25."

@@ -22,7 +22,9 @@ fn with(pointer: &str, value: Value) -> Value {
 }
 
 fn problem(pointer: &str, value: Value) -> String {
-    PrintableDesign::parse(&with(pointer, value)).unwrap_err().to_string()
+    PrintableDesign::parse(&with(pointer, value))
+        .unwrap_err()
+        .to_string()
 }
 
 #[test]
@@ -52,11 +54,21 @@ fn the_example_can_print() {
 #[test]
 fn an_unknown_setting_is_answered_with_all_that_there_are() {
     let message = problem("/front/elements/2/colr", json!("#000000"));
-    for setting in ["`id`", "`kind`", "`area`", "`rotation`", "`text`", "`colour`"] {
+    for setting in [
+        "`id`",
+        "`kind`",
+        "`area`",
+        "`rotation`",
+        "`text`",
+        "`colour`",
+    ] {
         assert!(message.contains(setting), "{message}");
     }
     let message = problem("/front/elements/0/fitt", json!("cover"));
-    assert!(message.contains("allowed: `id`, `kind`, `area`, `rotation`, `source`, `fit`"), "{message}");
+    assert!(
+        message.contains("allowed: `id`, `kind`, `area`, `rotation`, `source`, `fit`"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -89,10 +101,16 @@ fn every_product_can_be_blank() {
 
 #[test]
 fn case_does_not_make_another_field() {
-    let document =
-        PrintableDesign::parse(&with("/back/elements/0/text", json!("{{FIRST_NAME}} {{Offer}}"))).unwrap();
+    let document = PrintableDesign::parse(&with(
+        "/back/elements/0/text",
+        json!("{{FIRST_NAME}} {{Offer}}"),
+    ))
+    .unwrap();
     let fields = document.fields();
-    assert!(fields.contains(&"first_name") && !fields.contains(&"FIRST_NAME"), "{fields:?}");
+    assert!(
+        fields.contains(&"first_name") && !fields.contains(&"FIRST_NAME"),
+        "{fields:?}"
+    );
     assert!(fields.contains(&"Offer"), "{fields:?}");
 }
 
@@ -103,7 +121,10 @@ fn a_problem_names_the_item_the_surface_and_what_is_wrong() {
         "On the front, item \"headline\" cannot print: its smallest_size 30 is larger than its size 28."
     );
     assert_eq!(
-        problem("/back/elements/1/fallback_link", json!("http://example.com")),
+        problem(
+            "/back/elements/1/fallback_link",
+            json!("http://example.com")
+        ),
         "On the back, item \"code\" cannot print: fallback_link: the link \"http://example.com\" must begin with https://."
     );
     assert_eq!(
@@ -123,59 +144,195 @@ fn a_problem_names_the_item_the_surface_and_what_is_wrong() {
 #[test]
 fn settings_that_cannot_print_are_refused() {
     for (pointer, value, expected) in [
-        ("/product", json!("postcard_5x7"), "product: `postcard_5x7` is not allowed"),
+        (
+            "/product",
+            json!("postcard_5x7"),
+            "product: `postcard_5x7` is not allowed",
+        ),
         ("/colour", json!("#000000"), "`colour` is no setting"),
         ("/front", Value::Null, "surface front is missing"),
-        ("/front/elements/0/id", json!("headline"), "another item has the same id"),
+        (
+            "/front/elements/0/id",
+            json!("headline"),
+            "another item has the same id",
+        ),
         ("/front/elements/0/id", json!(" "), "its id must have"),
-        ("/front/elements/0/kind", json!("video"), "kind: `video` is not allowed"),
-        ("/front/elements/0/opacity", json!(1), "`opacity` is no setting"),
-        ("/front/elements/0/area/width", json!(0), "width and height must be more than 0"),
+        (
+            "/front/elements/0/kind",
+            json!("video"),
+            "kind: `video` is not allowed",
+        ),
+        (
+            "/front/elements/0/opacity",
+            json!(1),
+            "`opacity` is no setting",
+        ),
+        (
+            "/front/elements/0/area/width",
+            json!(0),
+            "width and height must be more than 0",
+        ),
         ("/front/elements/0/area/width", json!(451), "past the bleed"),
-        ("/front/elements/0/area/width", json!("450"), "area: width: string \"450\" stands there"),
+        (
+            "/front/elements/0/area/width",
+            json!("450"),
+            "area: width: string \"450\" stands there",
+        ),
         ("/front/elements/0/rotation", json!(5), "past the bleed"),
         ("/front/elements/0/rotation", json!(361), "rotation must be"),
-        ("/front/elements/0/source/variable/field", json!(" "), "its field must have"),
-        ("/front/elements/0/source/variable/crop", json!(1), "`crop` is no setting"),
-        ("/front/elements/0/source/variable/default", json!("file:///etc/passwd"), "must begin with https"),
-        ("/front/elements/1/fill", Value::Null, "neither fill nor stroke"),
-        ("/front/elements/1/corner_radius", json!(64), "corner_radius must be"),
-        ("/front/elements/1/outline", json!("star"), "outline: `star` is not allowed"),
-        ("/front/elements/1/stroke", json!({ "colour": "#000000", "width": 0 }), "its stroke must be"),
+        (
+            "/front/elements/0/source/variable/field",
+            json!(" "),
+            "its field must have",
+        ),
+        (
+            "/front/elements/0/source/variable/crop",
+            json!(1),
+            "`crop` is no setting",
+        ),
+        (
+            "/front/elements/0/source/variable/default",
+            json!("file:///etc/passwd"),
+            "must begin with https",
+        ),
+        (
+            "/front/elements/1/fill",
+            Value::Null,
+            "neither fill nor stroke",
+        ),
+        (
+            "/front/elements/1/corner_radius",
+            json!(64),
+            "corner_radius must be",
+        ),
+        (
+            "/front/elements/1/outline",
+            json!("star"),
+            "outline: `star` is not allowed",
+        ),
+        (
+            "/front/elements/1/stroke",
+            json!({ "colour": "#000000", "width": 0 }),
+            "its stroke must be",
+        ),
         ("/front/elements/2/area/x", json!(0), "past the safe margin"),
-        ("/front/elements/2/font", json!("Comic Sans"), "font: `Comic Sans` is not allowed"),
+        (
+            "/front/elements/2/font",
+            json!("Comic Sans"),
+            "font: `Comic Sans` is not allowed",
+        ),
         ("/front/elements/2/font", Value::Null, "`font` is missing"),
-        ("/front/elements/2/size", json!(-1), "its size must be 4 to 500 points"),
-        ("/front/elements/2/smallest_size", json!(3), "its smallest_size must be"),
-        ("/front/elements/2/line_height", json!(0), "its line_height must be"),
-        ("/front/elements/2/text", json!("{{first_name"), "\"{{\" is not closed by \"}}\""),
+        (
+            "/front/elements/2/size",
+            json!(-1),
+            "its size must be 4 to 500 points",
+        ),
+        (
+            "/front/elements/2/smallest_size",
+            json!(3),
+            "its smallest_size must be",
+        ),
+        (
+            "/front/elements/2/line_height",
+            json!(0),
+            "its line_height must be",
+        ),
+        (
+            "/front/elements/2/text",
+            json!("{{first_name"),
+            "\"{{\" is not closed by \"}}\"",
+        ),
         ("/front/elements/2/colour", json!("#fff"), "is not a colour"),
-        ("/front/elements/3/arc/radius", json!(47), "half its width to 10000 points"),
-        ("/front/elements/3/arc/radius", json!(1e300), "half its width to 10000 points"),
-        ("/front/elements/3/area/height", json!(36), "too low for its arc"),
-        ("/back/elements/0/area/height", json!(8), "lower than one line"),
-        ("/back/elements/0/area/width", json!(200), "covers the zone reserved for the address block"),
+        (
+            "/front/elements/3/arc/radius",
+            json!(47),
+            "half its width to 10000 points",
+        ),
+        (
+            "/front/elements/3/arc/radius",
+            json!(1e300),
+            "half its width to 10000 points",
+        ),
+        (
+            "/front/elements/3/area/height",
+            json!(36),
+            "too low for its arc",
+        ),
+        (
+            "/back/elements/0/area/height",
+            json!(8),
+            "lower than one line",
+        ),
+        (
+            "/back/elements/0/area/width",
+            json!(200),
+            "covers the zone reserved for the address block",
+        ),
         (
             "/back/elements/1/area",
             json!({ "x": 100, "y": 215, "width": 40, "height": 40 }),
             "reserved for the barcode",
         ),
-        ("/back/elements/0/area/y", json!(50), "covers the zone reserved for the return address"),
-        ("/back/elements/1/area/width", json!(35), "its width and height must be 36 points at least"),
-        ("/back/elements/1/destination", json!("mailto:{{email}}"), "must begin with https:// or http://"),
-        ("/return_address/address/city", json!(" "), "must not be blank"),
-        ("/return_address/fallback/zip", json!("{{zip}}"), "its fallback must have no fields"),
-        ("/return_address/address/phone", json!("1"), "`phone` is no setting"),
-        ("/return_address/fallback/name", json!("N".repeat(60)), "its fallback is too long for its place"),
-        ("/return_address/fallback/name", json!("Office 🎉"), "characters that no font prints: \"🎉\""),
-        ("/back/elements/1/fallback_link", json!("https://example.com/{{x}}"), "without fields"),
+        (
+            "/back/elements/0/area/y",
+            json!(50),
+            "covers the zone reserved for the return address",
+        ),
+        (
+            "/back/elements/1/area/width",
+            json!(35),
+            "its width and height must be 36 points at least",
+        ),
+        (
+            "/back/elements/1/destination",
+            json!("mailto:{{email}}"),
+            "must begin with https:// or http://",
+        ),
+        (
+            "/return_address/address/city",
+            json!(" "),
+            "must not be blank",
+        ),
+        (
+            "/return_address/fallback/zip",
+            json!("{{zip}}"),
+            "its fallback must have no fields",
+        ),
+        (
+            "/return_address/address/phone",
+            json!("1"),
+            "`phone` is no setting",
+        ),
+        (
+            "/return_address/fallback/name",
+            json!("N".repeat(60)),
+            "its fallback is too long for its place",
+        ),
+        (
+            "/return_address/fallback/name",
+            json!("Office 🎉"),
+            "characters that no font prints: \"🎉\"",
+        ),
+        (
+            "/back/elements/1/fallback_link",
+            json!("https://example.com/{{x}}"),
+            "without fields",
+        ),
         (
             "/front/elements/0/source/variable/default",
             json!("https://example.com/{{x}}.png"),
             "without fields",
         ),
-        ("/front/elements/0/source", json!({}), "such as {\"fixed\": {…}}"),
-        ("/front/elements/2/size", json!("28"), "size: string \"28\" stands there; it must be a number"),
+        (
+            "/front/elements/0/source",
+            json!({}),
+            "such as {\"fixed\": {…}}",
+        ),
+        (
+            "/front/elements/2/size",
+            json!("28"),
+            "size: string \"28\" stands there; it must be a number",
+        ),
         (
             "/front/elements/2/text",
             json!(format!("{{{{a|{}}}}}", "default ".repeat(60))),
@@ -198,10 +355,18 @@ fn a_postcards_picture_side_and_a_letters_second_page_are_free() {
     };
     assert!(design(Product::Postcard4x6, "front").is_ok());
     assert!(
-        design(Product::Postcard4x6, "back").unwrap_err().to_string().contains("reserved for the address")
+        design(Product::Postcard4x6, "back")
+            .unwrap_err()
+            .to_string()
+            .contains("reserved for the address")
     );
     assert!(design(Product::Letter, "back").is_ok());
-    assert!(design(Product::Letter, "front").unwrap_err().to_string().contains("reserved for the barcode"));
+    assert!(
+        design(Product::Letter, "front")
+            .unwrap_err()
+            .to_string()
+            .contains("reserved for the barcode")
+    );
 }
 
 #[test]
@@ -220,7 +385,9 @@ fn a_surface_has_a_bounded_number_of_elements() {
     };
     let design = |count: usize| {
         let elements: Vec<_> = (0..count).map(shape).collect();
-        PrintableDesign::parse(&json!({ "product": "letter", "front": { "elements": elements }, "back": {} }))
+        PrintableDesign::parse(
+            &json!({ "product": "letter", "front": { "elements": elements }, "back": {} }),
+        )
     };
     assert!(design(ELEMENTS_PER_SURFACE).is_ok());
     assert_eq!(
@@ -232,10 +399,15 @@ fn a_surface_has_a_bounded_number_of_elements() {
 /// Every place in the document, as JSON pointers.
 fn places(value: &Value, at: &str, found: &mut Vec<String>) {
     let children: Vec<(String, &Value)> = match value {
-        Value::Object(settings) => settings.iter().map(|(name, child)| (name.clone(), child)).collect(),
-        Value::Array(items) => {
-            items.iter().enumerate().map(|(index, child)| (index.to_string(), child)).collect()
-        }
+        Value::Object(settings) => settings
+            .iter()
+            .map(|(name, child)| (name.clone(), child))
+            .collect(),
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .map(|(index, child)| (index.to_string(), child))
+            .collect(),
         _ => Vec::new(),
     };
     for (name, child) in children {

@@ -23,10 +23,13 @@ impl LayoutPlan {
     /// Finds, for each text with fields, what it is to stay clear of.
     pub(super) fn find_neighbours(&mut self, typesetter: &mut Typesetter) {
         for side in Side::ALL {
-            let drawn: Vec<ElementOutline> =
-                self.elements(side).map(|(part, element)| drawn(typesetter, &part.kind, element)).collect();
-            let neighbours: Vec<Vec<usize>> =
-                (0..drawn.len()).map(|index| self.neighbours(side, index, &drawn)).collect();
+            let drawn: Vec<ElementOutline> = self
+                .elements(side)
+                .map(|(part, element)| drawn(typesetter, &part.kind, element))
+                .collect();
+            let neighbours: Vec<Vec<usize>> = (0..drawn.len())
+                .map(|index| self.neighbours(side, index, &drawn))
+                .collect();
             let parts = match side {
                 Side::Front => &mut self.front,
                 Side::Back => &mut self.back,
@@ -46,7 +49,10 @@ impl LayoutPlan {
         let meet = others.filter(|other| elements[*other].frame.meets(frame));
         let apart = meet.filter(|other| {
             let is_background = *other < index
-                && matches!(elements[*other].content, ElementContent::Image(_) | ElementContent::Shape(_))
+                && matches!(
+                    elements[*other].content,
+                    ElementContent::Image(_) | ElementContent::Shape(_)
+                )
                 && elements[*other].frame.holds(frame);
             !is_background && !drawn[index].meets(&drawn[*other])
         });
@@ -71,13 +77,19 @@ impl LayoutPlan {
             .collect();
         let own = self.outline(text);
         let mut others = text.clear_of.iter().filter(|other| !told.contains(other));
-        let met = others.find(|other| own.meets(&self.printed(text.side, **other, texts, recipient)))?;
+        let met =
+            others.find(|other| own.meets(&self.printed(text.side, **other, texts, recipient)))?;
         let parts = self.parts(text.side);
-        Some(LayoutWarning::overlap(&parts[text.index].id, &parts[*met].id))
+        Some(LayoutWarning::overlap(
+            &parts[text.index].id,
+            &parts[*met].id,
+        ))
     }
 
     fn outline(&self, text: &FittedText<'_>) -> ElementOutline {
-        let Some(analysis) = &text.analysis else { return ElementOutline::default() };
+        let Some(analysis) = &text.analysis else {
+            return ElementOutline::default();
+        };
         let placed = text.setting.place(analysis, size(text.setting, text.fit));
         ElementOutline::of_text(self.element(text.side, text.index).frame, &placed.outline)
     }
@@ -109,13 +121,18 @@ impl LayoutPlan {
 }
 
 /// What an element covers in the design as it is drawn.
-fn drawn(typesetter: &mut Typesetter, kind: &ElementPlanKind, element: &DesignElement) -> ElementOutline {
+fn drawn(
+    typesetter: &mut Typesetter,
+    kind: &ElementPlanKind,
+    element: &DesignElement,
+) -> ElementOutline {
     match (kind, &element.content) {
         (ElementPlanKind::Fixed { outline, .. }, _) => outline.clone(),
         (ElementPlanKind::Text { setting, .. }, ElementContent::Text(text)) => {
             let (analysis, fit) = set(typesetter, setting, &text.text.as_drawn());
-            let placed =
-                analysis.map(|analysis| setting.place(&analysis, size(setting, fit))).unwrap_or_default();
+            let placed = analysis
+                .map(|analysis| setting.place(&analysis, size(setting, fit)))
+                .unwrap_or_default();
             ElementOutline::of_text(element.frame, &placed.outline)
         }
         _ => ElementOutline::of(element),

@@ -17,18 +17,27 @@ enum PictureChoice<'a> {
 }
 
 /// What prints, or nothing.
-pub(crate) fn drawing(image: &ImageElement, recipient: &impl RecipientValues) -> Option<ItemDrawing> {
+pub(crate) fn drawing(
+    image: &ImageElement,
+    recipient: &impl RecipientValues,
+) -> Option<ItemDrawing> {
     match choose(image, recipient) {
-        PictureChoice::Wanted(link) | PictureChoice::Default(link) => {
-            Some(ItemDrawing::Picture { link: link.into(), fit: image.fit })
-        }
+        PictureChoice::Wanted(link) | PictureChoice::Default(link) => Some(ItemDrawing::Picture {
+            link: link.into(),
+            fit: image.fit,
+        }),
         PictureChoice::Blank => None,
     }
 }
 
 /// That the recipient's picture does not print.
-pub(crate) fn warning(image: &ImageElement, recipient: &impl RecipientValues) -> Option<LayoutWarning> {
-    let ImageSource::Variable { field, .. } = &image.source else { return None };
+pub(crate) fn warning(
+    image: &ImageElement,
+    recipient: &impl RecipientValues,
+) -> Option<LayoutWarning> {
+    let ImageSource::Variable { field, .. } = &image.source else {
+        return None;
+    };
     let has_link = link(field, recipient).is_some();
     match choose(image, recipient) {
         PictureChoice::Wanted(_) => None,
@@ -38,8 +47,13 @@ pub(crate) fn warning(image: &ImageElement, recipient: &impl RecipientValues) ->
 }
 
 /// That the recipient's picture cannot be used, whatever would print instead.
-pub(crate) fn missing(image: &ImageElement, recipient: &impl RecipientValues) -> Option<LayoutError> {
-    let ImageSource::Variable { field, .. } = &image.source else { return None };
+pub(crate) fn missing(
+    image: &ImageElement,
+    recipient: &impl RecipientValues,
+) -> Option<LayoutError> {
+    let ImageSource::Variable { field, .. } = &image.source else {
+        return None;
+    };
     let is_missing = !matches!(choose(image, recipient), PictureChoice::Wanted(_));
     is_missing.then(|| LayoutError::image_missing(field, link(field, recipient).is_some()))
 }
@@ -48,14 +62,21 @@ fn choose<'a>(image: &'a ImageElement, recipient: &'a impl RecipientValues) -> P
     match &image.source {
         ImageSource::Fixed { link } => PictureChoice::Wanted(link.as_str()),
         ImageSource::Variable { field, default } => {
-            let own =
-                link(field, recipient).filter(|link| recipient.has_picture(link)).map(PictureChoice::Wanted);
-            let default = default.as_ref().map(HttpsLink::as_str).filter(|link| recipient.has_picture(link));
-            own.or(default.map(PictureChoice::Default)).unwrap_or(PictureChoice::Blank)
+            let own = link(field, recipient)
+                .filter(|link| recipient.has_picture(link))
+                .map(PictureChoice::Wanted);
+            let default = default
+                .as_ref()
+                .map(HttpsLink::as_str)
+                .filter(|link| recipient.has_picture(link));
+            own.or(default.map(PictureChoice::Default))
+                .unwrap_or(PictureChoice::Blank)
         }
     }
 }
 
 fn link<'a>(field: &str, recipient: &'a impl RecipientValues) -> Option<&'a str> {
-    recipient.value(field).filter(|link| !link.trim().is_empty())
+    recipient
+        .value(field)
+        .filter(|link| !link.trim().is_empty())
 }

@@ -27,13 +27,20 @@ impl RecipientValues for PlanRecipient {
 }
 
 fn person<const N: usize>(values: [(&'static str, &str); N]) -> PlanRecipient {
-    let values = values.into_iter().map(|(field, value)| (field, value.to_owned())).collect();
-    PlanRecipient { values, requires_pictures: false }
+    let values = values
+        .into_iter()
+        .map(|(field, value)| (field, value.to_owned()))
+        .collect();
+    PlanRecipient {
+        values,
+        requires_pictures: false,
+    }
 }
 
 /// A 6x9 postcard with these elements on its picture side.
 fn plan(elements: Value) -> LayoutPlan {
-    let document = json!({ "product": "postcard_6x9", "front": { "elements": elements }, "back": {} });
+    let document =
+        json!({ "product": "postcard_6x9", "front": { "elements": elements }, "back": {} });
     LayoutPlan::new(PrintableDesign::parse(&document).unwrap())
 }
 
@@ -61,26 +68,44 @@ fn decide(plan: &LayoutPlan, person: &PlanRecipient) -> LayoutDecision {
 
 fn codes(decision: &LayoutDecision) -> Vec<(LayoutWarningCode, &str)> {
     let warnings = decision.as_ref().unwrap();
-    warnings.iter().map(|warning| (warning.code, warning.field.as_str())).collect()
+    warnings
+        .iter()
+        .map(|warning| (warning.code, warning.field.as_str()))
+        .collect()
 }
 
 fn refusal(decision: LayoutDecision) -> (LayoutErrorReason, String, String) {
-    let LayoutError { reason, field, detail } = decision.unwrap_err();
+    let LayoutError {
+        reason,
+        field,
+        detail,
+    } = decision.unwrap_err();
     (reason, field, detail)
 }
 
 #[test]
 fn a_card_without_trouble_has_no_warning() {
-    let plan = plan(json!([text("name", area(20.0, 20.0, 300.0, 60.0), "Dear {{first_name}}")]));
+    let plan = plan(json!([text(
+        "name",
+        area(20.0, 20.0, 300.0, 60.0),
+        "Dear {{first_name}}"
+    )]));
     assert_eq!(decide(&plan, &person([("first_name", "Ann")])), Ok(vec![]));
     assert_eq!(decide(&plan, &person([])), Ok(vec![]));
 }
 
 #[test]
 fn characters_that_no_font_prints_are_named_with_their_box() {
-    let plan = plan(json!([text("name", area(20.0, 20.0, 300.0, 60.0), "Dear {{first_name}}")]));
+    let plan = plan(json!([text(
+        "name",
+        area(20.0, 20.0, 300.0, 60.0),
+        "Dear {{first_name}}"
+    )]));
     let (reason, field, detail) = refusal(decide(&plan, &person([("first_name", "Ann 🎉日")])));
-    assert_eq!((reason, field.as_str()), (LayoutErrorReason::UnsupportedCharacters, "name"));
+    assert_eq!(
+        (reason, field.as_str()),
+        (LayoutErrorReason::UnsupportedCharacters, "name")
+    );
     assert_eq!(
         detail,
         "The font Inter cannot print \"🎉\" (U+1F389) and \"日\" (U+65E5) in the text box \"name\"."
@@ -93,9 +118,19 @@ fn characters_that_no_font_prints_are_named_with_their_box() {
 
 #[test]
 fn text_that_does_not_fit_at_its_smallest_size_is_refused() {
-    let plan = plan(json!([text("name", area(20.0, 20.0, 100.0, 40.0), "{{first_name}}")]));
-    let (reason, field, detail) = refusal(decide(&plan, &person([("first_name", &"long ".repeat(30))])));
-    assert_eq!((reason, field.as_str()), (LayoutErrorReason::TextOverflow, "name"));
+    let plan = plan(json!([text(
+        "name",
+        area(20.0, 20.0, 100.0, 40.0),
+        "{{first_name}}"
+    )]));
+    let (reason, field, detail) = refusal(decide(
+        &plan,
+        &person([("first_name", &"long ".repeat(30))]),
+    ));
+    assert_eq!(
+        (reason, field.as_str()),
+        (LayoutErrorReason::TextOverflow, "name")
+    );
     assert_eq!(
         detail,
         "The text does not fit the text box \"name\", even at its smallest size of 10 points."
@@ -105,17 +140,28 @@ fn text_that_does_not_fit_at_its_smallest_size_is_refused() {
 #[test]
 fn the_texts_of_a_card_have_a_bounded_length_together() {
     let each = || area(20.0, 20.0, 300.0, 100.0);
-    let plan = plan(json!([text("first", each(), "{{first}}"), text("second", each(), "{{second}}")]));
+    let plan = plan(json!([
+        text("first", each(), "{{first}}"),
+        text("second", each(), "{{second}}")
+    ]));
     // What is longer than both sides hold is not even looked at.
     let endless = "🎉".repeat(CARD_CHARS + 1);
     let (reason, field, detail) = refusal(decide(&plan, &person([("first", &endless)])));
-    assert_eq!((reason, field.as_str()), (LayoutErrorReason::TextOverflow, "first"));
+    assert_eq!(
+        (reason, field.as_str()),
+        (LayoutErrorReason::TextOverflow, "first")
+    );
     assert!(detail.contains("10000 characters"), "{detail}");
     // Space at the end of a line takes no room.
     let blank = " ".repeat(CARD_CHARS - 3);
-    let (reason, field, _) =
-        refusal(decide(&plan, &person([("first", &format!("a{blank}")), ("second", "four")])));
-    assert_eq!((reason, field.as_str()), (LayoutErrorReason::TextOverflow, "second"));
+    let (reason, field, _) = refusal(decide(
+        &plan,
+        &person([("first", &format!("a{blank}")), ("second", "four")]),
+    ));
+    assert_eq!(
+        (reason, field.as_str()),
+        (LayoutErrorReason::TextOverflow, "second")
+    );
 }
 
 #[test]
@@ -128,11 +174,20 @@ fn the_first_reason_of_the_contract_counts_whatever_the_order_of_the_elements() 
     let long = "long ".repeat(30);
     let mut person = person([("wide", long.as_str()), ("odd", "🎉")]);
     person.requires_pictures = true;
-    assert_eq!(refusal(decide(&plan, &person)).0, LayoutErrorReason::UnsupportedCharacters);
+    assert_eq!(
+        refusal(decide(&plan, &person)).0,
+        LayoutErrorReason::UnsupportedCharacters
+    );
     person.values.remove("odd");
-    assert_eq!(refusal(decide(&plan, &person)).0, LayoutErrorReason::TextOverflow);
+    assert_eq!(
+        refusal(decide(&plan, &person)).0,
+        LayoutErrorReason::TextOverflow
+    );
     person.values.remove("wide");
-    assert_eq!(refusal(decide(&plan, &person)).0, LayoutErrorReason::VariableImageMissing);
+    assert_eq!(
+        refusal(decide(&plan, &person)).0,
+        LayoutErrorReason::VariableImageMissing
+    );
 }
 
 #[test]
@@ -144,7 +199,12 @@ fn a_picture_that_cannot_be_used_gives_way_to_the_default_or_a_blank() {
         (None, vec![good], None, Some(good.1)),
         (None, vec![bad], Some(VariableImageBlank), None),
         (None, vec![], Some(VariableImageBlank), None),
-        (Some("https://good.example/d"), vec![good], None, Some(good.1)),
+        (
+            Some("https://good.example/d"),
+            vec![good],
+            None,
+            Some(good.1),
+        ),
         (
             Some("https://good.example/d"),
             vec![bad],
@@ -157,13 +217,25 @@ fn a_picture_that_cannot_be_used_gives_way_to_the_default_or_a_blank() {
             Some(VariableImageFallback),
             Some("https://good.example/d"),
         ),
-        (Some("https://bad.example/d"), vec![bad], Some(VariableImageBlank), None),
+        (
+            Some("https://bad.example/d"),
+            vec![bad],
+            Some(VariableImageBlank),
+            None,
+        ),
     ] {
         let plan = plan(json!([picture(default)]));
         let mut person = person([]);
-        person.values.extend(values.into_iter().map(|(field, value)| (field, value.to_owned())));
+        person.values.extend(
+            values
+                .into_iter()
+                .map(|(field, value)| (field, value.to_owned())),
+        );
         let decision = decide(&plan, &person);
-        assert_eq!(codes(&decision), Vec::from_iter(expected.map(|code| (code, "photo_link"))));
+        assert_eq!(
+            codes(&decision),
+            Vec::from_iter(expected.map(|code| (code, "photo_link")))
+        );
         let [front, _] = plan.pages(&mut Typesetter::new(), &person);
         let links: Vec<&str> = front
             .items
@@ -186,10 +258,16 @@ fn a_code_whose_link_needs_an_empty_field_leads_to_the_fallback() {
     let full = person([("page", "a"), ("customer", "1")]);
     assert_eq!(decide(&plan, &full), Ok(vec![]));
     let decision = decide(&plan, &person([("page", "a")]));
-    assert_eq!(codes(&decision), [(LayoutWarningCode::QrFallbackLink, "customer")]);
+    assert_eq!(
+        codes(&decision),
+        [(LayoutWarningCode::QrFallbackLink, "customer")]
+    );
     let plan = self::plan(json!([code("{{page}}")]));
     let decision = decide(&plan, &person([("page", "javascript:alert(1)")]));
-    assert_eq!(codes(&decision), [(LayoutWarningCode::QrFallbackLink, "page")]);
+    assert_eq!(
+        codes(&decision),
+        [(LayoutWarningCode::QrFallbackLink, "page")]
+    );
     assert!(decision.unwrap()[0].detail.contains("is not a web link"));
 }
 
@@ -201,18 +279,30 @@ fn a_text_too_long_for_its_curve_is_warned_of_and_printed_smaller() {
     assert_eq!(decide(&plan, &person([("city", "Austin")])), Ok(vec![]));
     let long = person([("city", "Rancho Santa Margarita, California")]);
     let decision = decide(&plan, &long);
-    assert_eq!(codes(&decision), [(LayoutWarningCode::TextCurveTooLong, "seal")]);
+    assert_eq!(
+        codes(&decision),
+        [(LayoutWarningCode::TextCurveTooLong, "seal")]
+    );
     let [front, _] = plan.pages(&mut Typesetter::new(), &long);
-    let ItemDrawing::Text(runs) = &front.items[0].drawing else { panic!("it is a text") };
+    let ItemDrawing::Text(runs) = &front.items[0].drawing else {
+        panic!("it is a text")
+    };
     assert!(runs[0].size < 10.0);
 }
 
 #[test]
 fn a_script_without_spaces_is_warned_of_when_its_lines_are_broken() {
-    let plan = plan(json!([text("note", area(20.0, 20.0, 120.0, 60.0), "{{note}}")]));
+    let plan = plan(json!([text(
+        "note",
+        area(20.0, 20.0, 120.0, 60.0),
+        "{{note}}"
+    )]));
     assert_eq!(decide(&plan, &person([("note", "ສະບາຍ")])), Ok(vec![]));
     let decision = decide(&plan, &person([("note", "ສະບາຍດີຕອນເຊົ້າທຸກຄົນ")]));
-    assert_eq!(codes(&decision), [(LayoutWarningCode::TextUnmeasurable, "note")]);
+    assert_eq!(
+        codes(&decision),
+        [(LayoutWarningCode::TextUnmeasurable, "note")]
+    );
 }
 
 /// Whether the text in an area on the left meets what is beside it, for a short name and a long one.
@@ -224,10 +314,9 @@ fn meets(below: Value, above: Value) -> [bool; 2] {
     let plan = plan(Value::Array(elements));
     ["Ann", "Maximiliana Bo"].map(|name| {
         let decision = decide(&plan, &person([("first_name", name)]));
-        decision
-            .unwrap()
-            .iter()
-            .any(|warning| warning.code == LayoutWarningCode::TextOverlap && warning.field == "name")
+        decision.unwrap().iter().any(|warning| {
+            warning.code == LayoutWarningCode::TextOverlap && warning.field == "name"
+        })
     })
 }
 
@@ -238,9 +327,21 @@ fn only_ink_that_meets_is_an_overlap() {
             "fill": "#ff0000" }])
     };
     assert_eq!(meets(json!([]), shape(140.0, "rectangle")), [false, true]);
-    assert_eq!(meets(shape(140.0, "rectangle"), json!([])), [false, true], "whichever is on top");
-    assert_eq!(meets(json!([]), shape(220.0, "rectangle")), [false, false], "areas that only touch");
-    assert_eq!(meets(json!([]), shape(175.0, "rectangle")), [false, false], "beside the ink");
+    assert_eq!(
+        meets(shape(140.0, "rectangle"), json!([])),
+        [false, true],
+        "whichever is on top"
+    );
+    assert_eq!(
+        meets(json!([]), shape(220.0, "rectangle")),
+        [false, false],
+        "areas that only touch"
+    );
+    assert_eq!(
+        meets(json!([]), shape(175.0, "rectangle")),
+        [false, false],
+        "beside the ink"
+    );
     let code = json!([{ "id": "code", "kind": "qr_code", "area": area(150.0, 10.0, 60.0, 60.0),
         "destination": "https://example.com", "fallback_link": "https://example.com" }]);
     assert_eq!(meets(json!([]), code), [false, true]);
@@ -251,16 +352,32 @@ fn only_ink_that_meets_is_an_overlap() {
 #[test]
 fn what_lies_together_by_design_is_no_overlap() {
     let shape = |area: Value, settings: Value| {
-        let mut shape = json!({ "id": "shape", "kind": "shape", "area": area, "outline": "rectangle" });
-        shape.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
+        let mut shape =
+            json!({ "id": "shape", "kind": "shape", "area": area, "outline": "rectangle" });
+        shape
+            .as_object_mut()
+            .unwrap()
+            .extend(settings.as_object().unwrap().clone());
         json!([shape])
     };
     let filled = json!({ "fill": "#eeeeee" });
     let background = area(10.0, 10.0, 300.0, 60.0);
-    assert_eq!(meets(shape(background.clone(), filled.clone()), json!([])), [false, false], "a background");
+    assert_eq!(
+        meets(shape(background.clone(), filled.clone()), json!([])),
+        [false, false],
+        "a background"
+    );
     // The name of the field stands there in the design, so that the shape is on the text by intention.
-    assert_eq!(meets(json!([]), shape(background, filled.clone())), [false, false], "in front of all of it");
-    assert_eq!(meets(json!([]), shape(area(25.0, 10.0, 50.0, 60.0), filled)), [false, false], "as designed");
+    assert_eq!(
+        meets(json!([]), shape(background, filled.clone())),
+        [false, false],
+        "in front of all of it"
+    );
+    assert_eq!(
+        meets(json!([]), shape(area(25.0, 10.0, 50.0, 60.0), filled)),
+        [false, false],
+        "as designed"
+    );
     let frame = json!({ "stroke": { "colour": "#000000", "width": 2 } });
     assert_eq!(
         meets(json!([]), shape(area(10.0, 10.0, 140.0, 60.0), frame)),
@@ -275,7 +392,10 @@ fn two_texts_that_meet_are_told_of_once() {
         text("left", area(20.0, 20.0, 200.0, 30.0), "{{left}}"),
         text("right", area(100.0, 20.0, 200.0, 30.0), "{{right|ok}}"),
     ]));
-    let decision = decide(&plan, &person([("left", "Maximiliana Bo"), ("right", "Bartholomew")]));
+    let decision = decide(
+        &plan,
+        &person([("left", "Maximiliana Bo"), ("right", "Bartholomew")]),
+    );
     assert_eq!(codes(&decision), [(LayoutWarningCode::TextOverlap, "left")]);
 }
 
@@ -283,11 +403,23 @@ fn two_texts_that_meet_are_told_of_once() {
 fn a_picture_that_prints_nothing_is_met_by_nothing() {
     let photo = json!({ "id": "photo", "kind": "image", "area": area(140.0, 10.0, 100.0, 60.0),
         "source": { "variable": { "field": "photo_link" } } });
-    let plan = plan(json!([text("name", area(20.0, 20.0, 200.0, 30.0), "{{first_name}}"), photo]));
-    let mut person = person([("first_name", "Maximiliana Bo"), ("photo_link", "https://good.example/1")]);
-    assert_eq!(codes(&decide(&plan, &person)), [(LayoutWarningCode::TextOverlap, "name")]);
+    let plan = plan(json!([
+        text("name", area(20.0, 20.0, 200.0, 30.0), "{{first_name}}"),
+        photo
+    ]));
+    let mut person = person([
+        ("first_name", "Maximiliana Bo"),
+        ("photo_link", "https://good.example/1"),
+    ]);
+    assert_eq!(
+        codes(&decide(&plan, &person)),
+        [(LayoutWarningCode::TextOverlap, "name")]
+    );
     person.values.remove("photo_link");
-    assert_eq!(codes(&decide(&plan, &person)), [(LayoutWarningCode::VariableImageBlank, "photo_link")]);
+    assert_eq!(
+        codes(&decide(&plan, &person)),
+        [(LayoutWarningCode::VariableImageBlank, "photo_link")]
+    );
 }
 
 #[test]
@@ -303,29 +435,66 @@ fn pages_hold_what_prints_in_order_and_say_what_differs() {
     let items = |person: &PlanRecipient| -> Vec<(String, bool)> {
         let [front, back] = plan.pages(&mut Typesetter::new(), person);
         assert!(back.items.is_empty() && back.side == Side::Back && front.side == Side::Front);
-        front.items.iter().map(|item| (item.element.to_string(), item.varies)).collect()
+        front
+            .items
+            .iter()
+            .map(|item| (item.element.to_string(), item.varies))
+            .collect()
     };
-    let expected = [("ground", false), ("same", false), ("name", true), ("code", true)];
+    let expected = [
+        ("ground", false),
+        ("same", false),
+        ("name", true),
+        ("code", true),
+    ];
     assert_eq!(
         items(&person([("first_name", "Ann")])),
         expected.map(|(element, varies)| (element.to_owned(), varies))
     );
-    assert!(!items(&person([])).iter().any(|(element, _)| element == "name"));
+    assert!(
+        !items(&person([]))
+            .iter()
+            .any(|(element, _)| element == "name")
+    );
 }
 
 #[test]
 fn a_refused_card_is_laid_out_as_far_as_it_goes() {
-    let plan = plan(json!([text("name", area(20.0, 20.0, 100.0, 40.0), "{{first_name}}")]));
-    let [front, _] = plan.pages(&mut Typesetter::new(), &person([("first_name", &"long 🎉 ".repeat(30))]));
-    let ItemDrawing::Text(runs) = &front.items[0].drawing else { panic!("it is a text") };
-    assert!(runs.iter().all(|run| run.size == 10.0 && run.glyphs.iter().all(|glyph| glyph.id != 0)));
+    let plan = plan(json!([text(
+        "name",
+        area(20.0, 20.0, 100.0, 40.0),
+        "{{first_name}}"
+    )]));
+    let [front, _] = plan.pages(
+        &mut Typesetter::new(),
+        &person([("first_name", &"long 🎉 ".repeat(30))]),
+    );
+    let ItemDrawing::Text(runs) = &front.items[0].drawing else {
+        panic!("it is a text")
+    };
+    assert!(
+        runs.iter()
+            .all(|run| run.size == 10.0 && run.glyphs.iter().all(|glyph| glyph.id != 0))
+    );
 }
 
 #[test]
 fn who_was_decided_before_changes_nothing() {
-    let plan =
-        plan(json!([picture(None), text("name", area(20.0, 100.0, 100.0, 40.0), "Dear {{first_name}}")]));
-    let names = ["Ann", "🎉", "Maximiliana Bartholomea Featherstone", "ليلى", ""];
+    let plan = plan(json!([
+        picture(None),
+        text(
+            "name",
+            area(20.0, 100.0, 100.0, 40.0),
+            "Dear {{first_name}}"
+        )
+    ]));
+    let names = [
+        "Ann",
+        "🎉",
+        "Maximiliana Bartholomea Featherstone",
+        "ليلى",
+        "",
+    ];
     let people = names.map(|name| person([("first_name", name)]));
     let mut typesetter = Typesetter::new();
     for person in people.iter().chain(people.iter().rev()) {

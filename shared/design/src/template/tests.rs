@@ -3,14 +3,25 @@ use proptest::prelude::*;
 use super::*;
 
 fn render<'t>(template: &'t TextTemplate, values: &[(&str, &'static str)]) -> RenderedTemplate<'t> {
-    template.render(|field| values.iter().find(|(name, _)| *name == field).map(|(_, value)| *value))
+    template.render(|field| {
+        values
+            .iter()
+            .find(|(name, _)| *name == field)
+            .map(|(_, value)| *value)
+    })
 }
 
 #[test]
 fn a_value_wins_over_the_default_and_the_default_over_nothing() {
     let template = TextTemplate::parse("Dear {{ first_name | neighbor }}, {{city}}!").unwrap();
-    assert_eq!(template.fields().collect::<Vec<_>>(), ["first_name", "city"]);
-    assert_eq!(render(&template, &[("first_name", "Ana"), ("city", "Reno")]).text, "Dear Ana, Reno!");
+    assert_eq!(
+        template.fields().collect::<Vec<_>>(),
+        ["first_name", "city"]
+    );
+    assert_eq!(
+        render(&template, &[("first_name", "Ana"), ("city", "Reno")]).text,
+        "Dear Ana, Reno!"
+    );
     let rendered = render(&template, &[("first_name", "  ")]);
     assert_eq!(rendered.text, "Dear neighbor, !");
     assert_eq!(rendered.empty_fields, ["city"]);
@@ -19,7 +30,13 @@ fn a_value_wins_over_the_default_and_the_default_over_nothing() {
 #[test]
 fn an_empty_default_is_a_default() {
     let template = TextTemplate::parse("{{middle_name|}}").unwrap();
-    assert_eq!(render(&template, &[]), RenderedTemplate { text: String::new(), empty_fields: vec![] });
+    assert_eq!(
+        render(&template, &[]),
+        RenderedTemplate {
+            text: String::new(),
+            empty_fields: vec![]
+        }
+    );
 }
 
 #[test]
@@ -58,14 +75,20 @@ fn what_is_not_well_formed_is_refused() {
 #[test]
 fn length_and_fields_are_bounded() {
     assert!(TextTemplate::parse(&"é".repeat(TEMPLATE_CHARS)).is_ok());
-    assert_eq!(TextTemplate::parse(&"é".repeat(TEMPLATE_CHARS + 1)), Err(TemplateError::TooLong));
+    assert_eq!(
+        TextTemplate::parse(&"é".repeat(TEMPLATE_CHARS + 1)),
+        Err(TemplateError::TooLong)
+    );
     assert!(TextTemplate::parse(&"{{a}}".repeat(FIELDS_PER_TEMPLATE)).is_ok());
     assert_eq!(
         TextTemplate::parse(&"{{a}}".repeat(FIELDS_PER_TEMPLATE + 1)),
         Err(TemplateError::TooManyFields)
     );
     let name = "n".repeat(FIELD_NAME_CHARS + 1);
-    assert_eq!(TextTemplate::parse(&format!("{{{{{name}}}}}")), Err(TemplateError::NameTooLong));
+    assert_eq!(
+        TextTemplate::parse(&format!("{{{{{name}}}}}")),
+        Err(TemplateError::NameTooLong)
+    );
 }
 
 proptest! {

@@ -66,13 +66,21 @@ struct ShapingProperties {
 
 impl ShapingProperties {
     fn latin(level: Level) -> Self {
-        Self { level, script: Script::Latin }
+        Self {
+            level,
+            script: Script::Latin,
+        }
     }
 
     /// That of two neighbours, if they are shaped together.
     fn joined(self, other: Self) -> Option<Self> {
-        let script = if is_neutral(self.script) { other.script } else { self.script };
-        let is_same = self.level == other.level && (is_neutral(other.script) || script == other.script);
+        let script = if is_neutral(self.script) {
+            other.script
+        } else {
+            self.script
+        };
+        let is_same =
+            self.level == other.level && (is_neutral(other.script) || script == other.script);
         is_same.then_some(Self { script, ..self })
     }
 }
@@ -110,13 +118,18 @@ impl TextAnalysis {
     /// The atoms of some pieces from left to right, without the space at their end.
     pub(crate) fn visual(&self, pieces: Range<usize>) -> Vec<&ShapedRun> {
         let pieces = &self.pieces[pieces];
-        let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { return Vec::new() };
+        let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else {
+            return Vec::new();
+        };
         let atoms = &self.atoms[first.atoms.start..last.atoms.end.max(first.atoms.start)];
         if !first.base.is_rtl() && atoms.iter().all(|atom| !atom.level.is_rtl()) {
             return atoms.iter().collect();
         }
         let levels: Vec<Level> = atoms.iter().map(|atom| atom.level).collect();
-        BidiInfo::reorder_visual(&levels).into_iter().map(|index| &atoms[index]).collect()
+        BidiInfo::reorder_visual(&levels)
+            .into_iter()
+            .map(|index| &atoms[index])
+            .collect()
     }
 
     fn add_paragraph(&mut self, typesetter: &mut Typesetter, text: &str) {
@@ -155,8 +168,13 @@ impl TextAnalysis {
         let advance = words().map(|word| word.advance).sum();
         let overhang = words()
             .map(|word| word.overhang())
-            .fold((0.0, 0.0), |most: (f64, f64), one| (most.0.max(one.0), most.1.max(one.1)));
-        let space = self.atoms[atoms.end..].iter().map(|atom| atom.word.advance).sum();
+            .fold((0.0, 0.0), |most: (f64, f64), one| {
+                (most.0.max(one.0), most.1.max(one.1))
+            });
+        let space = self.atoms[atoms.end..]
+            .iter()
+            .map(|atom| atom.word.advance)
+            .sum();
         self.pieces.push(LineSegment {
             atoms,
             advance,
@@ -181,13 +199,21 @@ impl TextAnalysis {
         }
         let is_plain = directions.is_plain() && letters.bytes().all(|byte| byte.is_ascii_graphic());
         if is_plain && has_ascii(self.font) {
-            return self.add_atom(typesetter, letters, self.font, ShapingProperties::latin(Level::ltr()));
+            return self.add_atom(
+                typesetter,
+                letters,
+                self.font,
+                ShapingProperties::latin(Level::ltr()),
+            );
         }
         let mut start = range.start;
         let mut voice: Option<ShapingProperties> = None;
         for (offset, character) in letters.grapheme_indices(true) {
             let at = range.start + offset;
-            let own = ShapingProperties { level: directions.at(at), script: script_of(character) };
+            let own = ShapingProperties {
+                level: directions.at(at),
+                script: script_of(character),
+            };
             let known = *voice.get_or_insert(own);
             voice = known.joined(own).or_else(|| {
                 self.add_part(typesetter, &text[start..at], known);
@@ -223,14 +249,27 @@ impl TextAnalysis {
         }
     }
 
-    fn add_atom(&mut self, typesetter: &mut Typesetter, text: &str, font: Font, voice: ShapingProperties) {
+    fn add_atom(
+        &mut self,
+        typesetter: &mut Typesetter,
+        text: &str,
+        font: Font,
+        voice: ShapingProperties,
+    ) {
         // Digits and signs by themselves go with the letters around them as a rule, which are Latin.
-        let kind = if is_neutral(voice.script) { Script::Latin } else { voice.script };
+        let kind = if is_neutral(voice.script) {
+            Script::Latin
+        } else {
+            voice.script
+        };
         let word = typesetter.word(font, script(kind), voice.level.is_rtl(), text);
         if !word.is_complete {
             self.refuse(text);
         }
-        self.atoms.push(ShapedRun { word, level: voice.level });
+        self.atoms.push(ShapedRun {
+            word,
+            level: voice.level,
+        });
     }
 
     fn refuse(&mut self, character: &str) {
@@ -258,10 +297,16 @@ struct BidiLevels {
 impl BidiLevels {
     fn of(text: &str) -> Self {
         if text.chars().all(is_left_to_right) {
-            return Self { base: Level::ltr(), levels: Vec::new() };
+            return Self {
+                base: Level::ltr(),
+                levels: Vec::new(),
+            };
         }
         let info = ParagraphBidiInfo::new(text, None);
-        Self { base: info.paragraph_level, levels: info.levels }
+        Self {
+            base: info.paragraph_level,
+            levels: info.levels,
+        }
     }
 
     fn at(&self, byte: usize) -> Level {
@@ -282,14 +327,19 @@ fn is_left_to_right(character: char) -> bool {
 /// The text with plain line feeds and spaces, without what is only a hint for hyphenation.
 fn plain(text: &str) -> Cow<'_, str> {
     let is_rare = |character| {
-        matches!(character, '\t' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{ad}' | '\u{2028}' | '\u{2029}')
+        matches!(
+            character,
+            '\t' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{ad}' | '\u{2028}' | '\u{2029}'
+        )
     };
     if !text.contains(is_rare) {
         return Cow::Borrowed(text);
     }
     let with_line_feeds = text.replace("\r\n", "\n");
-    let plain =
-        with_line_feeds.chars().filter(|character| *character != '\u{ad}').map(|character| match character {
+    let plain = with_line_feeds
+        .chars()
+        .filter(|character| *character != '\u{ad}')
+        .map(|character| match character {
             '\t' => ' ',
             '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => '\n',
             other => other,
@@ -300,7 +350,10 @@ fn plain(text: &str) -> Cow<'_, str> {
 /// Where lines may end, the end of the text included (Unicode Annex 14). In scripts without spaces, between any
 /// two letters: where words end only a dictionary knows.
 fn line_ends(text: &str) -> Vec<usize> {
-    let mut ends: Vec<usize> = linebreaks(text).map(|(end, _)| end).filter(|end| *end > 0).collect();
+    let mut ends: Vec<usize> = linebreaks(text)
+        .map(|(end, _)| end)
+        .filter(|end| *end > 0)
+        .collect();
     if text.chars().any(needs_dictionary) {
         let letters = text.grapheme_indices(true).map(|(start, _)| start);
         ends.extend(letters.filter(|start| is_within_dictionary_word(text, *start)));
@@ -330,7 +383,10 @@ fn is_space(character: char) -> bool {
 fn has_ascii(font: Font) -> bool {
     !matches!(
         font,
-        Font::NotoSansHebrew | Font::NotoSansHebrewBold | Font::NotoSansArabic | Font::NotoSansArabicBold
+        Font::NotoSansHebrew
+            | Font::NotoSansHebrewBold
+            | Font::NotoSansArabic
+            | Font::NotoSansArabicBold
     )
 }
 
@@ -341,5 +397,7 @@ fn is_neutral(script: Script) -> bool {
 /// The script of what a reader sees as one character.
 fn script_of(character: &str) -> Script {
     let mut scripts = character.chars().map(|part| part.script());
-    scripts.find(|script| !is_neutral(*script)).unwrap_or(Script::Common)
+    scripts
+        .find(|script| !is_neutral(*script))
+        .unwrap_or(Script::Common)
 }

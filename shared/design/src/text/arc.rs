@@ -63,8 +63,12 @@ impl BaselineCurve {
             ArcBend::Up => area.y + arc.radius,
             ArcBend::Down => area.y + area.height - arc.radius,
         };
-        let mut curve =
-            Self { bend: arc.bend, middle: (area.x + area.width / 2.0, middle_y), radius, start: 0.0 };
+        let mut curve = Self {
+            bend: arc.bend,
+            middle: (area.x + area.width / 2.0, middle_y),
+            radius,
+            start: 0.0,
+        };
         let room = curve.length(setting, arc);
         let slack = room - line.width() * size;
         if slack < -TOLERANCE {
@@ -106,13 +110,21 @@ impl CurvePosition {
     /// A point given from the spot, the text's direction to the right.
     pub(crate) fn point(self, (right, down): PagePoint) -> PagePoint {
         let (sine, cosine) = self.rotation.to_radians().sin_cos();
-        (self.at.0 + right * cosine - down * sine, self.at.1 + right * sine + down * cosine)
+        (
+            self.at.0 + right * cosine - down * sine,
+            self.at.1 + right * sine + down * cosine,
+        )
     }
 
     /// The corners of ink given from the spot.
     pub(crate) fn corners(self, ink: InkBounds) -> [PagePoint; 4] {
-        [(ink.left, ink.top), (ink.right, ink.top), (ink.right, ink.bottom), (ink.left, ink.bottom)]
-            .map(|corner| self.point(corner))
+        [
+            (ink.left, ink.top),
+            (ink.right, ink.top),
+            (ink.right, ink.bottom),
+            (ink.left, ink.bottom),
+        ]
+        .map(|corner| self.point(corner))
     }
 }
 
@@ -120,18 +132,23 @@ impl GlyphCluster<'_> {
     /// Its ink at a size, from the middle of its part of the baseline. Points.
     pub(crate) fn ink(&self, size: f64) -> InkBounds {
         let middle = self.pen + self.advance / 2.0;
-        let ink = self.glyphs.iter().fold(InkBounds::NONE, |ink, glyph| ink.and(glyph.ink));
+        let ink = self
+            .glyphs
+            .iter()
+            .fold(InkBounds::NONE, |ink, glyph| ink.and(glyph.ink));
         ink.placed(size, (-middle * size, 0.0))
     }
 }
 
 /// A word's clusters from left to right.
 pub(crate) fn clusters(word: &ShapedWord) -> impl Iterator<Item = GlyphCluster<'_>> {
-    word.glyphs.chunk_by(|left, right| left.characters == right.characters).map(|glyphs| GlyphCluster {
-        glyphs,
-        pen: glyphs.first().map_or(0.0, |glyph| glyph.pen),
-        advance: glyphs.iter().map(|glyph| glyph.advance).sum(),
-    })
+    word.glyphs
+        .chunk_by(|left, right| left.characters == right.characters)
+        .map(|glyphs| GlyphCluster {
+            glyphs,
+            pen: glyphs.first().map_or(0.0, |glyph| glyph.pen),
+            advance: glyphs.iter().map(|glyph| glyph.advance).sum(),
+        })
 }
 
 /// What counts of a line that is bent. Ems.
@@ -147,12 +164,24 @@ impl BentLineExtent {
     fn of(analysis: &TextAnalysis) -> Self {
         let mut line = Self::default();
         for piece in &analysis.pieces {
-            line.advance += piece.advance + if piece.ends_paragraph { 0.0 } else { piece.space };
-            line.overhang = (line.overhang.0.max(piece.overhang.0), line.overhang.1.max(piece.overhang.1));
+            line.advance += piece.advance
+                + if piece.ends_paragraph {
+                    0.0
+                } else {
+                    piece.space
+                };
+            line.overhang = (
+                line.overhang.0.max(piece.overhang.0),
+                line.overhang.1.max(piece.overhang.1),
+            );
         }
         for cluster in analysis.atoms.iter().flat_map(|atom| clusters(&atom.word)) {
             let ink = cluster.ink(1.0);
-            line.widest_half = line.widest_half.max(cluster.advance / 2.0).max(-ink.left).max(ink.right);
+            line.widest_half = line
+                .widest_half
+                .max(cluster.advance / 2.0)
+                .max(-ink.left)
+                .max(ink.right);
         }
         line
     }
@@ -163,17 +192,31 @@ impl BentLineExtent {
 }
 
 /// Whether all letters lie in the area at a size.
-pub(crate) fn fit(setting: &TextPlacement, arc: TextArc, analysis: &TextAnalysis, size: f64) -> bool {
-    let Some(curve) = BaselineCurve::of(setting, arc, analysis, size) else { return false };
+pub(crate) fn fit(
+    setting: &TextPlacement,
+    arc: TextArc,
+    analysis: &TextAnalysis,
+    size: f64,
+) -> bool {
+    let Some(curve) = BaselineCurve::of(setting, arc, analysis, size) else {
+        return false;
+    };
     let area = setting.area.grown(TOLERANCE);
     let mut along = 0.0;
-    analysis.visual(0..analysis.pieces.len()).iter().all(|atom| {
-        let is_within = clusters(&atom.word).all(|cluster| {
-            let ink = cluster.ink(size);
-            let spot = curve.spot(along + (cluster.pen + cluster.advance / 2.0) * size);
-            ink.is_none() || spot.corners(ink).into_iter().all(|corner| area.contains(corner))
-        });
-        along += atom.word.advance * size;
-        is_within
-    })
+    analysis
+        .visual(0..analysis.pieces.len())
+        .iter()
+        .all(|atom| {
+            let is_within = clusters(&atom.word).all(|cluster| {
+                let ink = cluster.ink(size);
+                let spot = curve.spot(along + (cluster.pen + cluster.advance / 2.0) * size);
+                ink.is_none()
+                    || spot
+                        .corners(ink)
+                        .into_iter()
+                        .all(|corner| area.contains(corner))
+            });
+            along += atom.word.advance * size;
+            is_within
+        })
 }

@@ -27,8 +27,9 @@ pub(crate) fn font_of(font: Font, character: &str) -> Option<Font> {
 /// The font that prints all of these characters: the wanted one, else the first of its fallbacks.
 pub(crate) fn font_of_all(font: Font, characters: &str) -> Option<Font> {
     let mut all = characters.graphemes(true);
-    all.all(is_text)
-        .then(|| choices(font).find(|font| characters.graphemes(true).all(|one| covers(*font, one))))?
+    all.all(is_text).then(|| {
+        choices(font).find(|font| characters.graphemes(true).all(|one| covers(*font, one)))
+    })?
 }
 
 fn choices(font: Font) -> impl Iterator<Item = Font> {
@@ -39,14 +40,16 @@ fn choices(font: Font) -> impl Iterator<Item = Font> {
 fn is_text(character: &str) -> bool {
     let is_picture = !character.contains(TEXT_SELECTOR) && character.chars().any(is_emoji);
     !is_picture
-        && character.chars().all(|character| !STAND_INS.contains(&character) && has_meaning(character))
+        && character
+            .chars()
+            .all(|character| !STAND_INS.contains(&character) && has_meaning(character))
 }
 
 /// Emoji are colour pictures; the black shapes that some fonts have in their place are not what was sent.
 fn is_emoji(character: char) -> bool {
     use EmojiStatus::{
-        EmojiPresentation, EmojiPresentationAndEmojiComponent, EmojiPresentationAndModifierAndEmojiComponent,
-        EmojiPresentationAndModifierBase,
+        EmojiPresentation, EmojiPresentationAndEmojiComponent,
+        EmojiPresentationAndModifierAndEmojiComponent, EmojiPresentationAndModifierBase,
     };
     matches!(character, EMOJI_SELECTOR | KEYCAP)
         || matches!(
@@ -69,7 +72,9 @@ fn has_meaning(character: char) -> bool {
 /// Whether the font has every part of the character, apart or composed.
 fn covers(font: Font, character: &str) -> bool {
     let charmap = ShapingFace::of(font).shaping.charmap();
-    let has = |part: char| is_invisible(part) || part.is_whitespace() || charmap.map_unicode(part).is_some();
+    let has = |part: char| {
+        is_invisible(part) || part.is_whitespace() || charmap.map_unicode(part).is_some()
+    };
     character.chars().all(has) || character.nfc().all(has)
 }
 

@@ -16,8 +16,12 @@ pub(crate) struct ShapingFace {
     pub(crate) descent: f64,
 }
 
-static FACES: LazyLock<Vec<ShapingFace>> =
-    LazyLock::new(|| Font::ALL.iter().map(|font| ShapingFace::read(*font)).collect());
+static FACES: LazyLock<Vec<ShapingFace>> = LazyLock::new(|| {
+    Font::ALL
+        .iter()
+        .map(|font| ShapingFace::read(*font))
+        .collect()
+});
 
 impl ShapingFace {
     /// The font.
@@ -29,9 +33,19 @@ impl ShapingFace {
         let shaping = harfrust::Font::new(font.bytes(), 0).expect("the fonts that ship are fonts");
         let metrics = shaping.metrics();
         let units = f64::from(metrics.units_per_em);
-        let line = metrics.hhea_line.expect("the fonts that ship have line metrics");
-        let (ascent, descent) = (line.ascender.to_f64() / units, -line.descender.to_f64() / units);
-        Self { shaping, units, ascent, descent }
+        let line = metrics
+            .hhea_line
+            .expect("the fonts that ship have line metrics");
+        let (ascent, descent) = (
+            line.ascender.to_f64() / units,
+            -line.descender.to_f64() / units,
+        );
+        Self {
+            shaping,
+            units,
+            ascent,
+            descent,
+        }
     }
 
     /// A length in font units, in ems.

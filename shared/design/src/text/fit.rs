@@ -47,12 +47,20 @@ pub(crate) enum FittedSize {
 impl TextPlacement {
     /// Of a text box in its area.
     pub(crate) fn new(text: &TextBox, area: PageRect) -> Self {
-        Self { style: text.into(), area, arc: text.arc }
+        Self {
+            style: text.into(),
+            area,
+            arc: text.arc,
+        }
     }
 
     /// Of straight lines.
     pub(crate) fn block(style: &BlockStyle, area: PageRect) -> Self {
-        Self { style: *style, area, arc: None }
+        Self {
+            style: *style,
+            area,
+            arc: None,
+        }
     }
 
     /// Takes a text apart. Along a curve there is one line.
@@ -72,16 +80,19 @@ impl TextPlacement {
         let fits = |size| arc::fit(self, arc, analysis, size);
         match self.largest(fits) {
             Some(size) => FittedSize::At(size),
-            None => {
-                halved(self.style.smallest_size, fits).map_or(FittedSize::Nowhere, FittedSize::BelowSmallest)
-            }
+            None => halved(self.style.smallest_size, fits)
+                .map_or(FittedSize::Nowhere, FittedSize::BelowSmallest),
         }
     }
 
     /// The largest size that fits, of those [`SIZE_STEP`] apart from the wanted one down, and the smallest. What
     /// fits at one fits at each smaller one, so that few are tried.
     fn largest(&self, fits: impl Fn(f64) -> bool) -> Option<f64> {
-        let BlockStyle { size, smallest_size, .. } = self.style;
+        let BlockStyle {
+            size,
+            smallest_size,
+            ..
+        } = self.style;
         if fits(size) {
             return Some(size);
         }
@@ -93,7 +104,11 @@ impl TextPlacement {
         let (mut too_few, mut enough) = (0, ((size - smallest_size) / SIZE_STEP).ceil() as u32);
         while enough - too_few > 1 {
             let middle = u32::midpoint(too_few, enough);
-            if fits(at(middle)) { enough = middle } else { too_few = middle }
+            if fits(at(middle)) {
+                enough = middle
+            } else {
+                too_few = middle
+            }
         }
         Some(at(enough))
     }
@@ -104,7 +119,11 @@ fn halved(too_large: f64, fits: impl Fn(f64) -> bool) -> Option<f64> {
     let (mut small, mut large) = (0.0, too_large);
     for _ in 0..HALVINGS {
         let middle = f64::midpoint(small, large);
-        if fits(middle) { small = middle } else { large = middle }
+        if fits(middle) {
+            small = middle
+        } else {
+            large = middle
+        }
     }
     (small > 0.0).then_some(small)
 }

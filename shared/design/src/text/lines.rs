@@ -47,7 +47,10 @@ impl LineExtent {
     fn add(&mut self, piece: &LineSegment) {
         self.advance += self.space + piece.advance;
         self.space = piece.space;
-        self.overhang = (self.overhang.0.max(piece.overhang.0), self.overhang.1.max(piece.overhang.1));
+        self.overhang = (
+            self.overhang.0.max(piece.overhang.0),
+            self.overhang.1.max(piece.overhang.1),
+        );
     }
 
     fn width(self) -> f64 {
@@ -69,7 +72,9 @@ pub(crate) fn fit(
     wrapping: LineWrapping,
 ) -> bool {
     let mut lines = 0;
-    let fits = break_lines(&analysis.pieces, setting.area.width, size, wrapping, |_| lines += 1);
+    let fits = break_lines(&analysis.pieces, setting.area.width, size, wrapping, |_| {
+        lines += 1
+    });
     let overhang = (analysis.overhang.above + analysis.overhang.below) * size;
     fits && height(setting, lines, size) + overhang <= setting.area.height + TOLERANCE
 }

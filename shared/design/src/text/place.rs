@@ -23,7 +23,10 @@ pub(crate) struct PlacedText {
 impl TextPlacement {
     /// Sets a text at a size.
     pub(crate) fn place(&self, analysis: &TextAnalysis, size: f64) -> PlacedText {
-        match self.arc.map(|arc| BaselineCurve::of(self, arc, analysis, size)) {
+        match self
+            .arc
+            .map(|arc| BaselineCurve::of(self, arc, analysis, size))
+        {
             Some(Some(curve)) => self.place_on(&curve, analysis, size),
             Some(None) => PlacedText::default(),
             None => self.place_lines(analysis, size),
@@ -46,15 +49,27 @@ impl TextPlacement {
         }
         placed.runs = self.runs(&atoms, size, |along, middle| {
             let spot = curve.spot(along + middle);
-            CurvePosition { at: spot.point((-middle, 0.0)), rotation: spot.rotation }
+            CurvePosition {
+                at: spot.point((-middle, 0.0)),
+                rotation: spot.rotation,
+            }
         });
         placed
     }
 
     fn place_lines(&self, analysis: &TextAnalysis, size: f64) -> PlacedText {
         let mut lines = Vec::new();
-        break_lines(&analysis.pieces, self.area.width, size, LineWrapping::AtSpaces, |line| lines.push(line));
-        let lines: Vec<Vec<&ShapedRun>> = lines.into_iter().map(|line| analysis.visual(line)).collect();
+        break_lines(
+            &analysis.pieces,
+            self.area.width,
+            size,
+            LineWrapping::AtSpaces,
+            |line| lines.push(line),
+        );
+        let lines: Vec<Vec<&ShapedRun>> = lines
+            .into_iter()
+            .map(|line| analysis.visual(line))
+            .collect();
         let inks: Vec<InkBounds> = lines.iter().map(|line| line_ink(line)).collect();
         let first = self.first_baseline(&inks, size);
         let mut placed = PlacedText::default();
@@ -62,10 +77,16 @@ impl TextPlacement {
             let baseline = first + self.style.line_height * size * index as f64;
             let at = (self.line_start(line, ink, size), baseline);
             if !ink.is_none() {
-                let spot = CurvePosition { at: (0.0, 0.0), rotation: 0.0 };
+                let spot = CurvePosition {
+                    at: (0.0, 0.0),
+                    rotation: 0.0,
+                };
                 placed.outline.push(spot.corners(ink.placed(size, at)));
             }
-            let place = |along: f64, _| CurvePosition { at: (at.0 + along, at.1), rotation: 0.0 };
+            let place = |along: f64, _| CurvePosition {
+                at: (at.0 + along, at.1),
+                rotation: 0.0,
+            };
             placed.runs.append(&mut self.runs(line, size, place));
         }
         placed
@@ -80,9 +101,12 @@ impl TextPlacement {
             VerticalAlignment::Bottom => slack,
         };
         let baseline = self.area.y + before + ShapingFace::of(self.style.font).ascent * size;
-        let ink = inks.iter().enumerate().fold(InkBounds::NONE, |all, (index, ink)| {
-            all.and(ink.placed(size, (0.0, self.style.line_height * size * index as f64)))
-        });
+        let ink = inks
+            .iter()
+            .enumerate()
+            .fold(InkBounds::NONE, |all, (index, ink)| {
+                all.and(ink.placed(size, (0.0, self.style.line_height * size * index as f64)))
+            });
         let end = self.area.y + self.area.height;
         moved_within(baseline, (ink.top, ink.bottom), (self.area.y, end))
     }
@@ -95,7 +119,11 @@ impl TextPlacement {
             HorizontalAlignment::Right => self.area.width - advance,
         };
         let end = self.area.x + self.area.width;
-        moved_within(self.area.x + before, (ink.left * size, ink.right * size), (self.area.x, end))
+        moved_within(
+            self.area.x + before,
+            (ink.left * size, ink.right * size),
+            (self.area.x, end),
+        )
     }
 
     /// Glyphs of one line by font and direction. `place` gives the place of what is so far along the line, of a
@@ -152,7 +180,8 @@ fn add_glyphs(
                 y,
                 rotation: spot.rotation,
                 advance: glyph.advance * size,
-                characters: bytes + glyph.characters.start as usize..bytes + glyph.characters.end as usize,
+                characters: bytes + glyph.characters.start as usize
+                    ..bytes + glyph.characters.end as usize,
             });
         }
     }

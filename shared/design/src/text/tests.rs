@@ -50,15 +50,20 @@ fn corners(run: &GlyphRun, glyph: &Glyph) -> Option<[(f64, f64); 4]> {
     let (sine, cosine) = glyph.rotation.to_radians().sin_cos();
     (right > left).then(|| {
         [(left, top), (right, top), (right, bottom), (left, bottom)].map(|(along, down)| {
-            (glyph.x + along * cosine - down * sine, glyph.y + along * sine + down * cosine)
+            (
+                glyph.x + along * cosine - down * sine,
+                glyph.y + along * sine + down * cosine,
+            )
         })
     })
 }
 
 fn is_inside(runs: &[GlyphRun], area: PageRect) -> bool {
     let area = area.grown(0.001);
-    let mut corners =
-        runs.iter().flat_map(|run| run.glyphs.iter().filter_map(|glyph| corners(run, glyph))).flatten();
+    let mut corners = runs
+        .iter()
+        .flat_map(|run| run.glyphs.iter().filter_map(|glyph| corners(run, glyph)))
+        .flatten();
     corners.all(|corner| area.contains(corner))
 }
 
@@ -72,14 +77,23 @@ fn every_font_ships_with_the_letters_that_it_is_documented_for() {
         };
         let analysis = analysis(*font, letters);
         assert!(analysis.unsupported.is_empty(), "{}", font.name());
-        assert!(analysis.atoms.iter().all(|atom| atom.word.font == *font), "{} {analysis:?}", font.name());
+        assert!(
+            analysis.atoms.iter().all(|atom| atom.word.font == *font),
+            "{} {analysis:?}",
+            font.name()
+        );
     }
 }
 
 #[test]
 fn a_character_that_the_font_lacks_is_set_in_a_fallback_of_the_same_weight() {
-    let fonts =
-        |font, text| -> Vec<Font> { analysis(font, text).atoms.iter().map(|atom| atom.word.font).collect() };
+    let fonts = |font, text| -> Vec<Font> {
+        analysis(font, text)
+            .atoms
+            .iter()
+            .map(|atom| atom.word.font)
+            .collect()
+    };
     assert_eq!(fonts(Font::LoraBold, "שלום"), [Font::NotoSansHebrewBold]);
     assert_eq!(fonts(Font::Caveat, "سلام"), [Font::NotoSansArabic]);
     assert_eq!(fonts(Font::Montserrat, "Ελλάδα"), [Font::DejaVuSans]);
@@ -108,44 +122,97 @@ fn invisible_characters_and_plain_symbols_are_no_emoji() {
 #[test]
 fn an_accent_apart_prints_like_the_composed_letter() {
     let (apart, composed) = (set(STYLE, "Jose\u{301} n\u{303}"), set(STYLE, "José ñ"));
-    let ids = |runs: &[GlyphRun]| -> Vec<u16> { runs[0].glyphs.iter().map(|glyph| glyph.id).collect() };
+    let ids =
+        |runs: &[GlyphRun]| -> Vec<u16> { runs[0].glyphs.iter().map(|glyph| glyph.id).collect() };
     assert_eq!(ids(&apart), ids(&composed));
     // Which letter a glyph stands for is told in bytes of the text.
-    assert_eq!(&apart[0].text[apart[0].glyphs[3].characters.clone()], "e\u{301}");
+    assert_eq!(
+        &apart[0].text[apart[0].glyphs[3].characters.clone()],
+        "e\u{301}"
+    );
 }
 
 #[test]
 fn an_accent_without_a_composed_letter_stands_over_its_own() {
-    let runs = set(BlockStyle { font: Font::DejaVuSans, ..STYLE }, "x\u{302}");
-    let [letter, accent] = &runs[0].glyphs[..] else { panic!("{runs:?}") };
-    let (letter, accent) = (corners(&runs[0], letter).unwrap(), corners(&runs[0], accent).unwrap());
+    let runs = set(
+        BlockStyle {
+            font: Font::DejaVuSans,
+            ..STYLE
+        },
+        "x\u{302}",
+    );
+    let [letter, accent] = &runs[0].glyphs[..] else {
+        panic!("{runs:?}")
+    };
+    let (letter, accent) = (
+        corners(&runs[0], letter).unwrap(),
+        corners(&runs[0], accent).unwrap(),
+    );
     assert!(accent[2].1 <= letter[0].1, "above");
-    assert!(accent[0].0 >= letter[0].0 - 1.0 && accent[1].0 <= letter[1].0 + 1.0, "not beside");
+    assert!(
+        accent[0].0 >= letter[0].0 - 1.0 && accent[1].0 <= letter[1].0 + 1.0,
+        "not beside"
+    );
 }
 
 #[test]
 fn arabic_letters_join_and_run_from_right_to_left() {
-    let style = BlockStyle { font: Font::NotoSansArabic, ..STYLE };
+    let style = BlockStyle {
+        font: Font::NotoSansArabic,
+        ..STYLE
+    };
     let word = &set(style, "سلام")[0];
-    let ids = |text: &str| -> Vec<u16> { set(style, text)[0].glyphs.iter().map(|glyph| glyph.id).collect() };
-    assert_ne!(ids("س"), vec![word.glyphs.last().unwrap().id], "the first letter has its joined form");
-    let starts: Vec<usize> = word.glyphs.iter().map(|glyph| glyph.characters.start).collect();
-    assert!(starts.is_sorted_by(|left, right| left >= right), "{starts:?}");
+    let ids = |text: &str| -> Vec<u16> {
+        set(style, text)[0]
+            .glyphs
+            .iter()
+            .map(|glyph| glyph.id)
+            .collect()
+    };
+    assert_ne!(
+        ids("س"),
+        vec![word.glyphs.last().unwrap().id],
+        "the first letter has its joined form"
+    );
+    let starts: Vec<usize> = word
+        .glyphs
+        .iter()
+        .map(|glyph| glyph.characters.start)
+        .collect();
+    assert!(
+        starts.is_sorted_by(|left, right| left >= right),
+        "{starts:?}"
+    );
     assert_eq!(starts.last(), Some(&0));
 }
 
 #[test]
 fn handwriting_varies_the_letters_of_a_word() {
-    let glyphs = &set(BlockStyle { font: Font::Caveat, ..STYLE }, "banana")[0].glyphs;
+    let glyphs = &set(
+        BlockStyle {
+            font: Font::Caveat,
+            ..STYLE
+        },
+        "banana",
+    )[0]
+    .glyphs;
     assert_ne!(glyphs[1].id, glyphs[3].id);
 }
 
 #[test]
 fn numbers_within_hebrew_keep_their_direction() {
     let runs = set(STYLE, "רחוב 123 שלום");
-    let texts: Vec<&str> = runs.iter().map(|run| run.text.trim()).filter(|text| !text.is_empty()).collect();
+    let texts: Vec<&str> = runs
+        .iter()
+        .map(|run| run.text.trim())
+        .filter(|text| !text.is_empty())
+        .collect();
     assert_eq!(texts, ["שלום", "123", "רחוב"]);
-    let places: Vec<f64> = runs.iter().flat_map(|run| &run.glyphs).map(|glyph| glyph.x).collect();
+    let places: Vec<f64> = runs
+        .iter()
+        .flat_map(|run| &run.glyphs)
+        .map(|glyph| glyph.x)
+        .collect();
     assert!(places.is_sorted(), "{places:?}");
 }
 
@@ -162,7 +229,12 @@ fn a_run_of_several_words_says_them_as_they_are_read() {
     assert_eq!(set(STYLE, "Dear Ann,")[0].text, "Dear Ann,");
     for run in runs {
         for glyph in &run.glyphs {
-            assert!(run.text.get(glyph.characters.clone()).is_some_and(|text| !text.is_empty()), "{run:?}");
+            assert!(
+                run.text
+                    .get(glyph.characters.clone())
+                    .is_some_and(|text| !text.is_empty()),
+                "{run:?}"
+            );
         }
     }
 }
@@ -170,7 +242,10 @@ fn a_run_of_several_words_says_them_as_they_are_read() {
 #[test]
 fn lines_end_at_spaces_and_hyphens_and_where_the_text_says() {
     let lines = |text: &str| -> Vec<String> {
-        let style = BlockStyle { smallest_size: 12.0, ..STYLE };
+        let style = BlockStyle {
+            smallest_size: 12.0,
+            ..STYLE
+        };
         let setting = TextPlacement::block(&style, PageRect::new(0.0, 0.0, 60.0, 100.0));
         let placed = setting.place(&setting.analyse(&mut Typesetter::new(), text), style.size);
         placed.runs.iter().map(|run| run.text.clone()).collect()
@@ -191,7 +266,14 @@ fn an_empty_line_takes_its_room() {
 #[test]
 fn alignment_says_where_lines_and_text_stand() {
     let place = |alignment, vertical_alignment| {
-        let run = &set(BlockStyle { alignment, vertical_alignment, ..STYLE }, "mm")[0];
+        let run = &set(
+            BlockStyle {
+                alignment,
+                vertical_alignment,
+                ..STYLE
+            },
+            "mm",
+        )[0];
         let width: f64 = run.glyphs.iter().map(|glyph| glyph.advance).sum();
         (run.glyphs[0].x, run.glyphs[0].x + width, run.glyphs[0].y)
     };
@@ -207,41 +289,89 @@ fn alignment_says_where_lines_and_text_stand() {
 
 #[test]
 fn the_size_is_the_largest_that_fits_half_a_point_apart() {
-    let style = BlockStyle { size: 40.0, smallest_size: 6.2, ..STYLE };
+    let style = BlockStyle {
+        size: 40.0,
+        smallest_size: 6.2,
+        ..STYLE
+    };
     let setting = TextPlacement::block(&style, AREA);
-    let text = analysis(Font::Inter, "The quick brown fox jumps over the lazy dog, and again.");
-    let FittedSize::At(size) = setting.fit(&text, LineWrapping::AtSpaces) else { panic!("it fits") };
-    assert!((size * 2.0).fract() == 0.0 && size > 6.2 && size < 40.0, "{size}");
+    let text = analysis(
+        Font::Inter,
+        "The quick brown fox jumps over the lazy dog, and again.",
+    );
+    let FittedSize::At(size) = setting.fit(&text, LineWrapping::AtSpaces) else {
+        panic!("it fits")
+    };
+    assert!(
+        (size * 2.0).fract() == 0.0 && size > 6.2 && size < 40.0,
+        "{size}"
+    );
     assert!(lines::fit(&setting, &text, size, LineWrapping::AtSpaces));
-    assert!(!lines::fit(&setting, &text, size + 0.5, LineWrapping::AtSpaces));
+    assert!(!lines::fit(
+        &setting,
+        &text,
+        size + 0.5,
+        LineWrapping::AtSpaces
+    ));
     let long = analysis(Font::Inter, &"word ".repeat(280));
     assert!(!lines::fit(&setting, &long, 6.5, LineWrapping::AtSpaces));
-    assert_eq!(setting.fit(&long, LineWrapping::AtSpaces), FittedSize::Nowhere);
+    assert_eq!(
+        setting.fit(&long, LineWrapping::AtSpaces),
+        FittedSize::Nowhere
+    );
 }
 
 #[test]
 fn lines_of_a_block_break_only_when_no_size_keeps_them_whole() {
-    let style = BlockStyle { size: 12.0, smallest_size: 8.0, ..STYLE };
+    let style = BlockStyle {
+        size: 12.0,
+        smallest_size: 8.0,
+        ..STYLE
+    };
     let mut typesetter = Typesetter::new();
-    let whole = typesetter.block(&["Ann Example", "1200 Barton Springs Road Apartment 12"], &style, AREA);
-    assert!(whole.fits && whole.size < 12.0 && whole.size >= 8.0, "{}", whole.size);
+    let whole = typesetter.block(
+        &["Ann Example", "1200 Barton Springs Road Apartment 12"],
+        &style,
+        AREA,
+    );
+    assert!(
+        whole.fits && whole.size < 12.0 && whole.size >= 8.0,
+        "{}",
+        whole.size
+    );
     assert_eq!(whole.runs.len(), 2);
     let broken = typesetter.block(&["Ann Example", &"Barton Springs ".repeat(5)], &style, AREA);
     assert!(broken.fits && broken.runs.len() > 2);
     let never = typesetter.block(&["A", &"m".repeat(80)], &style, AREA);
     assert!(!never.fits && never.runs.len() == 2);
-    let right = never.runs.iter().flat_map(|run| &run.glyphs).map(|glyph| glyph.x).fold(0.0, f64::max);
-    assert!(right < AREA.x + AREA.width, "what is too long is cut off: {right}");
+    let right = never
+        .runs
+        .iter()
+        .flat_map(|run| &run.glyphs)
+        .map(|glyph| glyph.x)
+        .fold(0.0, f64::max);
+    assert!(
+        right < AREA.x + AREA.width,
+        "what is too long is cut off: {right}"
+    );
     let dropped = typesetter.block(&["Zoë 🎉"], &style, AREA);
-    assert!(dropped.fits && dropped.unsupported == ["🎉"] && dropped.runs[0].text.starts_with("Zoë"));
+    assert!(
+        dropped.fits && dropped.unsupported == ["🎉"] && dropped.runs[0].text.starts_with("Zoë")
+    );
 }
 
 #[test]
 fn a_line_of_a_block_stays_one_whatever_stands_in_it() {
     let mut typesetter = Typesetter::new();
     let plain = typesetter.block(&["Ann Example", "Austin"], &STYLE, AREA);
-    for feed in ["\n", "\r\n", "\u{b}", "\u{85}", "\u{2028}", "\u{2029}", " \t "] {
-        let same = typesetter.block(&[format!("Ann{feed}Example"), "Austin".to_owned()], &STYLE, AREA);
+    for feed in [
+        "\n", "\r\n", "\u{b}", "\u{85}", "\u{2028}", "\u{2029}", " \t ",
+    ] {
+        let same = typesetter.block(
+            &[format!("Ann{feed}Example"), "Austin".to_owned()],
+            &STYLE,
+            AREA,
+        );
         assert_eq!(same, plain, "{feed:?}");
     }
 }
@@ -261,14 +391,32 @@ proptest! {
 #[test]
 fn letters_stand_upright_on_their_curve() {
     for (bend, upper_end) in [(ArcBend::Up, false), (ArcBend::Down, true)] {
-        let style =
-            BlockStyle { size: 10.0, smallest_size: 10.0, alignment: HorizontalAlignment::Center, ..STYLE };
-        let setting = TextPlacement { style, area: AREA, arc: Some(TextArc { bend, radius: 150.0 }) };
+        let style = BlockStyle {
+            size: 10.0,
+            smallest_size: 10.0,
+            alignment: HorizontalAlignment::Center,
+            ..STYLE
+        };
+        let setting = TextPlacement {
+            style,
+            area: AREA,
+            arc: Some(TextArc {
+                bend,
+                radius: 150.0,
+            }),
+        };
         let text = analysis(Font::Inter, "round and round");
-        assert_eq!(setting.fit(&text, LineWrapping::AtSpaces), FittedSize::At(10.0));
+        assert_eq!(
+            setting.fit(&text, LineWrapping::AtSpaces),
+            FittedSize::At(10.0)
+        );
         let runs = setting.place(&text, 10.0).runs;
         let glyphs: Vec<&Glyph> = runs.iter().flat_map(|run| &run.glyphs).collect();
-        let (first, middle, last) = (glyphs[0], glyphs[glyphs.len() / 2], glyphs[glyphs.len() - 1]);
+        let (first, middle, last) = (
+            glyphs[0],
+            glyphs[glyphs.len() / 2],
+            glyphs[glyphs.len() - 1],
+        );
         assert_eq!(first.y < middle.y, upper_end, "{bend:?}");
         assert_eq!(first.rotation > 0.0, upper_end, "{bend:?}");
         assert!((first.rotation + last.rotation).abs() < 6.0 && (first.y - last.y).abs() < 3.0);
@@ -278,10 +426,23 @@ fn letters_stand_upright_on_their_curve() {
 
 #[test]
 fn a_text_too_long_for_its_curve_is_made_to_fit_it() {
-    let style = BlockStyle { size: 20.0, smallest_size: 18.0, ..STYLE };
-    let setting =
-        TextPlacement { style, area: AREA, arc: Some(TextArc { bend: ArcBend::Up, radius: 110.0 }) };
-    let text = analysis(Font::Inter, "much too long for a curve of this length at this size");
+    let style = BlockStyle {
+        size: 20.0,
+        smallest_size: 18.0,
+        ..STYLE
+    };
+    let setting = TextPlacement {
+        style,
+        area: AREA,
+        arc: Some(TextArc {
+            bend: ArcBend::Up,
+            radius: 110.0,
+        }),
+    };
+    let text = analysis(
+        Font::Inter,
+        "much too long for a curve of this length at this size",
+    );
     let FittedSize::BelowSmallest(size) = setting.fit(&text, LineWrapping::AtSpaces) else {
         panic!("it is too long")
     };
@@ -313,22 +474,61 @@ fn any_setting() -> impl Strategy<Value = TextPlacement> {
         Just(VerticalAlignment::Middle),
         Just(VerticalAlignment::Bottom)
     ];
-    let arc = prop::option::of((prop_oneof![Just(ArcBend::Up), Just(ArcBend::Down)], 0.5..3.0f64));
+    let arc = prop::option::of((
+        prop_oneof![Just(ArcBend::Up), Just(ArcBend::Down)],
+        0.5..3.0f64,
+    ));
     let sizes = (4.0..60.0f64, 0.1..1.0f64);
-    let area = (-9.0..100.0f64, -9.0..100.0f64, 20.0..400.0f64, 10.0..200.0f64);
-    (prop::sample::select(Font::ALL), sizes, 0.5..2.0f64, alignment, vertical, area, arc).prop_map(
-        |(font, (size, part), line_height, alignment, vertical_alignment, (x, y, width, height), arc)| {
-            let smallest_size = (size * part).max(4.0).min(size);
-            let arc = arc.map(|(bend, part)| TextArc { bend, radius: width * part });
-            // As the check of a document demands.
-            let line = ShapingFace::of(font).height() * smallest_size;
-            let arc = arc.filter(|arc| arc.rise(width) + line <= height && arc.radius > line);
-            let colour = Colour::BLACK;
-            let style =
-                BlockStyle { font, size, smallest_size, line_height, alignment, vertical_alignment, colour };
-            TextPlacement { style, area: PageRect::new(x, y, width, height), arc }
-        },
+    let area = (
+        -9.0..100.0f64,
+        -9.0..100.0f64,
+        20.0..400.0f64,
+        10.0..200.0f64,
+    );
+    (
+        prop::sample::select(Font::ALL),
+        sizes,
+        0.5..2.0f64,
+        alignment,
+        vertical,
+        area,
+        arc,
     )
+        .prop_map(
+            |(
+                font,
+                (size, part),
+                line_height,
+                alignment,
+                vertical_alignment,
+                (x, y, width, height),
+                arc,
+            )| {
+                let smallest_size = (size * part).max(4.0).min(size);
+                let arc = arc.map(|(bend, part)| TextArc {
+                    bend,
+                    radius: width * part,
+                });
+                // As the check of a document demands.
+                let line = ShapingFace::of(font).height() * smallest_size;
+                let arc = arc.filter(|arc| arc.rise(width) + line <= height && arc.radius > line);
+                let colour = Colour::BLACK;
+                let style = BlockStyle {
+                    font,
+                    size,
+                    smallest_size,
+                    line_height,
+                    alignment,
+                    vertical_alignment,
+                    colour,
+                };
+                TextPlacement {
+                    style,
+                    area: PageRect::new(x, y, width, height),
+                    arc,
+                }
+            },
+        )
 }
 
 proptest! {

@@ -77,41 +77,71 @@ impl Default for Typesetter {
 impl Typesetter {
     /// One that has seen nothing yet.
     pub fn new() -> Self {
-        Self { shapers: HashMap::new(), voices: Vec::new(), words_kept: 0, buffer: Buffer::new() }
+        Self {
+            shapers: HashMap::new(),
+            voices: Vec::new(),
+            words_kept: 0,
+            buffer: Buffer::new(),
+        }
     }
 
     /// Sets lines of text that are not the design's, such as an address, into an area: one below the other,
     /// without breaking any while they fit at a size down to the smallest. White space of all kinds is one space: a line
     /// never becomes two by what stands in it.
-    pub fn block<L: AsRef<str>>(&mut self, lines: &[L], style: &BlockStyle, area: PageRect) -> TextBlock {
+    pub fn block<L: AsRef<str>>(
+        &mut self,
+        lines: &[L],
+        style: &BlockStyle,
+        area: PageRect,
+    ) -> TextBlock {
         let lines: Vec<String> = lines.iter().map(|line| one_spaced(line.as_ref())).collect();
         let setting = TextPlacement::block(style, area);
         let analysis = TextAnalysis::of(self, &lines.join("\n"), style.font);
-        let fit =
-            [LineWrapping::Never, LineWrapping::AtSpaces].into_iter().find_map(|wrapping| {
-                match setting.fit(&analysis, wrapping) {
-                    FittedSize::At(size) => Some(size),
-                    FittedSize::BelowSmallest(_) | FittedSize::Nowhere => None,
-                }
+        let fit = [LineWrapping::Never, LineWrapping::AtSpaces]
+            .into_iter()
+            .find_map(|wrapping| match setting.fit(&analysis, wrapping) {
+                FittedSize::At(size) => Some(size),
+                FittedSize::BelowSmallest(_) | FittedSize::Nowhere => None,
             });
         if let Some(size) = fit {
             let runs = setting.place(&analysis, size).runs;
-            return TextBlock { runs, size, fits: true, unsupported: analysis.unsupported };
+            return TextBlock {
+                runs,
+                size,
+                fits: true,
+                unsupported: analysis.unsupported,
+            };
         }
         let size = style.smallest_size;
-        let cut: Vec<String> =
-            lines.iter().map(|line| self.line(line, style.font, area.width / size)).collect();
-        let runs = setting.place(&TextAnalysis::of(self, &cut.join("\n"), style.font), size).runs;
-        TextBlock { runs, size, fits: false, unsupported: analysis.unsupported }
+        let cut: Vec<String> = lines
+            .iter()
+            .map(|line| self.line(line, style.font, area.width / size))
+            .collect();
+        let runs = setting
+            .place(&TextAnalysis::of(self, &cut.join("\n"), style.font), size)
+            .runs;
+        TextBlock {
+            runs,
+            size,
+            fits: false,
+            unsupported: analysis.unsupported,
+        }
     }
 
     /// A text as one line that is no wider than `width`, in ems: without characters that no font prints, with single
     /// spaces, and cut off after the last whole word that fits, or in the first one if that is too wide.
     pub fn line(&mut self, text: &str, font: Font, width: f64) -> String {
-        let most = text.char_indices().nth(LINE_CHARS).map_or(text.len(), |(end, _)| end);
+        let most = text
+            .char_indices()
+            .nth(LINE_CHARS)
+            .map_or(text.len(), |(end, _)| end);
         let line = self.printable(one_spaced(&text[..most]), font);
-        let ends: Vec<usize> =
-            line.grapheme_indices(true).map(|(at, _)| at).skip(1).chain([line.len()]).collect();
+        let ends: Vec<usize> = line
+            .grapheme_indices(true)
+            .map(|(at, _)| at)
+            .skip(1)
+            .chain([line.len()])
+            .collect();
         let mut fits = |end: usize| {
             let pieces = TextAnalysis::of_line(self, &line[..end], font).pieces;
             lines::break_lines(&pieces, width, 1.0, LineWrapping::Never, |_| {})
@@ -121,7 +151,10 @@ impl Typesetter {
         }
         let fitting = ends.partition_point(|end| fits(*end));
         let end = fitting.checked_sub(1).map_or(0, |last| ends[last]);
-        let whole = line[..end].rfind(' ').filter(|_| !line[end..].starts_with(' ')).unwrap_or(end);
+        let whole = line[..end]
+            .rfind(' ')
+            .filter(|_| !line[end..].starts_with(' '))
+            .unwrap_or(end);
         line[..whole].to_owned()
     }
 
@@ -148,7 +181,11 @@ impl Typesetter {
         is_right_to_left: bool,
         text: &str,
     ) -> Arc<ShapedWord> {
-        let direction = if is_right_to_left { Direction::RightToLeft } else { Direction::LeftToRight };
+        let direction = if is_right_to_left {
+            Direction::RightToLeft
+        } else {
+            Direction::LeftToRight
+        };
         let index = self.voice(font, script, direction);
         if let Some(word) = self.voices[index].words.get(text) {
             return Arc::clone(word);
@@ -158,34 +195,62 @@ impl Typesetter {
             self.words_kept = 0;
         }
         let word = Arc::new(self.shape(index, text));
-        self.voices[index].words.insert(text.into(), Arc::clone(&word));
+        self.voices[index]
+            .words
+            .insert(text.into(), Arc::clone(&word));
         self.words_kept += 1;
         word
     }
 
     /// The place of the voice. There are few: a font, a script and a direction that a text had.
     fn voice(&mut self, font: Font, script: Script, direction: Direction) -> usize {
-        let known = self
-            .voices
-            .iter()
-            .position(|voice| voice.font == font && voice.script == script && voice.direction == direction);
+        let known = self.voices.iter().position(|voice| {
+            voice.font == font && voice.script == script && voice.direction == direction
+        });
         known.unwrap_or_else(|| {
-            let plan = ShapePlan::new(&ShapingFace::of(font).shaping, direction, Some(script), None, &[]);
-            self.voices.push(ShapingCache { font, script, direction, plan, words: HashMap::new() });
+            let plan = ShapePlan::new(
+                &ShapingFace::of(font).shaping,
+                direction,
+                Some(script),
+                None,
+                &[],
+            );
+            self.voices.push(ShapingCache {
+                font,
+                script,
+                direction,
+                plan,
+                words: HashMap::new(),
+            });
             self.voices.len() - 1
         })
     }
 
     fn shape(&mut self, voice: usize, text: &str) -> ShapedWord {
-        let ShapingCache { font, script, direction, plan, .. } = &self.voices[voice];
-        let shaper =
-            self.shapers.entry(*font).or_insert_with(|| ShaperFont::new(&ShapingFace::of(*font).shaping));
+        let ShapingCache {
+            font,
+            script,
+            direction,
+            plan,
+            ..
+        } = &self.voices[voice];
+        let shaper = self
+            .shapers
+            .entry(*font)
+            .or_insert_with(|| ShaperFont::new(&ShapingFace::of(*font).shaping));
         self.buffer.clear();
         self.buffer.push_str(text);
         self.buffer.set_direction(*direction);
         self.buffer.set_script(Some(*script));
-        let shaped = harfrust::shape(shaper, &mut self.buffer, ShapeOptions::new().plan(Some(plan)));
-        debug_assert!(shaped.is_ok(), "the plan is of the buffer's script and direction");
+        let shaped = harfrust::shape(
+            shaper,
+            &mut self.buffer,
+            ShapeOptions::new().plan(Some(plan)),
+        );
+        debug_assert!(
+            shaped.is_ok(),
+            "the plan is of the buffer's script and direction"
+        );
         ShapedWord::read(*font, text, shaper, &self.buffer)
     }
 }
@@ -202,7 +267,10 @@ pub(crate) fn script(script: unicode_script::Script) -> Script {
 
 impl std::fmt::Debug for Typesetter {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Typesetter").field("words_kept", &self.words_kept).finish_non_exhaustive()
+        formatter
+            .debug_struct("Typesetter")
+            .field("words_kept", &self.words_kept)
+            .finish_non_exhaustive()
     }
 }
 

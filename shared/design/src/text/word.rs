@@ -51,8 +51,12 @@ pub(crate) struct InkBounds {
 }
 
 impl InkBounds {
-    pub(crate) const NONE: Self =
-        Self { left: f64::INFINITY, top: f64::INFINITY, right: f64::NEG_INFINITY, bottom: f64::NEG_INFINITY };
+    pub(crate) const NONE: Self = Self {
+        left: f64::INFINITY,
+        top: f64::INFINITY,
+        right: f64::NEG_INFINITY,
+        bottom: f64::NEG_INFINITY,
+    };
 
     /// Around both.
     pub(crate) fn and(self, other: Self) -> Self {
@@ -81,28 +85,55 @@ impl InkBounds {
 
 impl ShapedWord {
     /// Reads what shaping left in the buffer.
-    pub(crate) fn read(font: Font, text: &str, shaper: &ShaperFont<'_, '_>, buffer: &Buffer) -> Self {
+    pub(crate) fn read(
+        font: Font,
+        text: &str,
+        shaper: &ShaperFont<'_, '_>,
+        buffer: &Buffer,
+    ) -> Self {
         let face = ShapingFace::of(font);
-        let clusters: Vec<u32> = buffer.glyph_infos().iter().map(|info| info.cluster).collect();
+        let clusters: Vec<u32> = buffer
+            .glyph_infos()
+            .iter()
+            .map(|info| info.cluster)
+            .collect();
         let mut glyphs = Vec::with_capacity(clusters.len());
         let (mut pen, mut ink, mut is_complete) = (0.0, InkBounds::NONE, true);
-        for (index, (info, position)) in buffer.glyph_infos().iter().zip(buffer.glyph_positions()).enumerate()
+        for (index, (info, position)) in buffer
+            .glyph_infos()
+            .iter()
+            .zip(buffer.glyph_positions())
+            .enumerate()
         {
             let offset = (face.ems(position.x_offset), -face.ems(position.y_offset));
             let advance = face.ems(position.x_advance);
             match u16::try_from(info.glyph_id) {
                 Ok(id) if id != 0 => {
-                    let glyph_ink =
-                        glyph_ink(face, shaper, info.glyph_id).placed(1.0, (pen + offset.0, offset.1));
+                    let glyph_ink = glyph_ink(face, shaper, info.glyph_id)
+                        .placed(1.0, (pen + offset.0, offset.1));
                     ink = ink.and(glyph_ink);
                     let characters = clusters[index]..cluster_end(&clusters, index, text.len());
-                    glyphs.push(WordGlyph { id, pen, offset, advance, characters, ink: glyph_ink });
+                    glyphs.push(WordGlyph {
+                        id,
+                        pen,
+                        offset,
+                        advance,
+                        characters,
+                        ink: glyph_ink,
+                    });
                 }
                 _ => is_complete = false,
             }
             pen += advance;
         }
-        Self { font, text: text.into(), glyphs: glyphs.into(), advance: pen.max(0.0), ink, is_complete }
+        Self {
+            font,
+            text: text.into(),
+            glyphs: glyphs.into(),
+            advance: pen.max(0.0),
+            ink,
+            is_complete,
+        }
     }
 
     /// By how much ink sticks out beyond the origin on the left and the advance on the right.
@@ -110,18 +141,28 @@ impl ShapedWord {
         if self.ink.is_none() {
             return (0.0, 0.0);
         }
-        ((-self.ink.left).max(0.0), (self.ink.right - self.advance).max(0.0))
+        (
+            (-self.ink.left).max(0.0),
+            (self.ink.right - self.advance).max(0.0),
+        )
     }
 }
 
 fn glyph_ink(face: &ShapingFace, shaper: &ShaperFont<'_, '_>, id: u32) -> InkBounds {
-    let Some(extents) = shaper.glyph_extents(harfrust::GlyphId::new(id)) else { return InkBounds::NONE };
+    let Some(extents) = shaper.glyph_extents(harfrust::GlyphId::new(id)) else {
+        return InkBounds::NONE;
+    };
     if extents.width == 0 || extents.height == 0 {
         return InkBounds::NONE;
     }
     let (left, top) = (face.ems(extents.x_bearing), -face.ems(extents.y_bearing));
     let (width, height) = (face.ems(extents.width), -face.ems(extents.height));
-    InkBounds { left, top, right: left + width, bottom: top + height }
+    InkBounds {
+        left,
+        top,
+        right: left + width,
+        bottom: top + height,
+    }
 }
 
 /// Where the cluster of a glyph ends: at the next one in the text, which is to its right when text runs from left
@@ -136,5 +177,7 @@ fn cluster_end(clusters: &[u32], index: usize, length: usize) -> u32 {
         clusters[..index].iter().rev().find(differs)
     };
     // A text is far shorter than 4 GB.
-    next.copied().filter(|next| *next > own).unwrap_or(u32::try_from(length).unwrap_or(u32::MAX))
+    next.copied()
+        .filter(|next| *next > own)
+        .unwrap_or(u32::try_from(length).unwrap_or(u32::MAX))
 }

@@ -30,9 +30,11 @@ impl IgnoredBlank {
         span: SourceSpan,
     ) -> Option<Self> {
         match name {
-            "MIN" | "MAX" if arguments.len() > 1 => {
-                Self::of(BlankEffect::PassedOver(name), span, arguments.iter().flat_map(blanks))
-            }
+            "MIN" | "MAX" if arguments.len() > 1 => Self::of(
+                BlankEffect::PassedOver(name),
+                span,
+                arguments.iter().flat_map(blanks),
+            ),
             "CONCAT" => Self::in_join(arguments, span),
             _ => None,
         }
@@ -41,8 +43,15 @@ impl IgnoredBlank {
     /// In a join of texts. That a name is missing in a sentence is to be seen; that a number is, looks like a price.
     pub(super) fn in_join(parts: &[ExpressionNode], span: SourceSpan) -> Option<Self> {
         let has_text = parts.iter().any(|part| part.constant_text().is_some());
-        let values = parts.iter().flat_map(blanks).filter(|column| column.of != ValueType::Text);
-        if has_text { Self::of(BlankEffect::Joined, span, values) } else { None }
+        let values = parts
+            .iter()
+            .flat_map(blanks)
+            .filter(|column| column.of != ValueType::Text);
+        if has_text {
+            Self::of(BlankEffect::Joined, span, values)
+        } else {
+            None
+        }
     }
 
     fn of<'n>(
@@ -56,7 +65,11 @@ impl IgnoredBlank {
                 named.push((column.key.clone(), super::spelling(&column.name)));
             }
         }
-        (!named.is_empty()).then_some(Self { span, columns: named, how })
+        (!named.is_empty()).then_some(Self {
+            span,
+            columns: named,
+            how,
+        })
     }
 
     /// Whether it is a join, which a longer one takes in.
@@ -73,14 +86,21 @@ impl IgnoredBlank {
     /// As its writer is told.
     pub(super) fn warning(&self) -> FormulaDiagnostic {
         let names: Vec<&str> = self.columns.iter().map(|(_, name)| name.as_str()).collect();
-        let (first, names) = (names.first().copied().unwrap_or_default(), names.join(" or "));
+        let (first, names) = (
+            names.first().copied().unwrap_or_default(),
+            names.join(" or "),
+        );
         let what = match self.how {
             BlankEffect::PassedOver(function) => {
-                format!("{function} passes a blank over: who has no {names} gets what the other values give.")
+                format!(
+                    "{function} passes a blank over: who has no {names} gets what the other values give."
+                )
             }
             BlankEffect::Joined => format!("Who has no {names} gets the text around it alone."),
         };
-        self.span.problem(format!("{what} IF(ISBLANK({first}), ..., ...) says what they get instead."))
+        self.span.problem(format!(
+            "{what} IF(ISBLANK({first}), ..., ...) says what they get instead."
+        ))
     }
 }
 
@@ -89,12 +109,14 @@ fn blanks(node: &ExpressionNode) -> Vec<&ColumnUse> {
     match node {
         ExpressionNode::Column(column) => vec![column],
         ExpressionNode::Negate(one) => blanks(one),
-        ExpressionNode::Sum(first, rest) => {
-            blanks(first).into_iter().chain(rest.iter().flat_map(|(_, one)| blanks(one))).collect()
-        }
-        ExpressionNode::Product(first, rest) => {
-            blanks(first).into_iter().chain(rest.iter().flat_map(|(_, one)| blanks(one))).collect()
-        }
+        ExpressionNode::Sum(first, rest) => blanks(first)
+            .into_iter()
+            .chain(rest.iter().flat_map(|(_, one)| blanks(one)))
+            .collect(),
+        ExpressionNode::Product(first, rest) => blanks(first)
+            .into_iter()
+            .chain(rest.iter().flat_map(|(_, one)| blanks(one)))
+            .collect(),
         ExpressionNode::Shift(one, _, two) | ExpressionNode::DaysBetween(one, two) => {
             [blanks(one), blanks(two)].concat()
         }
@@ -119,8 +141,12 @@ fn blanks(node: &ExpressionNode) -> Vec<&ColumnUse> {
 
 /// The folded names of the columns that are not blank when this condition holds, or when it does not.
 pub(super) fn known(condition: &ExpressionNode, holds: bool) -> Vec<String> {
-    let keys =
-        |node: &ExpressionNode| blanks(node).into_iter().map(|column| column.key.clone()).collect::<Vec<_>>();
+    let keys = |node: &ExpressionNode| {
+        blanks(node)
+            .into_iter()
+            .map(|column| column.key.clone())
+            .collect::<Vec<_>>()
+    };
     let all = |nodes: &[ExpressionNode]| nodes.iter().flat_map(|node| known(node, holds)).collect();
     match (condition, holds) {
         (ExpressionNode::Not(one), _) => known(one, !holds),
@@ -148,7 +174,10 @@ pub(super) fn known(condition: &ExpressionNode, holds: bool) -> Vec<String> {
         }
         (ExpressionNode::OneOf(needle, list), true) if !list.iter().any(is_blank) => keys(needle),
         (ExpressionNode::Call(function, arguments), _) => match (function.help.name, holds) {
-            ("NOT", _) => arguments.iter().flat_map(|one| known(one, !holds)).collect(),
+            ("NOT", _) => arguments
+                .iter()
+                .flat_map(|one| known(one, !holds))
+                .collect(),
             ("AND", true) | ("OR", false) => all(arguments),
             ("ISBLANK", false) => arguments.iter().flat_map(keys).collect(),
             _ => Vec::new(),
@@ -158,5 +187,8 @@ pub(super) fn known(condition: &ExpressionNode, holds: bool) -> Vec<String> {
 }
 
 fn is_blank(node: &ExpressionNode) -> bool {
-    matches!(node, ExpressionNode::Blank) || node.constant_text().is_some_and(|text| text.trim().is_empty())
+    matches!(node, ExpressionNode::Blank)
+        || node
+            .constant_text()
+            .is_some_and(|text| text.trim().is_empty())
 }

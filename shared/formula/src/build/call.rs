@@ -17,31 +17,87 @@ const STRANGERS: [(&str, &str, &str); 28] = [
     ("TRUE", "TRUE", "True is written without brackets."),
     ("FALSE", "FALSE", "False is written without brackets."),
     ("NOW", "TODAY()", "A formula knows the day, not the time."),
-    ("ISEMPTY", "ISBLANK", "Whether a value is blank is asked by ISBLANK."),
+    (
+        "ISEMPTY",
+        "ISBLANK",
+        "Whether a value is blank is asked by ISBLANK.",
+    ),
     ("IIF", "IF", "A choice is written IF."),
-    ("SEARCH", "FIND", "The place of a part is found by FIND, in the same case."),
-    ("REPLACE", "SUBSTITUTE", "A part of a text is replaced by SUBSTITUTE(text, old, new)."),
+    (
+        "SEARCH",
+        "FIND",
+        "The place of a part is found by FIND, in the same case.",
+    ),
+    (
+        "REPLACE",
+        "SUBSTITUTE",
+        "A part of a text is replaced by SUBSTITUTE(text, old, new).",
+    ),
     ("AVG", "AVERAGE", "The mean is AVERAGE."),
     ("SPLIT", "TEXTBEFORE", PARTS),
     ("TEXTSPLIT", "TEXTBEFORE", PARTS),
     ("INDEX", "", PARTS),
-    ("JOIN", "TEXTJOIN", "Texts are joined by TEXTJOIN(separator, value, ...)."),
-    ("TRUNC", "ROUNDDOWN", "Digits are cut off by ROUNDDOWN(number, [digits])."),
-    ("DOLLAR", "TEXT", "An amount is written TEXT(amount, \"$#,##0.00\")."),
-    ("FIXED", "TEXT", "A number is written TEXT(number, \"0.00\")."),
-    ("DATEADD", "EDATE", "Months later is EDATE(date, months); days later is date + days."),
-    ("CHAR", "", "A sign stands in a text as it is, a new line as \\n."),
-    ("COUNTIF", "", "A formula sees one person and no other rows."),
+    (
+        "JOIN",
+        "TEXTJOIN",
+        "Texts are joined by TEXTJOIN(separator, value, ...).",
+    ),
+    (
+        "TRUNC",
+        "ROUNDDOWN",
+        "Digits are cut off by ROUNDDOWN(number, [digits]).",
+    ),
+    (
+        "DOLLAR",
+        "TEXT",
+        "An amount is written TEXT(amount, \"$#,##0.00\").",
+    ),
+    (
+        "FIXED",
+        "TEXT",
+        "A number is written TEXT(number, \"0.00\").",
+    ),
+    (
+        "DATEADD",
+        "EDATE",
+        "Months later is EDATE(date, months); days later is date + days.",
+    ),
+    (
+        "CHAR",
+        "",
+        "A sign stands in a text as it is, a new line as \\n.",
+    ),
+    (
+        "COUNTIF",
+        "",
+        "A formula sees one person and no other rows.",
+    ),
     ("SUMIF", "", "A formula sees one person and no other rows."),
-    ("IFNA", "IFERROR", "What stands in for an error is said by IFERROR, and for a blank by IFBLANK."),
-    ("XOR", "", "Whether just one of two conditions holds is written condition != other."),
+    (
+        "IFNA",
+        "IFERROR",
+        "What stands in for an error is said by IFERROR, and for a blank by IFBLANK.",
+    ),
+    (
+        "XOR",
+        "",
+        "Whether just one of two conditions holds is written condition != other.",
+    ),
     (
         "ISNUMBER",
         "",
         "A number column holds numbers or blanks: ask !ISBLANK(column); of a text, REGEXMATCH(text, pattern).",
     ),
-    ("ISTEXT", "", "The types of columns are known; whether a value is blank is asked by ISBLANK."),
-    ("ISERROR", "", "What stands in for an error is said by IFERROR(value, otherwise)."),
+    (
+        "ISTEXT",
+        "",
+        "The types of columns are known; whether a value is blank is asked by ISBLANK.",
+    ),
+    (
+        "ISERROR",
+        "",
+        "What stands in for an error is said by IFERROR(value, otherwise).",
+    ),
     (
         "VLOOKUP",
         "",
@@ -57,7 +113,11 @@ const STRANGERS: [(&str, &str, &str); 28] = [
         "",
         "A formula sees one person and no other rows; a few cases stand in SWITCH(value, case, result, ...).",
     ),
-    ("CHOOSE", "", "Cases are written SWITCH(value, case, result, ...)."),
+    (
+        "CHOOSE",
+        "",
+        "Cases are written SWITCH(value, case, result, ...).",
+    ),
 ];
 
 /// There are no lists to take parts from.
@@ -73,7 +133,9 @@ impl TreeBuilder<'_> {
         let (name, place) = (token.source.clone(), token.span);
         let written = call.target.iter().map(AsRef::as_ref).chain(&call.args);
         let mut arguments = self.arguments(&name, written);
-        let span = arguments.iter().fold(place, |span, argument| span.to(argument.span));
+        let span = arguments
+            .iter()
+            .fold(place, |span, argument| span.to(argument.span));
         let Some(definition) = function::find(&name) else {
             let problem = self.unknown_function(&name, place);
             return self.refuse(problem);
@@ -82,7 +144,10 @@ impl TreeBuilder<'_> {
             return self.refuse(problem);
         }
         let count = arguments.len();
-        if matches!((definition.takes.parameter)(0, count), ParameterKind::Ordered) {
+        if matches!(
+            (definition.takes.parameter)(0, count),
+            ParameterKind::Ordered
+        ) {
             self.read_dates(&mut arguments);
         }
         let of = self.result_type(definition, &arguments);
@@ -98,14 +163,25 @@ impl TreeBuilder<'_> {
                 }
             })
             .collect::<Vec<ExpressionNode>>();
-        self.overlooked.extend(IgnoredBlank::in_call(definition.help.name, &nodes, span));
+        self.overlooked
+            .extend(IgnoredBlank::in_call(definition.help.name, &nodes, span));
         self.warn_of_groups(definition, &nodes, span);
-        TypedNode { node: ExpressionNode::Call(definition, nodes), of, span }
+        TypedNode {
+            node: ExpressionNode::Call(definition, nodes),
+            of,
+            span,
+        }
     }
 
     /// The arguments of a function. Those of IF and IFS are looked at where their condition holds.
-    fn arguments<'e>(&mut self, name: &str, written: impl Iterator<Item = &'e IdedExpr>) -> Vec<TypedNode> {
-        let is_choice = ["IF", "IFS"].iter().any(|choice| choice.eq_ignore_ascii_case(name));
+    fn arguments<'e>(
+        &mut self,
+        name: &str,
+        written: impl Iterator<Item = &'e IdedExpr>,
+    ) -> Vec<TypedNode> {
+        let is_choice = ["IF", "IFS"]
+            .iter()
+            .any(|choice| choice.eq_ignore_ascii_case(name));
         let written: Vec<_> = written.collect();
         let mut built: Vec<TypedNode> = Vec::with_capacity(written.len());
         // What is known where none of the conditions so far holds.
@@ -143,9 +219,10 @@ impl TreeBuilder<'_> {
         argument: TypedNode,
     ) -> ExpressionNode {
         match parameter {
-            ParameterKind::Any | ParameterKind::Text | ParameterKind::Format | ParameterKind::Case => {
-                argument.node
-            }
+            ParameterKind::Any
+            | ParameterKind::Text
+            | ParameterKind::Format
+            | ParameterKind::Case => argument.node,
             ParameterKind::Joined => match argument.node {
                 ExpressionNode::Constant(CellValue::YesNo(_)) => {
                     let message = "TEXTJOIN leaves blanks out by itself and takes no TRUE or FALSE: TEXTJOIN(separator, value, ...).";
@@ -168,13 +245,22 @@ impl TreeBuilder<'_> {
                     ValueType::Number | ValueType::Date | ValueType::Blank => {
                         format!("{name} takes numbers, or dates, but not both.")
                     }
-                    other => format!("{name} takes numbers or dates, and this is {}.", other.in_words()),
+                    other => format!(
+                        "{name} takes numbers or dates, and this is {}.",
+                        other.in_words()
+                    ),
                 };
                 self.refuse(argument.span.problem(message)).node
             }
             ParameterKind::Pattern => self.pattern(argument),
             ParameterKind::OneOf(choices) => match argument.node.constant_text() {
-                Some(text) if choices.iter().any(|choice| choice.eq_ignore_ascii_case(text)) => argument.node,
+                Some(text)
+                    if choices
+                        .iter()
+                        .any(|choice| choice.eq_ignore_ascii_case(text)) =>
+                {
+                    argument.node
+                }
                 _ => {
                     let message = format!("This must be one of \"{}\".", choices.join("\", \""));
                     self.refuse(argument.span.problem(message)).node
@@ -185,7 +271,11 @@ impl TreeBuilder<'_> {
 
     /// A date, or the column of birthdays, which often have no year.
     fn month_and_day(&mut self, argument: TypedNode) -> ExpressionNode {
-        if is_birthday(&argument.node) { argument.node } else { self.date(argument) }
+        if is_birthday(&argument.node) {
+            argument.node
+        } else {
+            self.date(argument)
+        }
     }
 
     /// A new text that names groups in another way, or groups that there are not.
@@ -198,7 +288,9 @@ impl TreeBuilder<'_> {
         if definition.help.name != "REGEXREPLACE" {
             return;
         }
-        let [_, ExpressionNode::Pattern(pattern), new] = nodes else { return };
+        let [_, ExpressionNode::Pattern(pattern), new] = nodes else {
+            return;
+        };
         if let Some(message) = function::group_warning(pattern, new) {
             self.warn(span.problem(message));
         }
@@ -206,7 +298,10 @@ impl TreeBuilder<'_> {
 
     /// Beside a date a text that stands in the formula is read as one.
     fn read_dates(&mut self, arguments: &mut [TypedNode]) {
-        if arguments.iter().all(|argument| argument.of != ValueType::Date) {
+        if arguments
+            .iter()
+            .all(|argument| argument.of != ValueType::Date)
+        {
             return;
         }
         for argument in arguments {
@@ -222,7 +317,9 @@ impl TreeBuilder<'_> {
             ValueType::Text => {
                 Some("A text has no format; VALUE reads a number from it and DATEVALUE a date.")
             }
-            ValueType::YesNo => Some("Yes and no have no format; IF(condition, text, other) chooses a text."),
+            ValueType::YesNo => {
+                Some("Yes and no have no format; IF(condition, text, other) chooses a text.")
+            }
             ValueType::Number | ValueType::Date | ValueType::Blank => None,
         };
         if let Some(message) = refused {
@@ -240,7 +337,10 @@ impl TreeBuilder<'_> {
                     .take(format.chars().count())
                     .eq(format.chars());
                 let span = match is_plain {
-                    true => SourceSpan { offset: argument.span.offset + 1 + fault.at, length: 1 },
+                    true => SourceSpan {
+                        offset: argument.span.offset + 1 + fault.at,
+                        length: 1,
+                    },
                     false => argument.span,
                 };
                 self.refuse(span.problem(fault.message)).node
@@ -342,14 +442,22 @@ impl TreeBuilder<'_> {
 
     fn unknown_function(&self, name: &str, place: SourceSpan) -> FormulaDiagnostic {
         let upper = name.to_uppercase();
-        if let Some((_, instead, message)) = STRANGERS.iter().find(|(stranger, ..)| *stranger == upper) {
+        if let Some((_, instead, message)) =
+            STRANGERS.iter().find(|(stranger, ..)| *stranger == upper)
+        {
             let problem = place.problem(*message);
-            return if instead.is_empty() { problem } else { problem.suggesting(*instead) };
+            return if instead.is_empty() {
+                problem
+            } else {
+                problem.suggesting(*instead)
+            };
         }
         let message = format!("There is no function {upper}.");
         let names = function::help().iter().map(|help| help.name);
         match nearest(&upper, names) {
-            Some(near) => place.problem(format!("{message} Did you mean {near}?")).suggesting(near),
+            Some(near) => place
+                .problem(format!("{message} Did you mean {near}?"))
+                .suggesting(near),
             None => place.problem(message),
         }
     }
@@ -360,7 +468,11 @@ fn is_birthday(node: &ExpressionNode) -> bool {
     matches!(node, ExpressionNode::Column(column) if column.key == BuiltInColumn::Birthday.key())
 }
 
-fn miscounted(definition: &FunctionDefinition, count: usize, place: SourceSpan) -> Option<FormulaDiagnostic> {
+fn miscounted(
+    definition: &FunctionDefinition,
+    count: usize,
+    place: SourceSpan,
+) -> Option<FormulaDiagnostic> {
     let (takes, signature) = (&definition.takes, definition.help.signature);
     let what = if count < takes.least {
         "More arguments are needed"

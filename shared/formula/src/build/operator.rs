@@ -71,9 +71,14 @@ impl TreeBuilder<'_> {
                 };
                 parts.push(right.node);
                 // The longer join takes in what was said of the shorter one.
-                self.overlooked.pop_if(|shorter| shorter.is_join() && shorter.span == left.span);
+                self.overlooked
+                    .pop_if(|shorter| shorter.is_join() && shorter.span == left.span);
                 self.overlooked.extend(IgnoredBlank::in_join(&parts, span));
-                TypedNode { node: ExpressionNode::Join(parts), of: ValueType::Text, span }
+                TypedNode {
+                    node: ExpressionNode::Join(parts),
+                    of: ValueType::Text,
+                    span,
+                }
             }
             (ValueType::Date, ValueType::Number | ValueType::Blank) => {
                 shifted(left, AdditiveOperator::Plus, right)
@@ -81,9 +86,9 @@ impl TreeBuilder<'_> {
             (ValueType::Number | ValueType::Blank, ValueType::Date) => {
                 shifted(right, AdditiveOperator::Plus, left)
             }
-            (ValueType::Date, ValueType::Date) => {
-                self.refuse(sign.problem("Two dates cannot be added; the days between them are end - start."))
-            }
+            (ValueType::Date, ValueType::Date) => self.refuse(
+                sign.problem("Two dates cannot be added; the days between them are end - start."),
+            ),
             _ => self.summed(left, AdditiveOperator::Plus, right),
         }
     }
@@ -117,10 +122,19 @@ impl TreeBuilder<'_> {
             }
             first => ExpressionNode::Sum(first.into(), vec![(sign, self.number(right))]),
         };
-        TypedNode { node, of: ValueType::Number, span }
+        TypedNode {
+            node,
+            of: ValueType::Number,
+            span,
+        }
     }
 
-    fn multiply(&mut self, left: &IdedExpr, factor: MultiplicativeOperator, right: &IdedExpr) -> TypedNode {
+    fn multiply(
+        &mut self,
+        left: &IdedExpr,
+        factor: MultiplicativeOperator,
+        right: &IdedExpr,
+    ) -> TypedNode {
         let (left, right) = (self.expression(left), self.expression(right));
         let span = left.span.to(right.span);
         let node = match self.number(left) {
@@ -130,7 +144,11 @@ impl TreeBuilder<'_> {
             }
             first => ExpressionNode::Product(first.into(), vec![(factor, self.number(right))]),
         };
-        TypedNode { node, of: ValueType::Number, span }
+        TypedNode {
+            node,
+            of: ValueType::Number,
+            span,
+        }
     }
 
     fn compare(
@@ -143,13 +161,20 @@ impl TreeBuilder<'_> {
         let (mut left, mut right) = (self.expression(left), self.expression(right));
         let span = left.span.to(right.span);
         self.make_alike(&mut left, &mut right);
-        let is_order = !matches!(comparison, ComparisonOperator::Equal | ComparisonOperator::NotEqual);
+        let is_order = !matches!(
+            comparison,
+            ComparisonOperator::Equal | ComparisonOperator::NotEqual
+        );
         if is_order && (left.of == ValueType::YesNo || right.of == ValueType::YesNo) {
             let message = "Yes and no have no order; compare them with == or !=.";
             return self.refuse(sign.problem(message));
         }
         let node = ExpressionNode::Compare(comparison, left.node.into(), right.node.into());
-        TypedNode { node, of: ValueType::YesNo, span }
+        TypedNode {
+            node,
+            of: ValueType::YesNo,
+            span,
+        }
     }
 
     fn both(&mut self, left: &IdedExpr, right: &IdedExpr, is_and: bool) -> TypedNode {
@@ -159,12 +184,22 @@ impl TreeBuilder<'_> {
         for one in [left, right] {
             // CEL parses a chain as a balanced tree; it has no brackets left that could matter.
             match (self.condition(one), is_and) {
-                (ExpressionNode::All(own), true) | (ExpressionNode::Any(own), false) => nodes.extend(own),
+                (ExpressionNode::All(own), true) | (ExpressionNode::Any(own), false) => {
+                    nodes.extend(own)
+                }
                 (node, _) => nodes.push(node),
             }
         }
-        let node = if is_and { ExpressionNode::All(nodes) } else { ExpressionNode::Any(nodes) };
-        TypedNode { node, of: ValueType::YesNo, span }
+        let node = if is_and {
+            ExpressionNode::All(nodes)
+        } else {
+            ExpressionNode::Any(nodes)
+        };
+        TypedNode {
+            node,
+            of: ValueType::YesNo,
+            span,
+        }
     }
 
     fn choice(&mut self, condition: &IdedExpr, yes: &IdedExpr, no: &IdedExpr) -> TypedNode {
@@ -181,8 +216,7 @@ impl TreeBuilder<'_> {
         let needle = self.expression(needle);
         let Expr::List(list) = &list.expr else {
             let span = self.syntax.span(list.id);
-            let message =
-                "Behind in stands a list, as in state in [\"TX\", \"OK\"]; CONTAINS looks into a text.";
+            let message = "Behind in stands a list, as in state in [\"TX\", \"OK\"]; CONTAINS looks into a text.";
             return self.refuse(span.problem(message));
         };
         let (span, of) = (needle.span, needle.of);
@@ -191,7 +225,11 @@ impl TreeBuilder<'_> {
             let element = self.expression(element);
             nodes.push(self.element(element, of));
         }
-        TypedNode { node: ExpressionNode::OneOf(needle.node.into(), nodes), of: ValueType::YesNo, span }
+        TypedNode {
+            node: ExpressionNode::OneOf(needle.node.into(), nodes),
+            of: ValueType::YesNo,
+            span,
+        }
     }
 
     /// A value of a list, or a case, in which one of this type is looked for.
@@ -205,11 +243,18 @@ impl TreeBuilder<'_> {
                 let problem = element.span.problem(message);
                 let written = self.written(element.span);
                 let is_literal = matches!(element.node, ExpressionNode::Constant(_));
-                self.report(if is_literal { problem.suggesting(format!("\"{written}\"")) } else { problem });
+                self.report(if is_literal {
+                    problem.suggesting(format!("\"{written}\""))
+                } else {
+                    problem
+                });
             }
             (one, other) => {
-                let message =
-                    format!("{} is not compared with {}.", capitalised(other.in_words()), one.in_words());
+                let message = format!(
+                    "{} is not compared with {}.",
+                    capitalised(other.in_words()),
+                    one.in_words()
+                );
                 self.report(element.span.problem(message));
             }
         }
@@ -232,15 +277,32 @@ impl TreeBuilder<'_> {
             (other, ValueType::Text) => self.read_constant(right, other),
             (ValueType::Date, ValueType::Number) if self.is_bare_date(right.span) => {
                 let node = std::mem::replace(&mut right.node, ExpressionNode::Blank);
-                right.node = self.fit(TypedNode { node, of: right.of, span: right.span }, ValueType::Date);
+                right.node = self.fit(
+                    TypedNode {
+                        node,
+                        of: right.of,
+                        span: right.span,
+                    },
+                    ValueType::Date,
+                );
             }
             (ValueType::Number, ValueType::Date) if self.is_bare_date(left.span) => {
                 let node = std::mem::replace(&mut left.node, ExpressionNode::Blank);
-                left.node = self.fit(TypedNode { node, of: left.of, span: left.span }, ValueType::Date);
+                left.node = self.fit(
+                    TypedNode {
+                        node,
+                        of: left.of,
+                        span: left.span,
+                    },
+                    ValueType::Date,
+                );
             }
             (one, other) => {
-                let message =
-                    format!("{} is not compared with {}.", capitalised(one.in_words()), other.in_words());
+                let message = format!(
+                    "{} is not compared with {}.",
+                    capitalised(one.in_words()),
+                    other.in_words()
+                );
                 let span = left.span.to(right.span);
                 self.report(span.problem(message));
             }
@@ -259,7 +321,11 @@ impl TreeBuilder<'_> {
             span: one.span,
         };
         // Blank compares with everything.
-        if taken.node.constant_text().is_some_and(|text| text.trim().is_empty()) {
+        if taken
+            .node
+            .constant_text()
+            .is_some_and(|text| text.trim().is_empty())
+        {
             one.of = ValueType::Blank;
             return;
         }
@@ -279,5 +345,7 @@ fn shifted(date: TypedNode, sign: AdditiveOperator, days: TypedNode) -> TypedNod
 
 fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
-    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+    chars.next().map_or(String::new(), |first| {
+        first.to_uppercase().chain(chars).collect()
+    })
 }

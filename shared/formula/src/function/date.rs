@@ -19,26 +19,46 @@ const fn help(
     [name, signature, description]: [&'static str; 3],
     [example, result]: [&'static str; 2],
 ) -> FunctionHelp {
-    FunctionHelp { name, category: CATEGORY, signature, description, example, result }
+    FunctionHelp {
+        name,
+        category: CATEGORY,
+        signature,
+        description,
+        example,
+        result,
+    }
 }
 
 const ONE_DATE: FunctionParameters = FunctionParameters::exactly(1, |_, _| ParameterKind::Date);
 /// A date, or a birthday.
-const MONTH_AND_DAY: FunctionParameters = FunctionParameters::exactly(1, |_, _| ParameterKind::MonthAndDay);
+const MONTH_AND_DAY: FunctionParameters =
+    FunctionParameters::exactly(1, |_, _| ParameterKind::MonthAndDay);
 /// A date and a number of months.
-const DATE_AND_MONTHS: FunctionParameters =
-    FunctionParameters::exactly(2, |at, _| if at == 0 { ParameterKind::Date } else { ParameterKind::Number });
+const DATE_AND_MONTHS: FunctionParameters = FunctionParameters::exactly(2, |at, _| {
+    if at == 0 {
+        ParameterKind::Date
+    } else {
+        ParameterKind::Number
+    }
+});
 
 pub(super) static FUNCTIONS: [FunctionDefinition; 11] = [
     FunctionDefinition {
-        help: help(["TODAY", "TODAY()", "The day in the team's time zone."], ["TODAY()", "2026-01-31"]),
+        help: help(
+            ["TODAY", "TODAY()", "The day in the team's time zone."],
+            ["TODAY()", "2026-01-31"],
+        ),
         takes: FunctionParameters::exactly(0, |_, _| ParameterKind::Any),
         gives: DATE,
         run: |machine, _| Ok(CellValue::Date(machine.today())),
     },
     FunctionDefinition {
         help: help(
-            ["DATE", "DATE(year, month, day)", "The date of this year, month and day."],
+            [
+                "DATE",
+                "DATE(year, month, day)",
+                "The date of this year, month and day.",
+            ],
             ["DATE(2026, 7, 4)", "2026-07-04"],
         ),
         takes: FunctionParameters::exactly(3, |_, _| ParameterKind::Number),
@@ -59,43 +79,80 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 11] = [
         run: from_text,
     },
     FunctionDefinition {
-        help: help(["YEAR", "YEAR(date)", "The year of a date."], ["YEAR(\"2026-07-04\")", "2026"]),
+        help: help(
+            ["YEAR", "YEAR(date)", "The year of a date."],
+            ["YEAR(\"2026-07-04\")", "2026"],
+        ),
         takes: ONE_DATE,
         gives: NUMBER,
-        run: |machine, arguments| Ok(CellValue::Number(machine.date(&arguments[0])?.year().into())),
+        run: |machine, arguments| {
+            Ok(CellValue::Number(
+                machine.date(&arguments[0])?.year().into(),
+            ))
+        },
     },
     FunctionDefinition {
         help: help(
-            ["MONTH", "MONTH(date)", "The month of a date, or of the column birthday, 1 to 12."],
+            [
+                "MONTH",
+                "MONTH(date)",
+                "The month of a date, or of the column birthday, 1 to 12.",
+            ],
             ["MONTH(\"2026-07-04\")", "7"],
         ),
         takes: MONTH_AND_DAY,
         gives: NUMBER,
-        run: |machine, arguments| Ok(CellValue::Number(month_and_day(machine, &arguments[0])?.0.into())),
+        run: |machine, arguments| {
+            Ok(CellValue::Number(
+                month_and_day(machine, &arguments[0])?.0.into(),
+            ))
+        },
     },
     FunctionDefinition {
         help: help(
-            ["DAY", "DAY(date)", "The day of the month of a date, or of the column birthday."],
+            [
+                "DAY",
+                "DAY(date)",
+                "The day of the month of a date, or of the column birthday.",
+            ],
             ["DAY(\"2026-07-04\")", "4"],
         ),
         takes: MONTH_AND_DAY,
         gives: NUMBER,
-        run: |machine, arguments| Ok(CellValue::Number(month_and_day(machine, &arguments[0])?.1.into())),
+        run: |machine, arguments| {
+            Ok(CellValue::Number(
+                month_and_day(machine, &arguments[0])?.1.into(),
+            ))
+        },
     },
     FunctionDefinition {
         help: help(
-            ["WEEKDAY", "WEEKDAY(date)", "The day of the week of a date: 1 is Sunday, 7 is Saturday."],
+            [
+                "WEEKDAY",
+                "WEEKDAY(date)",
+                "The day of the week of a date: 1 is Sunday, 7 is Saturday.",
+            ],
             ["WEEKDAY(\"2026-07-04\")", "7"],
         ),
         takes: ONE_DATE,
         gives: NUMBER,
         run: |machine, arguments| {
-            Ok(CellValue::Number(machine.date(&arguments[0])?.weekday().number_from_sunday().into()))
+            Ok(CellValue::Number(
+                machine
+                    .date(&arguments[0])?
+                    .weekday()
+                    .number_from_sunday()
+                    .into(),
+            ))
         },
     },
     FunctionDefinition {
         help: help(
-            ["DAYS", "DAYS(end, start)", "Days from the start to the end; also written end - start."],
+            [
+                "DAYS",
+                "DAYS(end, start)",
+                "Days from the start to the end; also written end - start.",
+            ],
             ["DAYS(\"2026-07-04\", \"2026-07-01\")", "3"],
         ),
         takes: FunctionParameters::exactly(2, |_, _| ParameterKind::Date),
@@ -115,7 +172,11 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 11] = [
             ["DATEDIF(\"2019-07-04\", TODAY(), \"Y\")", "6"],
         ),
         takes: FunctionParameters::exactly(3, |at, _| {
-            if at < 2 { ParameterKind::Date } else { ParameterKind::OneOf(&UNITS) }
+            if at < 2 {
+                ParameterKind::Date
+            } else {
+                ParameterKind::OneOf(&UNITS)
+            }
         }),
         gives: NUMBER,
         run: difference,
@@ -150,7 +211,9 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 11] = [
         run: |machine, arguments| {
             let (date, months) = (machine.date(&arguments[0])?, machine.whole(&arguments[1])?);
             // The day before the first of the month after.
-            let first = date.with_day(1).and_then(|first| months_later(first, months.saturating_add(1)));
+            let first = date
+                .with_day(1)
+                .and_then(|first| months_later(first, months.saturating_add(1)));
             calendar_date(first.and_then(|first| first.pred_opt()))
         },
     },
@@ -158,18 +221,27 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 11] = [
 
 fn months_later(date: NaiveDate, months: i32) -> Option<NaiveDate> {
     let count = Months::new(months.unsigned_abs());
-    if months < 0 { date.checked_sub_months(count) } else { date.checked_add_months(count) }
+    if months < 0 {
+        date.checked_sub_months(count)
+    } else {
+        date.checked_add_months(count)
+    }
 }
 
 fn from_parts<'a>(
     machine: &mut FormulaEvaluator<'a>,
     arguments: &'a [ExpressionNode],
 ) -> EvaluationResult<'a> {
-    let (year, month, day) =
-        (machine.whole(&arguments[0])?, machine.whole(&arguments[1])?, machine.whole(&arguments[2])?);
+    let (year, month, day) = (
+        machine.whole(&arguments[0])?,
+        machine.whole(&arguments[1])?,
+        machine.whole(&arguments[2])?,
+    );
     let small = |number: i32| u32::try_from(number).ok();
     calendar_date(
-        small(month).zip(small(day)).and_then(|(month, day)| NaiveDate::from_ymd_opt(year, month, day)),
+        small(month)
+            .zip(small(day))
+            .and_then(|(month, day)| NaiveDate::from_ymd_opt(year, month, day)),
     )
 }
 
@@ -195,10 +267,13 @@ fn from_text<'a>(
     let written = text::searched(machine, &arguments[0])?;
     match audience::value::read_date(&written) {
         Some(date) => Ok(CellValue::Date(date)),
-        None if written.trim().is_empty() => Err(EvaluationError::Nothing("the text to be read is blank")),
-        None if Birthday::parse(&written).is_some() => {
-            error(format!("“{}” has no year; of a birthday MONTH and DAY read it", text::shown(&written)))
+        None if written.trim().is_empty() => {
+            Err(EvaluationError::Nothing("the text to be read is blank"))
         }
+        None if Birthday::parse(&written).is_some() => error(format!(
+            "“{}” has no year; of a birthday MONTH and DAY read it",
+            text::shown(&written)
+        )),
         None => error(format!("“{}” is not a date", text::shown(&written))),
     }
 }
@@ -213,7 +288,8 @@ fn difference<'a>(
         return error("DATEDIF ends before it starts");
     }
     let months = whole_months(start, end);
-    let days_since = |months: i32| months_later(start, months).map_or(0, |since| (end - since).num_days());
+    let days_since =
+        |months: i32| months_later(start, months).map_or(0, |since| (end - since).num_days());
     let count = match unit.to_uppercase().as_str() {
         "Y" => i64::from(months / 12),
         "M" => i64::from(months),
@@ -228,5 +304,9 @@ fn difference<'a>(
 /// Whole months from one date to another that is not earlier.
 fn whole_months(start: NaiveDate, end: NaiveDate) -> i32 {
     let months = (end.year() - start.year()) * 12 + end.month0() as i32 - start.month0() as i32;
-    if end.day() < start.day() { months - 1 } else { months }
+    if end.day() < start.day() {
+        months - 1
+    } else {
+        months
+    }
 }

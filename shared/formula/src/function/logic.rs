@@ -19,7 +19,11 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 9] = [
             result: "more",
         },
         takes: FunctionParameters::between(2, 3, |at, _| {
-            if at == 0 { ParameterKind::YesNo } else { ParameterKind::Any }
+            if at == 0 {
+                ParameterKind::YesNo
+            } else {
+                ParameterKind::Any
+            }
         }),
         gives: FunctionReturn::Argument(|at, _| at > 0),
         run: choose,
@@ -34,7 +38,11 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 9] = [
             result: "silver",
         },
         takes: FunctionParameters::between(2, ANY_NUMBER, |at, count| {
-            if at % 2 == 0 && at + 1 < count { ParameterKind::YesNo } else { ParameterKind::Any }
+            if at % 2 == 0 && at + 1 < count {
+                ParameterKind::YesNo
+            } else {
+                ParameterKind::Any
+            }
         }),
         gives: FunctionReturn::Argument(|at, count| at % 2 == 1 || at + 1 == count),
         run: first_case,
@@ -49,7 +57,11 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 9] = [
             result: "Texas",
         },
         takes: FunctionParameters::between(3, ANY_NUMBER, |at, count| {
-            if at % 2 == 1 && at + 1 < count { ParameterKind::Case } else { ParameterKind::Any }
+            if at % 2 == 1 && at + 1 < count {
+                ParameterKind::Case
+            } else {
+                ParameterKind::Any
+            }
         }),
         gives: FunctionReturn::Argument(|at, count| at >= 2 && (at % 2 == 0 || at + 1 == count)),
         run: switch,
@@ -104,7 +116,11 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 9] = [
         },
         takes: FunctionParameters::exactly(1, |_, _| ParameterKind::Any),
         gives: FunctionReturn::Always(ValueType::YesNo),
-        run: |machine, arguments| Ok(CellValue::YesNo(machine.blankable(&arguments[0])?.is_none())),
+        run: |machine, arguments| {
+            Ok(CellValue::YesNo(
+                machine.blankable(&arguments[0])?.is_none(),
+            ))
+        },
     },
     FunctionDefinition {
         help: FunctionHelp {
@@ -137,11 +153,16 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 9] = [
     },
 ];
 
-fn choose<'a>(machine: &mut FormulaEvaluator<'a>, arguments: &'a [ExpressionNode]) -> EvaluationResult<'a> {
+fn choose<'a>(
+    machine: &mut FormulaEvaluator<'a>,
+    arguments: &'a [ExpressionNode],
+) -> EvaluationResult<'a> {
     if machine.yes(&arguments[0])? {
         return machine.value(&arguments[1]);
     }
-    arguments.get(2).map_or(Err(NO_OTHERWISE), |otherwise| machine.value(otherwise))
+    arguments
+        .get(2)
+        .map_or(Err(NO_OTHERWISE), |otherwise| machine.value(otherwise))
 }
 
 /// No condition holds, no case is equal, and nothing stands for that.
@@ -159,13 +180,20 @@ fn first_case<'a>(
                     return machine.value(value);
                 }
             }
-            rest => return rest.first().map_or(Err(NO_OTHERWISE), |otherwise| machine.value(otherwise)),
+            rest => {
+                return rest
+                    .first()
+                    .map_or(Err(NO_OTHERWISE), |otherwise| machine.value(otherwise));
+            }
         }
     }
     Err(NO_OTHERWISE)
 }
 
-fn switch<'a>(machine: &mut FormulaEvaluator<'a>, arguments: &'a [ExpressionNode]) -> EvaluationResult<'a> {
+fn switch<'a>(
+    machine: &mut FormulaEvaluator<'a>,
+    arguments: &'a [ExpressionNode],
+) -> EvaluationResult<'a> {
     let value = machine.blankable(&arguments[0])?;
     for case in arguments[1..].chunks(2) {
         match case {
@@ -179,7 +207,11 @@ fn switch<'a>(machine: &mut FormulaEvaluator<'a>, arguments: &'a [ExpressionNode
                     return machine.value(result);
                 }
             }
-            rest => return rest.first().map_or(Err(NO_OTHERWISE), |otherwise| machine.value(otherwise)),
+            rest => {
+                return rest
+                    .first()
+                    .map_or(Err(NO_OTHERWISE), |otherwise| machine.value(otherwise));
+            }
         }
     }
     Err(NO_OTHERWISE)

@@ -15,7 +15,14 @@ const fn help(
     [name, signature, description]: [&'static str; 3],
     [example, result]: [&'static str; 2],
 ) -> FunctionHelp {
-    FunctionHelp { name, category: CATEGORY, signature, description, example, result }
+    FunctionHelp {
+        name,
+        category: CATEGORY,
+        signature,
+        description,
+        example,
+        result,
+    }
 }
 
 const fn numbers(least: usize, most: usize) -> FunctionParameters {
@@ -25,7 +32,8 @@ const fn numbers(least: usize, most: usize) -> FunctionParameters {
 const ALL_BLANK: EvaluationError<'static> = EvaluationError::Nothing("all values are blank");
 
 /// Numbers, or dates.
-const ORDERED: FunctionParameters = FunctionParameters::between(1, ANY_NUMBER, |_, _| ParameterKind::Ordered);
+const ORDERED: FunctionParameters =
+    FunctionParameters::between(1, ANY_NUMBER, |_, _| ParameterKind::Ordered);
 
 pub(super) static FUNCTIONS: [FunctionDefinition; 14] = [
     FunctionDefinition {
@@ -43,18 +51,32 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 14] = [
     },
     FunctionDefinition {
         help: help(
-            ["ROUNDUP", "ROUNDUP(number, [digits])", "The number rounded away from zero."],
+            [
+                "ROUNDUP",
+                "ROUNDUP(number, [digits])",
+                "The number rounded away from zero.",
+            ],
             ["ROUNDUP(2.341, 2)", "2.35"],
         ),
         takes: numbers(1, 2),
         gives: GIVES,
         run: |machine, arguments| {
-            rounded(machine, arguments, |number| if number < 0.0 { number.floor() } else { number.ceil() })
+            rounded(machine, arguments, |number| {
+                if number < 0.0 {
+                    number.floor()
+                } else {
+                    number.ceil()
+                }
+            })
         },
     },
     FunctionDefinition {
         help: help(
-            ["ROUNDDOWN", "ROUNDDOWN(number, [digits])", "The number rounded towards zero."],
+            [
+                "ROUNDDOWN",
+                "ROUNDDOWN(number, [digits])",
+                "The number rounded towards zero.",
+            ],
             ["ROUNDDOWN(2.349, 2)", "2.34"],
         ),
         takes: numbers(1, 2),
@@ -63,7 +85,11 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 14] = [
     },
     FunctionDefinition {
         help: help(
-            ["INT", "INT(number)", "The greatest whole number that is not above the number."],
+            [
+                "INT",
+                "INT(number)",
+                "The greatest whole number that is not above the number.",
+            ],
             ["INT(-2.5)", "-3"],
         ),
         takes: numbers(1, 1),
@@ -98,36 +124,57 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 14] = [
     },
     FunctionDefinition {
         help: help(
-            ["MOD", "MOD(number, divisor)", "What is left of the number, with the sign of the divisor."],
+            [
+                "MOD",
+                "MOD(number, divisor)",
+                "What is left of the number, with the sign of the divisor.",
+            ],
             ["MOD(-7, 3)", "2"],
         ),
         takes: numbers(2, 2),
         gives: GIVES,
         run: |machine, arguments| {
-            let (number, divisor) = (machine.number(&arguments[0])?, machine.number(&arguments[1])?);
+            let (number, divisor) = (
+                machine.number(&arguments[0])?,
+                machine.number(&arguments[1])?,
+            );
             if divisor == 0.0 {
                 return error("division by zero");
             }
             let rest = remainder(number, divisor);
             let is_of_other_sign = rest != 0.0 && (rest < 0.0) != (divisor < 0.0);
-            finite(if is_of_other_sign { rest + divisor } else { rest })
+            finite(if is_of_other_sign {
+                rest + divisor
+            } else {
+                rest
+            })
         },
     },
     FunctionDefinition {
-        help: help(["ABS", "ABS(number)", "The number without its sign."], ["ABS(-5)", "5"]),
+        help: help(
+            ["ABS", "ABS(number)", "The number without its sign."],
+            ["ABS(-5)", "5"],
+        ),
         takes: numbers(1, 1),
         gives: GIVES,
         run: |machine, arguments| finite(machine.number(&arguments[0])?.abs()),
     },
     FunctionDefinition {
         help: help(
-            ["POWER", "POWER(base, exponent)", "The base to the power of the exponent."],
+            [
+                "POWER",
+                "POWER(base, exponent)",
+                "The base to the power of the exponent.",
+            ],
             ["POWER(2, 10)", "1024"],
         ),
         takes: numbers(2, 2),
         gives: GIVES,
         run: |machine, arguments| {
-            let (base, exponent) = (machine.number(&arguments[0])?, machine.number(&arguments[1])?);
+            let (base, exponent) = (
+                machine.number(&arguments[0])?,
+                machine.number(&arguments[1])?,
+            );
             match base.powf(exponent) {
                 none if none.is_nan() => error("a negative number has no such power"),
                 _ if base == 0.0 && exponent < 0.0 => error("division by zero"),
@@ -136,7 +183,10 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 14] = [
         },
     },
     FunctionDefinition {
-        help: help(["SQRT", "SQRT(number)", "The square root."], ["SQRT(81)", "9"]),
+        help: help(
+            ["SQRT", "SQRT(number)", "The square root."],
+            ["SQRT(81)", "9"],
+        ),
         takes: numbers(1, 1),
         gives: GIVES,
         run: |machine, arguments| match machine.number(&arguments[0])? {
@@ -146,7 +196,11 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 14] = [
     },
     FunctionDefinition {
         help: help(
-            ["SUM", "SUM(number, [number, ...])", "The sum; blanks are passed over."],
+            [
+                "SUM",
+                "SUM(number, [number, ...])",
+                "The sum; blanks are passed over.",
+            ],
             ["SUM(1, 2, 3.5)", "6.5"],
         ),
         takes: numbers(1, ANY_NUMBER),
@@ -158,7 +212,11 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 14] = [
     },
     FunctionDefinition {
         help: help(
-            ["AVERAGE", "AVERAGE(number, [number, ...])", "The mean; blanks are passed over."],
+            [
+                "AVERAGE",
+                "AVERAGE(number, [number, ...])",
+                "The mean; blanks are passed over.",
+            ],
             ["AVERAGE(2, 4, 9)", "5"],
         ),
         takes: numbers(1, ANY_NUMBER),
@@ -221,7 +279,11 @@ fn stepped<'a>(
         Some(node) => machine.number(node)?.abs(),
         None => 1.0,
     };
-    if step == 0.0 { error("the step is zero") } else { finite(round(tidy(number / step)) * step) }
+    if step == 0.0 {
+        error("the step is zero")
+    } else {
+        finite(round(tidy(number / step)) * step)
+    }
 }
 
 /// The sum of the arguments that are not blank, and how many these are.
@@ -249,7 +311,9 @@ fn foremost<'a>(
     let mut best: Option<CellValue<'a>> = None;
     for node in arguments {
         if let Some(cell) = machine.blankable(node)?
-            && best.as_ref().is_none_or(|best| order(&cell, best) == wanted)
+            && best
+                .as_ref()
+                .is_none_or(|best| order(&cell, best) == wanted)
         {
             best = Some(cell);
         }

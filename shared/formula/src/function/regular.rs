@@ -15,10 +15,13 @@ const CATEGORY: &str = "text";
 
 /// Text and pattern, and more texts.
 const fn takes(count: usize) -> FunctionParameters {
-    FunctionParameters::exactly(
-        count,
-        |at, _| if at == 1 { ParameterKind::Pattern } else { ParameterKind::Text },
-    )
+    FunctionParameters::exactly(count, |at, _| {
+        if at == 1 {
+            ParameterKind::Pattern
+        } else {
+            ParameterKind::Text
+        }
+    })
 }
 
 pub(super) static FUNCTIONS: [FunctionDefinition; 3] = [
@@ -70,11 +73,17 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 3] = [
 /// Compiles a regular expression within the bounds; the error is a sentence.
 pub(crate) fn compile(source: &str) -> Result<RegexPattern, String> {
     if source.chars().count() > MAX_PATTERN_CHARS {
-        return Err(format!("A regular expression has at most {MAX_PATTERN_CHARS} characters."));
+        return Err(format!(
+            "A regular expression has at most {MAX_PATTERN_CHARS} characters."
+        ));
     }
     let largest = PATTERN_SIZES.last().map_or(0, |(bytes, _)| *bytes);
     let build = |bytes: usize| {
-        RegexBuilder::new(source).size_limit(bytes).dfa_size_limit(4 * largest).nest_limit(32).build()
+        RegexBuilder::new(source)
+            .size_limit(bytes)
+            .dfa_size_limit(4 * largest)
+            .nest_limit(32)
+            .build()
     };
     for (bytes, steps) in PATTERN_SIZES {
         match build(bytes) {
@@ -83,12 +92,19 @@ pub(crate) fn compile(source: &str) -> Result<RegexPattern, String> {
             Err(error) => {
                 // The last line says what is wrong; those before it draw the place.
                 let whole = error.to_string();
-                let reason = whole.lines().last().unwrap_or_default().trim_start_matches("error: ");
+                let reason = whole
+                    .lines()
+                    .last()
+                    .unwrap_or_default()
+                    .trim_start_matches("error: ");
                 return Err(format!("This is not a regular expression: {reason}."));
             }
         }
     }
-    Err("This regular expression is too large; fewer and smaller repetitions make it smaller.".to_owned())
+    Err(
+        "This regular expression is too large; fewer and smaller repetitions make it smaller."
+            .to_owned(),
+    )
 }
 
 /// A piece of a new text.
@@ -108,10 +124,15 @@ fn parts(new: &str) -> impl Iterator<Item = ReplacementPart<'_>> {
         let (part, length) = match bytes {
             [] => return None,
             [b'$', b'$', ..] if digit(2).is_some() => (ReplacementPart::Text(&rest[1..3]), 3),
-            [b'$', ..] if digit(1).is_some() => (ReplacementPart::Group(usize::from(bytes[1] - b'0')), 2),
+            [b'$', ..] if digit(1).is_some() => {
+                (ReplacementPart::Group(usize::from(bytes[1] - b'0')), 2)
+            }
             _ => {
-                let end =
-                    rest.char_indices().skip(1).find(|(_, one)| *one == '$').map_or(rest.len(), |(at, _)| at);
+                let end = rest
+                    .char_indices()
+                    .skip(1)
+                    .find(|(_, one)| *one == '$')
+                    .map_or(rest.len(), |(at, _)| at);
                 (ReplacementPart::Text(&rest[..end]), end)
             }
         };
@@ -128,7 +149,9 @@ fn expanded(new: &str, pattern: &RegexPattern, groups: Option<&Captures<'_>>) ->
             ReplacementPart::Text(text) => made.push_str(text),
             ReplacementPart::Group(number) if number < pattern.regex.captures_len() => {
                 made.push_str(
-                    groups.and_then(|groups| groups.get(number)).map_or("", |group| group.as_str()),
+                    groups
+                        .and_then(|groups| groups.get(number))
+                        .map_or("", |group| group.as_str()),
                 );
             }
             ReplacementPart::Group(number) => made.push_str(&format!("${number}")),
@@ -145,7 +168,10 @@ fn is_written(node: &ExpressionNode) -> bool {
 /// What is likely to be meant otherwise in a new text.
 pub(crate) fn group_warning(pattern: &RegexPattern, new: &ExpressionNode) -> Option<String> {
     let written: Vec<&str> = match new {
-        ExpressionNode::Join(parts) => parts.iter().filter_map(ExpressionNode::constant_text).collect(),
+        ExpressionNode::Join(parts) => parts
+            .iter()
+            .filter_map(ExpressionNode::constant_text)
+            .collect(),
         node => node.constant_text().into_iter().collect(),
     };
     let groups = pattern.regex.captures_len() - 1;
@@ -153,16 +179,20 @@ pub(crate) fn group_warning(pattern: &RegexPattern, new: &ExpressionNode) -> Opt
     let asks = |number: &usize| {
         named().any(|part| matches!(part, ReplacementPart::Group(asked) if asked == *number))
     };
-    if written
-        .iter()
-        .any(|text| text.as_bytes().windows(2).any(|two| two[0] == b'\\' && (b'1'..=b'9').contains(&two[1])))
-    {
+    if written.iter().any(|text| {
+        text.as_bytes()
+            .windows(2)
+            .any(|two| two[0] == b'\\' && (b'1'..=b'9').contains(&two[1]))
+    }) {
         return Some(
             "A group of the regular expression is written $1 in the new text; \\1 prints as it stands."
                 .to_owned(),
         );
     }
-    if !is_written(new) && groups > 0 && named().any(|part| matches!(part, ReplacementPart::Group(_))) {
+    if !is_written(new)
+        && groups > 0
+        && named().any(|part| matches!(part, ReplacementPart::Group(_)))
+    {
         return Some(
             "Groups are filled in only when the new text is one text in quotes; here $1 prints as it stands."
                 .to_owned(),
@@ -170,31 +200,42 @@ pub(crate) fn group_warning(pattern: &RegexPattern, new: &ExpressionNode) -> Opt
     }
     let missing = (groups + 1..=9).find(asks)?;
     is_written(new).then(|| match groups {
-        0 => format!("The regular expression has no group (...), so ${missing} prints as it stands."),
-        _ => format!("The regular expression has no group {missing}, so ${missing} prints as it stands."),
+        0 => {
+            format!("The regular expression has no group (...), so ${missing} prints as it stands.")
+        }
+        _ => format!(
+            "The regular expression has no group {missing}, so ${missing} prints as it stands."
+        ),
     })
 }
 
-fn extract<'a>(machine: &mut FormulaEvaluator<'a>, arguments: &'a [ExpressionNode]) -> EvaluationResult<'a> {
+fn extract<'a>(
+    machine: &mut FormulaEvaluator<'a>,
+    arguments: &'a [ExpressionNode],
+) -> EvaluationResult<'a> {
     let text = machine.text(&arguments[0])?;
     let pattern = machine.pattern(&arguments[1], text.len())?;
     let nothing = EvaluationError::Nothing("the regular expression matches nothing");
     let captures = pattern.regex.captures(&text).ok_or(nothing)?;
     let found = captures.get(1).or_else(|| captures.get(0));
-    let found =
-        found.ok_or(EvaluationError::Nothing("the group of the regular expression matches nothing"))?;
+    let found = found.ok_or(EvaluationError::Nothing(
+        "the group of the regular expression matches nothing",
+    ))?;
     Ok(CellValue::Text(Cow::Owned(found.as_str().to_owned())))
 }
 
-fn replace<'a>(machine: &mut FormulaEvaluator<'a>, arguments: &'a [ExpressionNode]) -> EvaluationResult<'a> {
+fn replace<'a>(
+    machine: &mut FormulaEvaluator<'a>,
+    arguments: &'a [ExpressionNode],
+) -> EvaluationResult<'a> {
     let text = machine.text(&arguments[0])?;
     let pattern = machine.pattern(&arguments[1], text.len())?;
     let new = machine.text(&arguments[2])?;
     let mut made = String::with_capacity(text.len());
     let mut end = 0;
     // Groups cost a second search: only a text of the formula's own asks for them, never one that somebody sent.
-    let has_groups =
-        is_written(&arguments[2]) && parts(&new).any(|part| matches!(part, ReplacementPart::Group(_)));
+    let has_groups = is_written(&arguments[2])
+        && parts(&new).any(|part| matches!(part, ReplacementPart::Group(_)));
     for found in pattern.regex.find_iter(&text) {
         machine.append(&mut made, &text[end..found.start()])?;
         if has_groups {

@@ -2,12 +2,16 @@
 
 mod work;
 
-use super::{ANY_NUMBER, FunctionDefinition, FunctionParameters, FunctionReturn, ParameterKind, format};
+use super::{
+    ANY_NUMBER, FunctionDefinition, FunctionParameters, FunctionReturn, ParameterKind, format,
+};
 use crate::FunctionHelp;
 use crate::machine::{EvaluationError, error};
 use crate::value::{CellValue, ValueType};
 
-use self::work::{changed, compared, count, join_with, part, proper, repeat, split, substitute, trim};
+use self::work::{
+    changed, compared, count, join_with, part, proper, repeat, split, substitute, trim,
+};
 pub(super) use self::work::{searched, shown};
 
 const CATEGORY: &str = "text";
@@ -18,7 +22,14 @@ const fn help(
     [name, signature, description]: [&'static str; 3],
     [example, result]: [&'static str; 2],
 ) -> FunctionHelp {
-    FunctionHelp { name, category: CATEGORY, signature, description, example, result }
+    FunctionHelp {
+        name,
+        category: CATEGORY,
+        signature,
+        description,
+        example,
+        result,
+    }
 }
 
 /// Takes this many texts.
@@ -27,12 +38,13 @@ const fn texts(count: usize) -> FunctionParameters {
 }
 
 /// Takes a text, and perhaps so many characters.
-const COUNTED: FunctionParameters =
-    FunctionParameters::between(
-        1,
-        2,
-        |at, _| if at == 0 { ParameterKind::Text } else { ParameterKind::Number },
-    );
+const COUNTED: FunctionParameters = FunctionParameters::between(1, 2, |at, _| {
+    if at == 0 {
+        ParameterKind::Text
+    } else {
+        ParameterKind::Number
+    }
+});
 
 pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
     FunctionDefinition {
@@ -58,19 +70,29 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
             ["TEXTJOIN(\", \", \"Austin\", \"\", \"TX\")", "Austin, TX"],
         ),
         takes: FunctionParameters::between(2, ANY_NUMBER, |at, _| {
-            if at == 1 { ParameterKind::Joined } else { ParameterKind::Text }
+            if at == 1 {
+                ParameterKind::Joined
+            } else {
+                ParameterKind::Text
+            }
         }),
         gives: GIVES,
         run: join_with,
     },
     FunctionDefinition {
-        help: help(["UPPER", "UPPER(text)", "The text in upper case."], ["UPPER(\"Ada\")", "ADA"]),
+        help: help(
+            ["UPPER", "UPPER(text)", "The text in upper case."],
+            ["UPPER(\"Ada\")", "ADA"],
+        ),
         takes: texts(1),
         gives: GIVES,
         run: |machine, arguments| changed(machine, &arguments[0], str::to_uppercase),
     },
     FunctionDefinition {
-        help: help(["LOWER", "LOWER(text)", "The text in lower case."], ["LOWER(\"Ada\")", "ada"]),
+        help: help(
+            ["LOWER", "LOWER(text)", "The text in lower case."],
+            ["LOWER(\"Ada\")", "ada"],
+        ),
         takes: texts(1),
         gives: GIVES,
         run: |machine, arguments| changed(machine, &arguments[0], str::to_lowercase),
@@ -103,7 +125,11 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
     },
     FunctionDefinition {
         help: help(
-            ["LEFT", "LEFT(text, [count])", "The first characters of the text, one when no count is given."],
+            [
+                "LEFT",
+                "LEFT(text, [count])",
+                "The first characters of the text, one when no count is given.",
+            ],
             ["LEFT(\"78701-1234\", 5)", "78701"],
         ),
         takes: COUNTED,
@@ -115,14 +141,20 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
     },
     FunctionDefinition {
         help: help(
-            ["RIGHT", "RIGHT(text, [count])", "The last characters of the text, one when no count is given."],
+            [
+                "RIGHT",
+                "RIGHT(text, [count])",
+                "The last characters of the text, one when no count is given.",
+            ],
             ["RIGHT(\"78701-1234\", 4)", "1234"],
         ),
         takes: COUNTED,
         gives: GIVES,
         run: |machine, arguments| {
             let count = count(machine, arguments.get(1))?;
-            part(machine, &arguments[0], |length| (length.saturating_sub(count), count))
+            part(machine, &arguments[0], |length| {
+                (length.saturating_sub(count), count)
+            })
         },
     },
     FunctionDefinition {
@@ -135,7 +167,11 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
             ["MID(\"(512) 555-0100\", 2, 3)", "512"],
         ),
         takes: FunctionParameters::exactly(3, |at, _| {
-            if at == 0 { ParameterKind::Text } else { ParameterKind::Number }
+            if at == 0 {
+                ParameterKind::Text
+            } else {
+                ParameterKind::Number
+            }
         }),
         gives: GIVES,
         run: |machine, arguments| {
@@ -144,11 +180,16 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
                 return error("MID starts at 1");
             }
             let count = count(machine, arguments.get(2))?;
-            part(machine, &arguments[0], |_| (start.unsigned_abs() as usize - 1, count))
+            part(machine, &arguments[0], |_| {
+                (start.unsigned_abs() as usize - 1, count)
+            })
         },
     },
     FunctionDefinition {
-        help: help(["LEN", "LEN(text)", "How many characters the text has."], ["LEN(\"Zoë\")", "3"]),
+        help: help(
+            ["LEN", "LEN(text)", "How many characters the text has."],
+            ["LEN(\"Zoë\")", "3"],
+        ),
         takes: texts(1),
         gives: FunctionReturn::Always(ValueType::Number),
         run: |machine, arguments| {
@@ -170,9 +211,16 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
         run: substitute,
     },
     FunctionDefinition {
-        help: help(["REPT", "REPT(text, count)", "The text so many times."], ["REPT(\"*\", 5)", "*****"]),
+        help: help(
+            ["REPT", "REPT(text, count)", "The text so many times."],
+            ["REPT(\"*\", 5)", "*****"],
+        ),
         takes: FunctionParameters::exactly(2, |at, _| {
-            if at == 0 { ParameterKind::Text } else { ParameterKind::Number }
+            if at == 0 {
+                ParameterKind::Text
+            } else {
+                ParameterKind::Number
+            }
         }),
         gives: GIVES,
         run: repeat,
@@ -189,7 +237,10 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
         takes: texts(2),
         gives: FunctionReturn::Always(ValueType::Number),
         run: |machine, arguments| {
-            let (part, text) = (searched(machine, &arguments[0])?, searched(machine, &arguments[1])?);
+            let (part, text) = (
+                searched(machine, &arguments[0])?,
+                searched(machine, &arguments[1])?,
+            );
             match text.find(&*part) {
                 Some(at) => Ok(CellValue::Number(text[..at].chars().count() as f64 + 1.0)),
                 None => Err(EvaluationError::Nothing("FIND does not find the part")),
@@ -224,7 +275,11 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
     },
     FunctionDefinition {
         help: help(
-            ["ENDSWITH", "ENDSWITH(text, part)", "Whether the text ends with the part, in the same case."],
+            [
+                "ENDSWITH",
+                "ENDSWITH(text, part)",
+                "Whether the text ends with the part, in the same case.",
+            ],
             ["ENDSWITH(\"ada@example.com\", \".com\")", "yes"],
         ),
         takes: texts(2),
@@ -244,7 +299,8 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
         gives: GIVES,
         run: |machine, arguments| {
             split(machine, arguments, |text, separator| {
-                text.split_once(separator).map_or(text, |(before, _)| before)
+                text.split_once(separator)
+                    .map_or(text, |(before, _)| before)
             })
         },
     },
@@ -267,7 +323,11 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
     },
     FunctionDefinition {
         help: help(
-            ["EXACT", "EXACT(text, other)", "Whether two texts are the same, in the same case; so is ==."],
+            [
+                "EXACT",
+                "EXACT(text, other)",
+                "Whether two texts are the same, in the same case; so is ==.",
+            ],
             ["EXACT(\"tx\", \"TX\")", "no"],
         ),
         takes: texts(2),
@@ -284,14 +344,22 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
             ["TEXT(1234.5, \"$#,##0.00\")", "$1,234.50"],
         ),
         takes: FunctionParameters::between(1, 2, |at, _| {
-            if at == 0 { ParameterKind::Any } else { ParameterKind::Format }
+            if at == 0 {
+                ParameterKind::Any
+            } else {
+                ParameterKind::Format
+            }
         }),
         gives: GIVES,
         run: format::text,
     },
     FunctionDefinition {
         help: help(
-            ["VALUE", "VALUE(text)", "The number that a text is, such as 1,234.50 or $12."],
+            [
+                "VALUE",
+                "VALUE(text)",
+                "The number that a text is, such as 1,234.50 or $12.",
+            ],
             ["VALUE(\"$1,234.50\")", "1234.5"],
         ),
         takes: texts(1),

@@ -19,13 +19,17 @@ impl TokenScanner<'_> {
         if is_number(&self.source_from(start)) {
             return self.push(TokenKind::Number, start);
         }
-        self.report(start, "This is not a number; one is written 1234.5, without commas or a unit.");
+        self.report(
+            start,
+            "This is not a number; one is written 1234.5, without commas or a unit.",
+        );
     }
 
     /// Whether the sign at this place belongs to the exponent of the number begun at `start`.
     fn is_exponent(&self, start: usize) -> bool {
-        let is_mantissa =
-            self.chars[start..self.at - 1].iter().all(|one| one.is_ascii_digit() || *one == '.');
+        let is_mantissa = self.chars[start..self.at - 1]
+            .iter()
+            .all(|one| one.is_ascii_digit() || *one == '.');
         matches!(self.chars[self.at - 1], 'e' | 'E') && is_mantissa
     }
 
@@ -68,7 +72,8 @@ impl TokenScanner<'_> {
     fn escape(&mut self, literal: &mut String) {
         let start = self.at;
         let digits = |scanner: &Self, first: usize, count: usize, radix: u32| {
-            (first..first + count).all(|at| scanner.peek(at).is_some_and(|digit| digit.is_digit(radix)))
+            (first..first + count)
+                .all(|at| scanner.peek(at).is_some_and(|digit| digit.is_digit(radix)))
         };
         let length = match self.peek(1) {
             Some('a' | 'b' | 'f' | 'n' | 'r' | 't' | 'v' | '"' | '\'' | '\\' | '?' | '`') => 2,
@@ -88,8 +93,16 @@ impl TokenScanner<'_> {
         self.at += length;
         let code: String = self.chars[start + length.min(2)..self.at].iter().collect();
         let is_code = matches!(self.chars.get(start + 1), Some('u' | 'U'));
-        if is_code && u32::from_str_radix(&code, 16).ok().and_then(char::from_u32).is_none() {
-            return self.report(start, format!("There is no character {}.", self.source_from(start)));
+        if is_code
+            && u32::from_str_radix(&code, 16)
+                .ok()
+                .and_then(char::from_u32)
+                .is_none()
+        {
+            return self.report(
+                start,
+                format!("There is no character {}.", self.source_from(start)),
+            );
         }
         literal.extend(&self.chars[start..self.at]);
     }
@@ -101,7 +114,11 @@ impl TokenScanner<'_> {
         self.skip_while(|next| !matches!(next, '“' | '”' | '‘' | '’' | '"' | '\''));
         let text: String = self.chars[start + 1..self.at].iter().collect();
         self.at = (self.at + 1).min(self.chars.len());
-        self.suggest(start, "Texts stand in straight quotes.", format!("\"{text}\""));
+        self.suggest(
+            start,
+            "Texts stand in straight quotes.",
+            format!("\"{text}\""),
+        );
     }
 }
 
@@ -117,7 +134,9 @@ fn write_escaped(literal: &mut String, character: char) {
 
 fn is_number(source: &str) -> bool {
     let is_decimal = source.parse::<f64>().is_ok_and(f64::is_finite)
-        && source.chars().all(|one| one.is_ascii_digit() || matches!(one, '.' | 'e' | 'E' | '+' | '-'));
+        && source
+            .chars()
+            .all(|one| one.is_ascii_digit() || matches!(one, '.' | 'e' | 'E' | '+' | '-'));
     let unsigned = source.strip_suffix(['u', 'U']).unwrap_or(source);
     let is_whole = match unsigned.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).is_ok() && !digits.starts_with('+'),

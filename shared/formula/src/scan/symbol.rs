@@ -4,8 +4,8 @@ use super::{TokenKind, TokenScanner};
 
 /// What CEL has, longer ones before those that they begin with.
 const SYMBOLS: [&str; 22] = [
-    "==", "!=", "<=", ">=", "&&", "||", "+", "-", "*", "/", "%", "<", ">", "!", "?", ":", "(", ")", "[", "]",
-    ",", ".",
+    "==", "!=", "<=", ">=", "&&", "||", "+", "-", "*", "/", "%", "<", ">", "!", "?", ":", "(", ")",
+    "[", "]", ",", ".",
 ];
 
 /// What others write, what works instead, and why: longer ones before those that they begin with.
@@ -17,7 +17,11 @@ const OTHERS: [(&str, &str, &str); 22] = [
     ("=>", ">=", "Greater or equal is written >=."),
     ("**", "", "A power is written POWER(base, exponent)."),
     ("=", "==", "Equal is written ==."),
-    ("&", "+", "Texts are joined by + or CONCAT(...); and is written && or AND(...)."),
+    (
+        "&",
+        "+",
+        "Texts are joined by + or CONCAT(...); and is written && or AND(...).",
+    ),
     ("|", "||", "Or is written || or OR(...)."),
     (";", ",", "Arguments are separated by commas."),
     ("^", "", "A power is written POWER(base, exponent)."),
@@ -28,7 +32,11 @@ const OTHERS: [(&str, &str, &str); 22] = [
     ("–", "-", "Minus is written -."),
     ("×", "*", "Times is written *."),
     ("÷", "/", "Divided by is written /."),
-    ("$", "", "Amounts are written without $; TEXT(amount, \"$0.00\") shows it."),
+    (
+        "$",
+        "",
+        "Amounts are written without $; TEXT(amount, \"$0.00\") shows it.",
+    ),
     ("€", "", "Amounts are written without €."),
     ("}", "", "There is no { before this }."),
     ("`", "", "A column stands in braces, a text in quotes."),
@@ -42,7 +50,9 @@ impl TokenScanner<'_> {
             return self.suggest(start, "A formula here begins without =.", "");
         }
         // Two-character strangers such as => begin with what CEL has.
-        let stranger = OTHERS.iter().find(|(written, ..)| self.stands_here(written));
+        let stranger = OTHERS
+            .iter()
+            .find(|(written, ..)| self.stands_here(written));
         let own = SYMBOLS.iter().find(|symbol| self.stands_here(symbol));
         match (own, stranger) {
             (Some(symbol), None) => {
@@ -70,6 +80,9 @@ impl TokenScanner<'_> {
     }
 
     fn stands_here(&self, symbol: &str) -> bool {
-        symbol.chars().enumerate().all(|(ahead, wanted)| self.peek(ahead) == Some(wanted))
+        symbol
+            .chars()
+            .enumerate()
+            .all(|(ahead, wanted)| self.peek(ahead) == Some(wanted))
     }
 }

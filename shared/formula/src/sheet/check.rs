@@ -51,10 +51,14 @@ pub fn check(
     prompts: &[PromptColumn],
 ) -> Result<Vec<CheckedColumn>, Vec<ColumnDiagnostic>> {
     let mut order = DependencyOrder::new(definitions, prompts);
-    let others: HashMap<String, &InputColumn> =
-        columns.iter().map(|column| (fold_name(&column.name), column)).collect();
-    let mut known: HashMap<String, InputColumn> =
-        others.iter().map(|(key, column)| (key.clone(), (*column).clone())).collect();
+    let others: HashMap<String, &InputColumn> = columns
+        .iter()
+        .map(|column| (fold_name(&column.name), column))
+        .collect();
+    let mut known: HashMap<String, InputColumn> = others
+        .iter()
+        .map(|(key, column)| (key.clone(), (*column).clone()))
+        .collect();
     let as_saved = |definition: &FormulaColumn| CheckedColumn {
         column_type: definition.column_type,
         uses: definition.uses.clone(),
@@ -63,33 +67,58 @@ pub fn check(
     let mut problems = Vec::new();
     // Until it is compiled a column has the type that it was saved with.
     for definition in definitions {
-        let column = InputColumn { name: definition.name.clone(), column_type: definition.column_type };
+        let column = InputColumn {
+            name: definition.name.clone(),
+            column_type: definition.column_type,
+        };
         known.insert(fold_name(&definition.name), column);
     }
-    let keys: HashSet<String> = definitions.iter().map(|definition| fold_name(&definition.name)).collect();
+    let keys: HashSet<String> = definitions
+        .iter()
+        .map(|definition| fold_name(&definition.name))
+        .collect();
     while let Some(at) = order.next() {
-        let Some(definition) = definitions.get(at) else { continue };
+        let Some(definition) = definitions.get(at) else {
+            continue;
+        };
         if order.chain[at] > MAX_CHAIN {
-            let message = format!("At most {MAX_CHAIN} formula columns build on each other in a row.");
-            problems.push(of_column(&definition.name, SourceSpan::at(0).problem(message)));
+            let message =
+                format!("At most {MAX_CHAIN} formula columns build on each other in a row.");
+            problems.push(of_column(
+                &definition.name,
+                SourceSpan::at(0).problem(message),
+            ));
             continue;
         }
-        if is_over_other_types(definition, |key| others.get(key).filter(|_| !keys.contains(key)).copied()) {
+        if is_over_other_types(definition, |key| {
+            others.get(key).filter(|_| !keys.contains(key)).copied()
+        }) {
             continue;
         }
-        let among: build::ColumnsByName<'_> =
-            known.iter().map(|(key, column)| (key.clone(), column)).collect();
+        let among: build::ColumnsByName<'_> = known
+            .iter()
+            .map(|(key, column)| (key.clone(), column))
+            .collect();
         match compile_among(&definition.source, &among) {
             Ok(formula) => {
                 let type_of = |key: &String| Some((key.clone(), known.get(key)?.column_type));
                 let uses = formula.columns().iter().filter_map(type_of).collect();
-                checked[at] = CheckedColumn { column_type: formula.result_type(), uses: Some(uses) };
-                let column =
-                    InputColumn { name: definition.name.clone(), column_type: checked[at].column_type };
+                checked[at] = CheckedColumn {
+                    column_type: formula.result_type(),
+                    uses: Some(uses),
+                };
+                let column = InputColumn {
+                    name: definition.name.clone(),
+                    column_type: checked[at].column_type,
+                };
                 known.insert(fold_name(&definition.name), column);
             }
             Err(found) => {
-                problems.extend(found.into_iter().map(|problem| of_column(&definition.name, problem)));
+                problems.extend(
+                    found
+                        .into_iter()
+                        .map(|problem| of_column(&definition.name, problem)),
+                );
             }
         }
     }
@@ -99,7 +128,11 @@ pub fn check(
         .chain(prompts.iter().map(|prompt| prompt.name.as_str()))
         .collect();
     problems.extend(order.circles(&names));
-    if problems.is_empty() { Ok(checked) } else { Err(problems) }
+    if problems.is_empty() {
+        Ok(checked)
+    } else {
+        Err(problems)
+    }
 }
 
 /// Whether a column that is no formula has had another type since this formula was saved.
@@ -115,7 +148,10 @@ fn is_over_other_types<'a>(
 }
 
 fn of_column(name: &str, problem: FormulaDiagnostic) -> ColumnDiagnostic {
-    ColumnDiagnostic { column: name.to_owned(), problem }
+    ColumnDiagnostic {
+        column: name.to_owned(),
+        problem,
+    }
 }
 
 /// Which computed columns build on which, and which come next: the formulas first, then the prompts.
@@ -132,25 +168,48 @@ impl DependencyOrder {
     fn new(definitions: &[FormulaColumn], prompts: &[PromptColumn]) -> Self {
         let names = definitions.iter().map(|definition| &definition.name);
         let names = names.chain(prompts.iter().map(|prompt| &prompt.name));
-        let positions: HashMap<String, usize> =
-            names.enumerate().map(|(at, name)| (fold_name(name), at)).collect();
+        let positions: HashMap<String, usize> = names
+            .enumerate()
+            .map(|(at, name)| (fold_name(name), at))
+            .collect();
         let position = |(name, span): (String, SourceSpan)| Some((*positions.get(&name)?, span));
-        let of_formulas = definitions.iter().map(|definition| named(&definition.source));
-        let of_prompts = prompts
+        let of_formulas = definitions
             .iter()
-            .map(|prompt| prompt.fields.iter().map(|field| (fold_name(field), SourceSpan::at(0))).collect());
+            .map(|definition| named(&definition.source));
+        let of_prompts = prompts.iter().map(|prompt| {
+            prompt
+                .fields
+                .iter()
+                .map(|field| (fold_name(field), SourceSpan::at(0)))
+                .collect()
+        });
         let uses: Vec<Vec<(usize, SourceSpan)>> = of_formulas
             .chain(of_prompts)
-            .map(|named: Vec<(String, SourceSpan)>| named.into_iter().filter_map(position).collect())
+            .map(|named: Vec<(String, SourceSpan)>| {
+                named.into_iter().filter_map(position).collect()
+            })
             .collect();
-        Self { chain: vec![1; uses.len()], uses, formulas: definitions.len(), done: HashSet::new() }
+        Self {
+            chain: vec![1; uses.len()],
+            uses,
+            formulas: definitions.len(),
+            done: HashSet::new(),
+        }
     }
 
     /// A column whose others have all been given.
     fn next(&mut self) -> Option<usize> {
-        let is_ready = |at: &usize| self.uses[*at].iter().all(|(other, _)| self.done.contains(other));
+        let is_ready = |at: &usize| {
+            self.uses[*at]
+                .iter()
+                .all(|(other, _)| self.done.contains(other))
+        };
         let next = (0..self.uses.len()).find(|at| !self.done.contains(at) && is_ready(at))?;
-        let below = self.uses[next].iter().map(|(other, _)| self.chain[*other]).max().unwrap_or(0);
+        let below = self.uses[next]
+            .iter()
+            .map(|(other, _)| self.chain[*other])
+            .max()
+            .unwrap_or(0);
         self.chain[next] = if next < self.formulas { 1 + below } else { 0 };
         self.done.insert(next);
         Some(next)
@@ -186,7 +245,9 @@ impl DependencyOrder {
                     }
                     path.reverse();
                     let second = path[1];
-                    let (_, span) = self.uses[start].iter().find(|(other, _)| *other == second)?;
+                    let (_, span) = self.uses[start]
+                        .iter()
+                        .find(|(other, _)| *other == second)?;
                     return Some((path, *span));
                 }
                 if let std::collections::hash_map::Entry::Vacant(entry) = reached.entry(*other) {

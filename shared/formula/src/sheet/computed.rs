@@ -25,7 +25,13 @@ impl<'a, R: ValueLookup> ComputedRow<'a, R> {
     /// Puts a team's formula columns over a row. `today` is the day in the team's time zone.
     pub fn new(sheet: &'a FormulaSheet, row: R, today: NaiveDate) -> Self {
         let texts = sheet.definitions.iter().map(|_| OnceCell::new()).collect();
-        Self { sheet, row, today, texts, open: RefCell::new(Vec::new()) }
+        Self {
+            sheet,
+            row,
+            today,
+            texts,
+            open: RefCell::new(Vec::new()),
+        }
     }
 
     /// The value of the formula column at a position, or why it has none. Beyond the end: blank.
@@ -46,8 +52,13 @@ impl<'a, R: ValueLookup> ComputedRow<'a, R> {
                 outcome
             }
             Some(Err(problems)) => {
-                let problem = problems.first().map(ToString::to_string).unwrap_or_default();
-                EvaluatedCell::Blank(BlankReason::Error(format!("the formula cannot be used: {problem}")))
+                let problem = problems
+                    .first()
+                    .map(ToString::to_string)
+                    .unwrap_or_default();
+                EvaluatedCell::Blank(BlankReason::Error(format!(
+                    "the formula cannot be used: {problem}"
+                )))
             }
             None => EvaluatedCell::Blank(BlankReason::Empty),
         }
@@ -55,7 +66,9 @@ impl<'a, R: ValueLookup> ComputedRow<'a, R> {
 
     /// The value of a formula column by its folded name, or why it has none. `None` for another column.
     pub fn outcome_of(&self, folded_name: &str) -> Option<EvaluatedCell> {
-        self.sheet.position(folded_name).map(|position| self.outcome(position))
+        self.sheet
+            .position(folded_name)
+            .map(|position| self.outcome(position))
     }
 
     fn computed(&self, position: usize) -> Result<Option<&str>, &str> {
@@ -63,9 +76,9 @@ impl<'a, R: ValueLookup> ComputedRow<'a, R> {
         if cell.get().is_none() {
             let text = match self.outcome(position) {
                 EvaluatedCell::Value(value) => Ok(Some(value.to_string())),
-                EvaluatedCell::Blank(BlankReason::Error(sentence) | BlankReason::Stopped(sentence)) => {
-                    Err(sentence)
-                }
+                EvaluatedCell::Blank(
+                    BlankReason::Error(sentence) | BlankReason::Stopped(sentence),
+                ) => Err(sentence),
                 EvaluatedCell::Blank(_) => Ok(None),
             };
             // A formula in a circle is filled by its inner self first.

@@ -49,7 +49,9 @@ pub(super) fn changed_types<'a>(
     definition: &FormulaColumn,
     column: impl Fn(&str) -> Option<&'a InputColumn>,
 ) -> Vec<FormulaDiagnostic> {
-    let Some(uses) = &definition.uses else { return Vec::new() };
+    let Some(uses) = &definition.uses else {
+        return Vec::new();
+    };
     let is_changed = |(key, saved): &(&String, &audience::ColumnType)| {
         column(key).is_some_and(|column| column.column_type != **saved)
     };
@@ -60,8 +62,14 @@ pub(super) fn changed_types<'a>(
     let places = named(&definition.source);
     let problem = |(key, saved): (&String, &audience::ColumnType)| {
         let column = column(key)?;
-        let place = places.iter().find(|(name, _)| name == key).map_or(SourceSpan::at(0), |(_, span)| *span);
-        let (was, is) = (ValueType::from(*saved).in_words(), ValueType::from(column.column_type).in_words());
+        let place = places
+            .iter()
+            .find(|(name, _)| name == key)
+            .map_or(SourceSpan::at(0), |(_, span)| *span);
+        let (was, is) = (
+            ValueType::from(*saved).in_words(),
+            ValueType::from(column.column_type).in_words(),
+        );
         let name = column.name.trim();
         Some(place.problem(format!(
             "The column {name} was {was} when the formula was saved and is {is} now; check the formula and save it again."

@@ -1,5 +1,10 @@
 //! A team's columns and a row of them.
-#![allow(dead_code, missing_docs, clippy::unwrap_used, reason = "each test file uses its part")]
+#![allow(
+    dead_code,
+    missing_docs,
+    clippy::unwrap_used,
+    reason = "each test file uses its part"
+)]
 
 use std::collections::HashMap;
 
@@ -31,7 +36,10 @@ pub fn columns() -> Vec<InputColumn> {
         ("birthday", ColumnType::Text),
     ]
     .into_iter()
-    .map(|(name, column_type)| InputColumn { name: name.to_owned(), column_type })
+    .map(|(name, column_type)| InputColumn {
+        name: name.to_owned(),
+        column_type,
+    })
     .collect()
 }
 

@@ -48,18 +48,23 @@ pub struct PermitSettings {
 impl PrintSettings {
     /// What types cannot say; the error is a sentence.
     pub(super) fn check(&self) -> Result<(), &'static str> {
-        let is_link = self.public_url.starts_with("https://") || self.public_url.starts_with("http://");
+        let is_link =
+            self.public_url.starts_with("https://") || self.public_url.starts_with("http://");
         if !self.public_url.is_empty() && !is_link {
             return Err("print.public_url must begin with https:// or http://");
         }
         if self.public_url.contains(['?', '#']) {
-            return Err("print.public_url must not have a query or a fragment: codes are put behind it");
+            return Err(
+                "print.public_url must not have a query or a fragment: codes are put behind it",
+            );
         }
         if !(1..=1_000_000).contains(&self.cards_per_run) || !(0..=365).contains(&self.lead_days) {
             return Err("print.cards_per_run must be 1 to 1000000, print.lead_days 0 to 365");
         }
         let ids = || std::iter::once(&self.mailer_id).chain(&self.more_mailer_ids);
-        let is_double = ids().enumerate().any(|(number, id)| ids().take(number).any(|other| other == id));
+        let is_double = ids()
+            .enumerate()
+            .any(|(number, id)| ids().take(number).any(|other| other == id));
         if is_double || (self.mailer_id.is_empty() && !self.more_mailer_ids.is_empty()) {
             return Err("print.more_mailer_ids are further ones beside print.mailer_id, each once");
         }
@@ -85,8 +90,11 @@ fn mailer_ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>,
         MailerIdList::Many(ids) => ids,
         // A single one in the environment looks like a number, and begins with no zero where it must not.
         MailerIdList::Number(id) => vec![format!("{id:06}")],
-        MailerIdList::Text(text) => {
-            text.split(',').map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect()
-        }
+        MailerIdList::Text(text) => text
+            .split(',')
+            .map(str::trim)
+            .filter(|id| !id.is_empty())
+            .map(str::to_owned)
+            .collect(),
     })
 }

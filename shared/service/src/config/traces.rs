@@ -19,6 +19,9 @@ pub struct TraceSettings {
 impl std::fmt::Debug for TraceSettings {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // Headers hold the collector's key.
-        formatter.debug_struct("Traces").field("endpoint", &self.endpoint).finish_non_exhaustive()
+        formatter
+            .debug_struct("Traces")
+            .field("endpoint", &self.endpoint)
+            .finish_non_exhaustive()
     }
 }

@@ -78,7 +78,10 @@ pub struct EmailSettings {
 
 impl std::fmt::Debug for EmailSettings {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Email").field("from", &self.from).finish_non_exhaustive()
+        formatter
+            .debug_struct("Email")
+            .field("from", &self.from)
+            .finish_non_exhaustive()
     }
 }
 
@@ -97,7 +100,10 @@ impl DispatcherSettings {
 }
 
 fn paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
-    Ok(texts(deserializer)?.into_iter().map(PathBuf::from).collect())
+    Ok(texts(deserializer)?
+        .into_iter()
+        .map(PathBuf::from)
+        .collect())
 }
 
 /// Texts as a list, or in one text separated by commas.
@@ -126,11 +132,16 @@ fn numbers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u32>, D::Er
         NumberList::Many(numbers) => Ok(numbers),
         NumberList::Single(number) => Ok(vec![number]),
         NumberList::One(text) => parts(&text)
-            .map(|part| part.parse().map_err(|_| serde::de::Error::custom(format!("{part} is not a number"))))
+            .map(|part| {
+                part.parse()
+                    .map_err(|_| serde::de::Error::custom(format!("{part} is not a number")))
+            })
             .collect(),
     }
 }
 
 fn parts(text: &str) -> impl Iterator<Item = &str> {
-    text.split(',').map(str::trim).filter(|part| !part.is_empty())
+    text.split(',')
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
 }

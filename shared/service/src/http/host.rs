@@ -52,14 +52,20 @@ mod tests {
 
     #[test]
     fn a_host_is_a_name_or_an_address_perhaps_with_a_port() {
-        for good in
-            ["", "x", "api.example.com", "127.0.0.1:8080", "[::1]", "[2001:db8::1]:443", "example.com:"]
-        {
+        for good in [
+            "",
+            "x",
+            "api.example.com",
+            "127.0.0.1:8080",
+            "[::1]",
+            "[2001:db8::1]:443",
+            "example.com:",
+        ] {
             assert!(is_host(good), "{good}");
         }
         for bad in [
-            "a b", "user@x", "x/y", "x:port", "x:99999", ":80", "x,y", "http://x", "[::1", "x?y", "a@b@c",
-            "x#y",
+            "a b", "user@x", "x/y", "x:port", "x:99999", ":80", "x,y", "http://x", "[::1", "x?y",
+            "a@b@c", "x#y",
         ] {
             assert!(!is_host(bad), "{bad}");
         }

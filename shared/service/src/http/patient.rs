@@ -23,7 +23,13 @@ pub(super) struct WriteTimeoutStream<S> {
 
 impl<S> WriteTimeoutStream<S> {
     pub(super) const fn new(stream: S, timeout: Duration) -> Self {
-        Self { stream, timeout, waited: Duration::ZERO, written: 0, waiting: None }
+        Self {
+            stream,
+            timeout,
+            waited: Duration::ZERO,
+            written: 0,
+            waiting: None,
+        }
     }
 
     fn judge(
@@ -53,8 +59,13 @@ impl<S> WriteTimeoutStream<S> {
 
     fn wait(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let left = self.timeout.saturating_sub(self.waited);
-        let (_, alarm) = self.waiting.get_or_insert_with(|| (Instant::now(), Box::pin(sleep(left))));
-        alarm.as_mut().poll(context).map(|()| Err(io::ErrorKind::TimedOut.into()))
+        let (_, alarm) = self
+            .waiting
+            .get_or_insert_with(|| (Instant::now(), Box::pin(sleep(left))));
+        alarm
+            .as_mut()
+            .poll(context)
+            .map(|()| Err(io::ErrorKind::TimedOut.into()))
     }
 }
 
@@ -120,7 +131,10 @@ mod tests {
             }
         });
         let written = patient.write_all(&vec![0; 10 * STEP_BYTES]).await;
-        assert_eq!(written.map_err(|error| error.kind()), Err(io::ErrorKind::TimedOut));
+        assert_eq!(
+            written.map_err(|error| error.kind()),
+            Err(io::ErrorKind::TimedOut)
+        );
         drop(patient);
         assert!(trickle.await.is_ok());
     }
@@ -128,7 +142,10 @@ mod tests {
     /// Writes until the peer takes no more.
     async fn fill(patient: &mut WriteTimeoutStream<DuplexStream>) {
         let more = vec![0; 2 * STEP_BYTES];
-        assert!(timeout(PAUSE, patient.write_all(&more)).await.is_err(), "the peer has taken all");
+        assert!(
+            timeout(PAUSE, patient.write_all(&more)).await.is_err(),
+            "the peer has taken all"
+        );
     }
 
     #[tokio::test]
@@ -143,7 +160,10 @@ mod tests {
         peer.read_exact(&mut step).await.unwrap();
         patient.write_all(&step[1..]).await.unwrap();
         assert_eq!(patient.waited, Duration::ZERO, "it has taken a step");
-        assert!(patient.waiting.is_none(), "nothing to write is nothing to wait for");
+        assert!(
+            patient.waiting.is_none(),
+            "nothing to write is nothing to wait for"
+        );
         sleep(PAUSE).await;
         patient.write_all(&step[..1]).await.unwrap();
         assert_eq!(patient.waited, Duration::ZERO, "nobody was waited for");

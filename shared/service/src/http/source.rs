@@ -25,7 +25,11 @@ pub(super) enum ConnectionGuard {
 
 impl ConnectionCounter {
     pub(super) fn new(most: usize, trusted: Vec<IpNet>) -> Arc<Self> {
-        Arc::new(Self { most, trusted, open: Mutex::default() })
+        Arc::new(Self {
+            most,
+            trusted,
+            open: Mutex::default(),
+        })
     }
 
     /// A place for a connection from this address; `None` when its source has as many as it may.
@@ -52,7 +56,9 @@ impl ConnectionCounter {
 
 impl Drop for ConnectionGuard {
     fn drop(&mut self) {
-        let Self::Counted(sources, source) = self else { return };
+        let Self::Counted(sources, source) = self else {
+            return;
+        };
         let mut open = sources.lock();
         let left = open.get_mut(source).map_or(0, |connections| {
             *connections -= 1;
@@ -75,8 +81,14 @@ mod tests {
         let (first, second) = (admit("192.0.2.1"), admit("::ffff:192.0.2.1"));
         assert!(first.is_some() && second.is_some() && admit("192.0.2.1").is_none());
         assert!(admit("192.0.2.2").is_some());
-        let networks: Vec<_> = ["2001:db8::1", "2001:db8::2", "2001:db8::3"].map(admit).into();
-        assert_eq!(networks.iter().filter(|place| place.is_some()).count(), 2, "a /64 is one source");
+        let networks: Vec<_> = ["2001:db8::1", "2001:db8::2", "2001:db8::3"]
+            .map(admit)
+            .into();
+        assert_eq!(
+            networks.iter().filter(|place| place.is_some()).count(),
+            2,
+            "a /64 is one source"
+        );
         let proxies: Vec<_> = (0..5).map(|_| admit("10.1.2.3")).collect();
         assert!(proxies.iter().all(Option::is_some));
         drop(first);

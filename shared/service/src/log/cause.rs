@@ -59,18 +59,31 @@ fn facts(error: &DatabaseError) -> Vec<(&'static str, String)> {
     let facts = [
         ("sqlstate", error.sqlstate().map(own)),
         ("statement", error.statement().map(|name| name.summary())),
-        ("statement_at", error.statement().map(|name| format!("{}:{}", name.file(), name.line()))),
+        (
+            "statement_at",
+            error
+                .statement()
+                .map(|name| format!("{}:{}", name.file(), name.line())),
+        ),
         ("table", error.table().map(own)),
         ("constraint", error.constraint().map(own)),
     ];
-    facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    facts
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect()
 }
 
 fn text_of(error: &(dyn Error + 'static)) -> String {
     match error.downcast_ref::<serde_json::Error>() {
         // Its text quotes what it found.
         Some(json) => {
-            format!("{:?} error in JSON, line {}, column {}", json.classify(), json.line(), json.column())
+            format!(
+                "{:?} error in JSON, line {}, column {}",
+                json.classify(),
+                json.line(),
+                json.column()
+            )
         }
         None => short(&without_values(&error.to_string())),
     }
@@ -78,19 +91,26 @@ fn text_of(error: &(dyn Error + 'static)) -> String {
 
 /// One line of a bounded length.
 fn short(text: &str) -> String {
-    text.chars().take(CAUSE_CHARS).map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+    text.chars()
+        .take(CAUSE_CHARS)
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .collect()
 }
 
 /// The text of an error without what may be somebody's.
 pub(super) fn without_values(text: &str) -> String {
-    let text = ['"', '`'].into_iter().fold(text.to_owned(), |text, mark| without_quoted(&text, mark));
+    let text = ['"', '`']
+        .into_iter()
+        .fold(text.to_owned(), |text, mark| without_quoted(&text, mark));
     let words: Vec<String> = text.split(' ').map(without_personal).collect();
     words.join(" ")
 }
 
 /// From the first mark to the last: within a quotation there may be others.
 fn without_quoted(text: &str, mark: char) -> String {
-    let Some((before, rest)) = text.split_once(mark) else { return text.to_owned() };
+    let Some((before, rest)) = text.split_once(mark) else {
+        return text.to_owned();
+    };
     let after = rest.rsplit_once(mark).map_or("", |(_, after)| after);
     format!("{before}{OMITTED}{after}")
 }
@@ -101,7 +121,11 @@ fn without_personal(word: &str) -> String {
         let host = authority.rsplit('@').next().unwrap_or_default();
         return format!("{scheme}://{host}/{OMITTED}");
     }
-    if word.contains('@') { OMITTED.to_owned() } else { word.to_owned() }
+    if word.contains('@') {
+        OMITTED.to_owned()
+    } else {
+        word.to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -134,14 +158,23 @@ mod tests {
                 r#"invalid type: string "Pat "P" Reader", expected u64"#,
                 "invalid type: string …, expected u64",
             ),
-            ("unknown variant `12 Main St` at line 3", "unknown variant … at line 3"),
+            (
+                "unknown variant `12 Main St` at line 3",
+                "unknown variant … at line 3",
+            ),
             (r#"an end is "missing"#, "an end is …"),
             (
                 "error sending request for url (https://user:pw@hooks.example.com/T0/secret?key=1)",
                 "error sending request for url (https://hooks.example.com/…",
             ),
-            ("550 5.1.1 <owner@example.com>: user unknown", "550 5.1.1 … user unknown"),
-            ("NOT_FOUND - no queue 'send' in vhost '/'", "NOT_FOUND - no queue 'send' in vhost '/'"),
+            (
+                "550 5.1.1 <owner@example.com>: user unknown",
+                "550 5.1.1 … user unknown",
+            ),
+            (
+                "NOT_FOUND - no queue 'send' in vhost '/'",
+                "NOT_FOUND - no queue 'send' in vhost '/'",
+            ),
         ] {
             assert_eq!(without_values(text), expected);
         }

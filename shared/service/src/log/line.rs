@@ -40,18 +40,26 @@ impl LogFields {
     }
 
     fn get(&self, name: &str) -> Option<&Value> {
-        self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+        self.0
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, value)| value)
     }
 
     pub(super) fn message(&self) -> &str {
-        self.get(MESSAGE).and_then(Value::as_str).unwrap_or_default()
+        self.get(MESSAGE)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
     }
 
     /// What tells a failure of the database from others at the same place.
     pub(super) fn failure(&self) -> Option<String> {
         let text = |name| self.get(name).and_then(Value::as_str);
         let parts = [text("sqlstate"), text("statement_at")];
-        parts.iter().any(Option::is_some).then(|| parts.map(Option::unwrap_or_default).join(" "))
+        parts
+            .iter()
+            .any(Option::is_some)
+            .then(|| parts.map(Option::unwrap_or_default).join(" "))
     }
 }
 
@@ -82,7 +90,11 @@ impl Visit for LogFields {
     }
 
     fn record_error(&mut self, field: &Field, value: &(dyn Error + 'static)) {
-        let LoggedError { error, causes, database } = LoggedError::of(value);
+        let LoggedError {
+            error,
+            causes,
+            database,
+        } = LoggedError::of(value);
         self.record(field, || error.into());
         if !causes.is_empty() {
             self.set("cause", json!(causes.join(": ")));
@@ -115,14 +127,32 @@ pub(super) struct LogLine<'a> {
 
 impl<'a> LogLine<'a> {
     pub(super) fn new(process: &'static str, metadata: &Metadata<'a>, fields: LogFields) -> Self {
-        Self { process, level: *metadata.level(), target: metadata.target(), fields }
+        Self {
+            process,
+            level: *metadata.level(),
+            target: metadata.target(),
+            fields,
+        }
     }
 
     /// The line that stands for others, which were not written.
-    pub(super) fn left_out(process: &'static str, level: Level, message: String, lines: u64) -> Self {
-        let fields =
-            vec![(MESSAGE, json!("left out equal lines")), ("of", json!(message)), ("lines", json!(lines))];
-        Self { process, level, target: module_path!(), fields: LogFields(fields) }
+    pub(super) fn left_out(
+        process: &'static str,
+        level: Level,
+        message: String,
+        lines: u64,
+    ) -> Self {
+        let fields = vec![
+            (MESSAGE, json!("left out equal lines")),
+            ("of", json!(message)),
+            ("lines", json!(lines)),
+        ];
+        Self {
+            process,
+            level,
+            target: module_path!(),
+            fields: LogFields(fields),
+        }
     }
 
     /// Everything in the order in which it is written: when, how bad, what, then the rest.
@@ -136,7 +166,10 @@ impl<'a> LogLine<'a> {
         ];
         let rest = self.fields.0.iter().filter(|(name, _)| *name != MESSAGE);
         let last = [own("process", self.process), own("target", self.target)];
-        first.into_iter().chain(rest.map(|(name, value)| (*name, Cow::Borrowed(value)))).chain(last)
+        first
+            .into_iter()
+            .chain(rest.map(|(name, value)| (*name, Cow::Borrowed(value))))
+            .chain(last)
     }
 
     /// One JSON object and the line's end.
@@ -172,7 +205,12 @@ mod tests {
             (MESSAGE, json!("a \"quoted\"\nmessage")),
             ("cards", json!(3)),
         ];
-        LogLine { process: "mailer", level: Level::ERROR, target: "mailer::send", fields: LogFields(fields) }
+        LogLine {
+            process: "mailer",
+            level: Level::ERROR,
+            target: "mailer::send",
+            fields: LogFields(fields),
+        }
     }
 
     #[test]
@@ -180,9 +218,15 @@ mod tests {
         let text = line().to_json();
         assert_eq!(text.matches('\n').count(), 1);
         let object: Value = serde_json::from_str(&text).unwrap();
-        assert_eq!((&object["level"], &object["cards"]), (&json!("ERROR"), &json!(3)));
+        assert_eq!(
+            (&object["level"], &object["cards"]),
+            (&json!("ERROR"), &json!(3))
+        );
         assert_eq!(object["message"], "a \"quoted\"\nmessage");
-        assert_eq!((&object["process"], &object["target"]), (&json!("mailer"), &json!("mailer::send")));
+        assert_eq!(
+            (&object["process"], &object["target"]),
+            (&json!("mailer"), &json!("mailer::send"))
+        );
         assert!(text.starts_with(r#"{"timestamp":"20"#), "{text}");
     }
 
@@ -190,9 +234,14 @@ mod tests {
     fn text_begins_with_what_happened() {
         let text = line().to_text();
         let (_, rest) = text.split_once(' ').unwrap();
-        assert!(rest.starts_with("ERROR a \"quoted\" message request_id"), "{text}");
         assert!(
-            text.ends_with("request_id=\"r-1\" cards=3 process=\"mailer\" target=\"mailer::send\"\n"),
+            rest.starts_with("ERROR a \"quoted\" message request_id"),
+            "{text}"
+        );
+        assert!(
+            text.ends_with(
+                "request_id=\"r-1\" cards=3 process=\"mailer\" target=\"mailer::send\"\n"
+            ),
             "{text}"
         );
     }
@@ -200,7 +249,13 @@ mod tests {
     #[test]
     fn what_a_span_says_does_not_replace_what_the_event_says() {
         let mut fields = LogFields(vec![("team_id", json!("own"))]);
-        fields.add_missing(&LogFields(vec![("team_id", json!("outer")), ("request_id", json!("r"))]));
-        assert_eq!(fields.0, [("team_id", json!("own")), ("request_id", json!("r"))]);
+        fields.add_missing(&LogFields(vec![
+            ("team_id", json!("outer")),
+            ("request_id", json!("r")),
+        ]));
+        assert_eq!(
+            fields.0,
+            [("team_id", json!("own")), ("request_id", json!("r"))]
+        );
     }
 }

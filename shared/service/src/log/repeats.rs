@@ -45,13 +45,27 @@ pub(super) struct RepeatFilter {
 
 impl RepeatWindow {
     fn new((level, message): (Level, &str), now: Instant) -> Self {
-        Self { begun: now, lines: 0, level, message: message.to_owned() }
+        Self {
+            begun: now,
+            lines: 0,
+            level,
+            message: message.to_owned(),
+        }
     }
 
     fn left_out(self) -> Option<SuppressedLines> {
-        let Self { level, message, lines, .. } = self;
+        let Self {
+            level,
+            message,
+            lines,
+            ..
+        } = self;
         let lines = lines.checked_sub(WRITTEN).filter(|lines| *lines > 0)?;
-        Some(SuppressedLines { level, message, lines })
+        Some(SuppressedLines {
+            level,
+            message,
+            lines,
+        })
     }
 }
 
@@ -60,9 +74,12 @@ impl RepeatFilter {
     pub(super) fn admit(&mut self, kind: RepeatKey, line: (Level, &str), now: Instant) -> bool {
         let is_known = self.kinds.contains_key(&kind);
         let count = if is_known || self.kinds.len() < KINDS {
-            self.kinds.entry(kind).or_insert_with(|| RepeatWindow::new(line, now))
+            self.kinds
+                .entry(kind)
+                .or_insert_with(|| RepeatWindow::new(line, now))
         } else {
-            self.others.get_or_insert_with(|| RepeatWindow::new(line, now))
+            self.others
+                .get_or_insert_with(|| RepeatWindow::new(line, now))
         };
         count.lines += 1;
         count.lines <= WRITTEN
@@ -71,8 +88,14 @@ impl RepeatFilter {
     /// Closes the windows that are over; what was left out of them.
     pub(super) fn ended(&mut self, now: Instant) -> Vec<SuppressedLines> {
         let is_over = |count: &RepeatWindow| now.saturating_duration_since(count.begun) >= WINDOW;
-        let kinds = self.kinds.extract_if(|_, count| is_over(count)).map(|(_, count)| count);
-        kinds.chain(self.others.take_if(|count| is_over(count))).filter_map(RepeatWindow::left_out).collect()
+        let kinds = self
+            .kinds
+            .extract_if(|_, count| is_over(count))
+            .map(|(_, count)| count);
+        kinds
+            .chain(self.others.take_if(|count| is_over(count)))
+            .filter_map(RepeatWindow::left_out)
+            .collect()
     }
 }
 
@@ -101,25 +124,42 @@ mod tests {
     fn equal_lines_beyond_the_first_few_are_counted_and_told_when_their_window_is_over() {
         let (mut repeats, begun) = (RepeatFilter::default(), Instant::now());
         let line = (Level::ERROR, "the database failed");
-        let written = (0..1_000).filter(|_| repeats.admit(kind("42P01"), line, begun)).count();
+        let written = (0..1_000)
+            .filter(|_| repeats.admit(kind("42P01"), line, begun))
+            .count();
         assert_eq!(written, 10);
-        assert!(repeats.admit(kind("53300"), line, begun), "another failure at the same place");
+        assert!(
+            repeats.admit(kind("53300"), line, begun),
+            "another failure at the same place"
+        );
         assert_eq!(repeats.ended(begun + WINDOW / 2), []);
-        let left_out = SuppressedLines { level: Level::ERROR, message: line.1.to_owned(), lines: 990 };
+        let left_out = SuppressedLines {
+            level: Level::ERROR,
+            message: line.1.to_owned(),
+            lines: 990,
+        };
         assert_eq!(repeats.ended(begun + WINDOW), [left_out]);
         assert_eq!(repeats.ended(begun + WINDOW), []);
-        assert!(repeats.admit(kind("42P01"), line, begun + WINDOW), "a new window");
+        assert!(
+            repeats.admit(kind("42P01"), line, begun + WINDOW),
+            "a new window"
+        );
     }
 
     #[test]
     fn what_is_remembered_has_a_bound() {
         let (mut repeats, now) = (RepeatFilter::default(), Instant::now());
         let line = (Level::WARN, "a warning");
-        let written =
-            (0..10_000).filter(|number| repeats.admit(kind(&number.to_string()), line, now)).count();
+        let written = (0..10_000)
+            .filter(|number| repeats.admit(kind(&number.to_string()), line, now))
+            .count();
         assert_eq!(written, KINDS + 10);
         assert_eq!(repeats.kinds.len(), KINDS);
-        let lines: u64 = repeats.ended(now + WINDOW).iter().map(|left_out| left_out.lines).sum();
+        let lines: u64 = repeats
+            .ended(now + WINDOW)
+            .iter()
+            .map(|left_out| left_out.lines)
+            .sum();
         assert_eq!(lines, 10_000 - 500 - 10);
     }
 }

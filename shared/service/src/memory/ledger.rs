@@ -98,7 +98,14 @@ enum MemoryShortage {
 impl MemoryLedger {
     pub(super) fn new(limits: MemoryLimits) -> Self {
         let (holders, shares) = (BTreeMap::new(), HashMap::new());
-        Self { limits, held: 0, next: 0, holders, shares, evictions: 0 }
+        Self {
+            limits,
+            held: 0,
+            next: 0,
+            holders,
+            shares,
+            evictions: 0,
+        }
     }
 
     /// Bytes held, and holders evicted since the start.
@@ -118,11 +125,23 @@ impl MemoryLedger {
         self.next += 1;
         for account in accounts {
             let limit = account.share_bytes;
-            let new = || AccountShare { limit, held: 0, waiting: 0, holders: BTreeSet::new() };
-            self.shares.entry(account.name.clone()).or_insert_with(new).holders.insert(id);
+            let new = || AccountShare {
+                limit,
+                held: 0,
+                waiting: 0,
+                holders: BTreeSet::new(),
+            };
+            self.shares
+                .entry(account.name.clone())
+                .or_insert_with(new)
+                .holders
+                .insert(id);
         }
         let holder = MemoryHolder {
-            accounts: accounts.iter().map(|account| account.name.clone()).collect(),
+            accounts: accounts
+                .iter()
+                .map(|account| account.name.clone())
+                .collect(),
             held: 0,
             wanted: None,
             is_with_peer,
@@ -151,7 +170,10 @@ impl MemoryLedger {
             self.hold(id, bytes, now);
             return Asked::Granted;
         };
-        if self.shares_of(id).any(|share| share.waiting >= WAITERS_PER_ACCOUNT) {
+        if self
+            .shares_of(id)
+            .any(|share| share.waiting >= WAITERS_PER_ACCOUNT)
+        {
             return Asked::TurnedAway;
         }
         self.note_wanted(id, Some(PendingGrant { bytes, since: now }));
@@ -169,7 +191,9 @@ impl MemoryLedger {
     /// Has a holder hold exactly so much, at once: what it needs more than there is, others make place for, first those of its own
     /// accounts.
     pub(super) fn set(&mut self, id: u64, bytes: usize, now: Instant) {
-        let Some(held) = self.holders.get(&id).map(|holder| holder.held) else { return };
+        let Some(held) = self.holders.get(&id).map(|holder| holder.held) else {
+            return;
+        };
         self.release(id, held);
         self.hold(id, bytes, now);
         while let Some(victim) = self.in_the_way_of(id, now) {
@@ -180,7 +204,9 @@ impl MemoryLedger {
 
     /// The peer has sent or read so much.
     pub(super) fn moved(&mut self, id: u64, bytes: usize, now: Instant) {
-        let Some(holder) = self.holders.get_mut(&id) else { return };
+        let Some(holder) = self.holders.get_mut(&id) else {
+            return;
+        };
         holder.moved += bytes;
         if holder.moved >= STEP_BYTES {
             (holder.moved, holder.moved_at) = (0, now);
@@ -223,7 +249,8 @@ impl MemoryLedger {
 
     /// Grants what can be granted. Returns those who have to wait, and why.
     fn grant_all(&mut self, now: Instant) -> Vec<(u64, MemoryShortage)> {
-        let wanted = |(id, holder): (&u64, &MemoryHolder)| holder.wanted.map(|wanted| (*id, wanted.bytes));
+        let wanted =
+            |(id, holder): (&u64, &MemoryHolder)| holder.wanted.map(|wanted| (*id, wanted.bytes));
         let mut waiting: Vec<(u64, usize)> = self.holders.iter().filter_map(wanted).collect();
         waiting.sort_by_cached_key(|(id, _)| (self.heaviest_share(*id), *id));
         let mut pressed = Vec::new();
@@ -271,7 +298,11 @@ impl MemoryLedger {
         let greediest = LazyCell::new(|| self.greediest());
         pressed.iter().find_map(|(id, lack)| {
             // Found for the first who has this lack, it would have been returned.
-            let slow = if looked_at.insert(lack) { self.slow_one(lack, now) } else { None };
+            let slow = if looked_at.insert(lack) {
+                self.slow_one(lack, now)
+            } else {
+                None
+            };
             slow.or_else(|| {
                 let (victim, share) = (*greediest)?;
                 (*lack == MemoryShortage::Total && self.is_owed(*id, share, now)).then_some(victim)
@@ -287,19 +318,29 @@ impl MemoryLedger {
                 .map(|(id, _)| id)
         };
         match lack {
-            MemoryShortage::Total => most(&mut self.holders.iter().map(|(id, holder)| (*id, holder))),
+            MemoryShortage::Total => {
+                most(&mut self.holders.iter().map(|(id, holder)| (*id, holder)))
+            }
             MemoryShortage::Share(name) => {
                 let ids = &self.shares.get(name)?.holders;
-                most(&mut ids.iter().filter_map(|id| Some((*id, self.holders.get(id)?))))
+                most(
+                    &mut ids
+                        .iter()
+                        .filter_map(|id| Some((*id, self.holders.get(id)?))),
+                )
             }
         }
     }
 
     /// Of the account that holds most the holder that has most, and what the account holds.
     fn greediest(&self) -> Option<(u64, usize)> {
-        let with_peer = self.holders.iter().filter(|(_, holder)| holder.held > 0 && holder.is_with_peer);
-        let (share, _, Reverse(id)) =
-            with_peer.map(|(id, holder)| (self.heaviest_share(*id), holder.held, Reverse(*id))).max()?;
+        let with_peer = self
+            .holders
+            .iter()
+            .filter(|(_, holder)| holder.held > 0 && holder.is_with_peer);
+        let (share, _, Reverse(id)) = with_peer
+            .map(|(id, holder)| (self.heaviest_share(*id), holder.held, Reverse(*id)))
+            .max()?;
         Some((id, share))
     }
 
@@ -307,7 +348,8 @@ impl MemoryLedger {
     fn is_owed(&self, id: u64, share: usize, now: Instant) -> bool {
         let wanted = self.holders.get(&id).and_then(|holder| holder.wanted);
         wanted.is_some_and(|wanted| {
-            now.duration_since(wanted.since) >= PATIENCE && self.heaviest_share(id) + wanted.bytes < share
+            now.duration_since(wanted.since) >= PATIENCE
+                && self.heaviest_share(id) + wanted.bytes < share
         })
     }
 
@@ -316,19 +358,32 @@ impl MemoryLedger {
         let with_peer = |other: &u64| *other != id && self.holders[other].is_with_peer;
         let first = |of: &mut dyn Iterator<Item = u64>| {
             of.max_by_key(|other| {
-                (self.holders[other].is_slow(now), self.heaviest_share(*other), Reverse(*other))
+                (
+                    self.holders[other].is_slow(now),
+                    self.heaviest_share(*other),
+                    Reverse(*other),
+                )
             })
         };
         let over = self.shares_of(id).filter(|share| share.held > share.limit);
         let mut own = over.flat_map(|share| share.holders.iter().copied().filter(with_peer));
         first(&mut own).or_else(|| {
             let is_over = self.held > self.limits.total_bytes;
-            first(&mut self.holders.keys().copied().filter(|other| is_over && with_peer(other)))
+            first(
+                &mut self
+                    .holders
+                    .keys()
+                    .copied()
+                    .filter(|other| is_over && with_peer(other)),
+            )
         })
     }
 
     fn shares_of(&self, id: u64) -> impl Iterator<Item = &AccountShare> {
-        let accounts = self.holders.get(&id).map_or(&[][..], |holder| &holder.accounts);
+        let accounts = self
+            .holders
+            .get(&id)
+            .map_or(&[][..], |holder| &holder.accounts);
         accounts.iter().filter_map(|name| self.shares.get(name))
     }
 
@@ -337,12 +392,17 @@ impl MemoryLedger {
         let is_oldest = self.holders.keys().next() == Some(&id);
         is_oldest
             || self.holders.get(&id).is_some_and(|holder| holder.held > 0)
-            || self.shares_of(id).any(|share| share.holders.first() == Some(&id))
+            || self
+                .shares_of(id)
+                .any(|share| share.holders.first() == Some(&id))
     }
 
     /// What the account of a holder that has most holds.
     fn heaviest_share(&self, id: u64) -> usize {
-        self.shares_of(id).map(|share| share.held).max().unwrap_or(0)
+        self.shares_of(id)
+            .map(|share| share.held)
+            .max()
+            .unwrap_or(0)
     }
 
     /// Notes what a holder waits for, or that it waits no longer. Returns what it waited for.
@@ -351,14 +411,17 @@ impl MemoryLedger {
         let before = std::mem::replace(&mut holder.wanted, wanted);
         for name in &holder.accounts {
             if let Some(share) = self.shares.get_mut(name) {
-                share.waiting = share.waiting + usize::from(wanted.is_some()) - usize::from(before.is_some());
+                share.waiting =
+                    share.waiting + usize::from(wanted.is_some()) - usize::from(before.is_some());
             }
         }
         before
     }
 
     fn hold(&mut self, id: u64, bytes: usize, now: Instant) {
-        let Some(holder) = self.holders.get_mut(&id) else { return };
+        let Some(holder) = self.holders.get_mut(&id) else {
+            return;
+        };
         holder.held += bytes;
         (holder.moved, holder.moved_at) = (0, now);
         self.held += bytes;
@@ -370,7 +433,9 @@ impl MemoryLedger {
     }
 
     fn release(&mut self, id: u64, bytes: usize) {
-        let Some(holder) = self.holders.get_mut(&id) else { return };
+        let Some(holder) = self.holders.get_mut(&id) else {
+            return;
+        };
         holder.held -= bytes;
         self.held -= bytes;
         for name in &holder.accounts {

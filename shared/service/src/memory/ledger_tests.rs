@@ -5,11 +5,17 @@ use super::*;
 const LARGEST: usize = 100;
 
 fn account(name: &str, share_bytes: usize) -> MemoryAccount {
-    MemoryAccount { name: name.as_bytes().to_vec(), share_bytes }
+    MemoryAccount {
+        name: name.as_bytes().to_vec(),
+        share_bytes,
+    }
 }
 
 fn ledger(total_bytes: usize) -> MemoryLedger {
-    MemoryLedger::new(MemoryLimits { total_bytes, largest_bytes: LARGEST })
+    MemoryLedger::new(MemoryLimits {
+        total_bytes,
+        largest_bytes: LARGEST,
+    })
 }
 
 /// A sender on these accounts, each with a share of 200.
@@ -20,7 +26,12 @@ fn sender(ledger: &mut MemoryLedger, names: &[&str], now: Instant) -> (u64, Arc<
 }
 
 /// An answer that is to be read.
-fn answer(ledger: &mut MemoryLedger, name: &str, bytes: usize, now: Instant) -> (u64, Arc<HolderSignal>) {
+fn answer(
+    ledger: &mut MemoryLedger,
+    name: &str,
+    bytes: usize,
+    now: Instant,
+) -> (u64, Arc<HolderSignal>) {
     let signal = Arc::<HolderSignal>::default();
     let id = ledger.open(&[account(name, 200)], false, signal.clone(), now);
     ledger.put(id, Bytes::from(vec![0; bytes]), now);
@@ -39,17 +50,31 @@ fn held(ledger: &MemoryLedger, id: u64) -> Option<usize> {
 #[test]
 fn an_account_waits_for_itself_and_its_oldest_comes_to_its_end() {
     let (mut ledger, now) = (ledger(1_000), Instant::now());
-    let ids: Vec<u64> = (0..4).map(|_| sender(&mut ledger, &["greedy"], now).0).collect();
+    let ids: Vec<u64> = (0..4)
+        .map(|_| sender(&mut ledger, &["greedy"], now).0)
+        .collect();
     for id in &ids {
         gets(&mut ledger, *id, 60, now);
     }
     // The oldest has its own place, the others share what is left: 200 less the largest.
-    assert_eq!(ids.iter().map(|id| held(&ledger, *id).unwrap()).collect::<Vec<_>>(), [60, 60, 0, 0]);
+    assert_eq!(
+        ids.iter()
+            .map(|id| held(&ledger, *id).unwrap())
+            .collect::<Vec<_>>(),
+        [60, 60, 0, 0]
+    );
     assert!(gets(&mut ledger, ids[0], 40, now), "it is the oldest");
     let (other, _) = sender(&mut ledger, &["other"], now);
-    assert!(gets(&mut ledger, other, 90, now), "others do not wait for them");
+    assert!(
+        gets(&mut ledger, other, 90, now),
+        "others do not wait for them"
+    );
     ledger.close(ids[0], now);
-    assert_eq!(held(&ledger, ids[2]), Some(60), "who waits gets what becomes free");
+    assert_eq!(
+        held(&ledger, ids[2]),
+        Some(60),
+        "who waits gets what becomes free"
+    );
 }
 
 #[test]
@@ -95,12 +120,18 @@ fn the_slow_make_place_for_others_as_soon_as_there_is_no_room() {
         assert!(gets(&mut ledger, id, bytes, begun));
     }
     let (newcomer, signal) = sender(&mut ledger, &["d"], begun);
-    assert!(!gets(&mut ledger, newcomer, 50, begun), "there is no room, and nobody is slow yet");
+    assert!(
+        !gets(&mut ledger, newcomer, 50, begun),
+        "there is no room, and nobody is slow yet"
+    );
     let later = begun + STALL;
     ledger.moved(moving, STEP_BYTES, later);
     ledger.settle(later);
     assert_eq!(held(&ledger, newcomer), Some(50));
-    assert!(large_signal.evicted.is_cancelled(), "of the slow ones the largest");
+    assert!(
+        large_signal.evicted.is_cancelled(),
+        "of the slow ones the largest"
+    );
     assert!(
         !small_signal.evicted.is_cancelled()
             && !moving_signal.evicted.is_cancelled()
@@ -111,7 +142,9 @@ fn the_slow_make_place_for_others_as_soon_as_there_is_no_room() {
 #[test]
 fn who_holds_most_makes_place_when_others_have_waited_for_long() {
     let (mut ledger, begun) = (ledger(300), Instant::now());
-    let senders: Vec<_> = ["a", "b", "c"].map(|name| sender(&mut ledger, &[name], begun)).into();
+    let senders: Vec<_> = ["a", "b", "c"]
+        .map(|name| sender(&mut ledger, &[name], begun))
+        .into();
     for ((id, _), bytes) in senders.iter().zip([70, 100, 80]) {
         assert!(gets(&mut ledger, *id, bytes, begun));
     }
@@ -123,7 +156,10 @@ fn who_holds_most_makes_place_when_others_have_waited_for_long() {
     }
     ledger.settle(later);
     assert_eq!(held(&ledger, newcomer), Some(50));
-    let evicted: Vec<bool> = senders.iter().map(|(_, signal)| signal.evicted.is_cancelled()).collect();
+    let evicted: Vec<bool> = senders
+        .iter()
+        .map(|(_, signal)| signal.evicted.is_cancelled())
+        .collect();
     assert_eq!(evicted, [false, true, false]);
 }
 
@@ -148,12 +184,24 @@ fn what_has_come_whole_makes_place_for_nobody() {
 fn answers_that_are_not_read_make_place_for_new_ones_of_their_account_first() {
     let (mut ledger, now) = (ledger(1_000), Instant::now());
     let (_, foreign) = answer(&mut ledger, "other", 100, now);
-    let own: Vec<_> = (0..2).map(|_| answer(&mut ledger, "own", 100, now).1).collect();
+    let own: Vec<_> = (0..2)
+        .map(|_| answer(&mut ledger, "own", 100, now).1)
+        .collect();
     let (third, signal) = answer(&mut ledger, "own", 100, now);
-    assert!(own[0].evicted.is_cancelled() && !own[1].evicted.is_cancelled(), "the oldest of its own");
+    assert!(
+        own[0].evicted.is_cancelled() && !own[1].evicted.is_cancelled(),
+        "the oldest of its own"
+    );
     assert!(!foreign.evicted.is_cancelled() && !signal.evicted.is_cancelled());
-    assert_eq!(ledger.next_bytes(third, 30, now).map(|bytes| bytes.len()), Some(30));
-    assert_eq!(held(&ledger, third), Some(100), "it counts until it has been read whole");
+    assert_eq!(
+        ledger.next_bytes(third, 30, now).map(|bytes| bytes.len()),
+        Some(30)
+    );
+    assert_eq!(
+        held(&ledger, third),
+        Some(100),
+        "it counts until it has been read whole"
+    );
 }
 
 /// Peers that send at any pace, stop, or go away, in any order: the budget holds, what is held adds up, and there is always one who
@@ -163,7 +211,9 @@ fn whatever_peers_do_the_budget_holds_and_somebody_gets_on() {
     let begun = Instant::now();
     let mut seed = 7_u64;
     let mut random = |below: u64| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (seed >> 33) % below
     };
     for _ in 0..200 {
@@ -190,7 +240,10 @@ fn whatever_peers_do_the_budget_holds_and_somebody_gets_on() {
                             .holders
                             .get(&id)
                             .filter(|holder| holder.wanted.is_none() && holder.is_with_peer);
-                        if let Some(left) = has.map(|holder| LARGEST - holder.held).filter(|left| *left > 0) {
+                        if let Some(left) = has
+                            .map(|holder| LARGEST - holder.held)
+                            .filter(|left| *left > 0)
+                        {
                             gets(&mut ledger, id, 1 + random(left as u64) as usize, now);
                         }
                     }
@@ -213,32 +266,64 @@ fn assert_sound(ledger: &MemoryLedger) {
     let in_all: usize = ledger.holders.values().map(|holder| holder.held).sum();
     assert_eq!(in_all, ledger.held);
     assert!(ledger.held <= 300, "{}", ledger.held);
-    assert!(ledger.shares.values().all(|share| share.held <= share.limit));
+    assert!(
+        ledger
+            .shares
+            .values()
+            .all(|share| share.held <= share.limit)
+    );
     let pressed = pressed(ledger);
-    let waiting = ledger.holders.values().filter(|holder| holder.wanted.is_some());
+    let waiting = ledger
+        .holders
+        .values()
+        .filter(|holder| holder.wanted.is_some());
     assert_eq!(pressed.len(), waiting.count(), "what can be granted is");
     let oldest = ledger.holders.first_key_value();
-    assert!(oldest.is_none_or(|(_, oldest)| oldest.wanted.is_none()), "the oldest never waits");
-    let names: HashSet<&Vec<u8>> = ledger.holders.values().flat_map(|holder| &holder.accounts).collect();
+    assert!(
+        oldest.is_none_or(|(_, oldest)| oldest.wanted.is_none()),
+        "the oldest never waits"
+    );
+    let names: HashSet<&Vec<u8>> = ledger
+        .holders
+        .values()
+        .flat_map(|holder| &holder.accounts)
+        .collect();
     assert_eq!(names.len(), ledger.shares.len());
 }
 
 /// Those who have to wait, and why.
 fn pressed(ledger: &MemoryLedger) -> Vec<(u64, MemoryShortage)> {
-    let wanted = ledger.holders.iter().filter_map(|(id, holder)| Some((*id, holder.wanted?.bytes)));
-    wanted.filter_map(|(id, bytes)| Some((id, ledger.lack(id, bytes)?))).collect()
+    let wanted = ledger
+        .holders
+        .iter()
+        .filter_map(|(id, holder)| Some((*id, holder.wanted?.bytes)));
+    wanted
+        .filter_map(|(id, bytes)| Some((id, ledger.lack(id, bytes)?)))
+        .collect()
 }
 
 /// Looking once for all who wait finds whom looking for each of them finds.
 fn assert_plain_choice(ledger: &MemoryLedger, now: Instant) {
     let pressed = pressed(ledger);
-    let plain = pressed.iter().find_map(|(id, lack)| plain_victim_for(ledger, *id, lack, now));
+    let plain = pressed
+        .iter()
+        .find_map(|(id, lack)| plain_victim_for(ledger, *id, lack, now));
     assert_eq!(ledger.victim(&pressed, now), plain);
 }
 
 /// Who makes place for one who waits, looked for among all.
-fn plain_victim_for(ledger: &MemoryLedger, waits: u64, lack: &MemoryShortage, now: Instant) -> Option<u64> {
-    let others = || ledger.holders.iter().filter(|(id, holder)| **id != waits && holder.held > 0);
+fn plain_victim_for(
+    ledger: &MemoryLedger,
+    waits: u64,
+    lack: &MemoryShortage,
+    now: Instant,
+) -> Option<u64> {
+    let others = || {
+        ledger
+            .holders
+            .iter()
+            .filter(|(id, holder)| **id != waits && holder.held > 0)
+    };
     let is_in_the_way = |holder: &MemoryHolder| match lack {
         MemoryShortage::Share(name) => holder.accounts.contains(name),
         MemoryShortage::Total => true,
@@ -261,15 +346,24 @@ fn plain_victim_for(ledger: &MemoryLedger, waits: u64, lack: &MemoryShortage, no
 #[test]
 fn an_account_has_so_many_wait_and_others_wait_beside_them() {
     let (mut ledger, now) = (ledger(1_000), Instant::now());
-    let ids: Vec<u64> =
-        (0..WAITERS_PER_ACCOUNT + 3).map(|_| sender(&mut ledger, &["greedy"], now).0).collect();
+    let ids: Vec<u64> = (0..WAITERS_PER_ACCOUNT + 3)
+        .map(|_| sender(&mut ledger, &["greedy"], now).0)
+        .collect();
     // The oldest in its own place, and the next in what the others share.
     assert!(ids[..2].iter().all(|id| gets(&mut ledger, *id, 100, now)));
-    assert!(ids[2..ids.len() - 1].iter().all(|id| ledger.ask(*id, 100, now) == Asked::Waits));
+    assert!(
+        ids[2..ids.len() - 1]
+            .iter()
+            .all(|id| ledger.ask(*id, 100, now) == Asked::Waits)
+    );
     let last = ids[ids.len() - 1];
     assert_eq!(ledger.ask(last, 100, now), Asked::TurnedAway);
     let (other, _) = sender(&mut ledger, &["other"], now);
     assert!(gets(&mut ledger, other, 90, now), "it is another account");
     ledger.give_up(ids[2]);
-    assert_eq!(ledger.ask(last, 100, now), Asked::Waits, "a place became free");
+    assert_eq!(
+        ledger.ask(last, 100, now),
+        Asked::Waits,
+        "a place became free"
+    );
 }

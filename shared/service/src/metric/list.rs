@@ -24,7 +24,13 @@ const fn metric(
     labels: &'static [MetricLabel],
     help: &'static str,
 ) -> Metric {
-    Metric { name, kind, by, labels, help }
+    Metric {
+        name,
+        kind,
+        by,
+        labels,
+        help,
+    }
 }
 
 const CALL_QUEUE: MetricLabel = label("queue", &["send", "push", "formula"]);
@@ -43,7 +49,12 @@ pub const METRICS: &[Metric] = {
             Counter,
             "pillarbox_http_requests_total",
             HTTP,
-            &[label("route", &[]), label("method", &[]), label("status", &[]), label("code", &[])],
+            &[
+                label("route", &[]),
+                label("method", &[]),
+                label("status", &[]),
+                label("code", &[]),
+            ],
             "Requests answered; status \"gone\" is a client that hung up before its answer.",
         ),
         metric(
@@ -53,7 +64,13 @@ pub const METRICS: &[Metric] = {
             &[label("route", &[]), label("method", &[])],
             "From a request's headers to its answer.",
         ),
-        metric(Gauge, "pillarbox_http_requests_running", HTTP, &[], "Requests being answered."),
+        metric(
+            Gauge,
+            "pillarbox_http_requests_running",
+            HTTP,
+            &[],
+            "Requests being answered.",
+        ),
         metric(
             Counter,
             "pillarbox_connections_refused_total",
@@ -96,7 +113,13 @@ pub const METRICS: &[Metric] = {
             &[label("result", &["recorded", "unrecorded"])],
             "Scans of cards; the unrecorded are lost, their phones were redirected.",
         ),
-        metric(Gauge, "pillarbox_working", ALL, &[], "1 while the process takes work, else 0."),
+        metric(
+            Gauge,
+            "pillarbox_working",
+            ALL,
+            &[],
+            "1 while the process takes work, else 0.",
+        ),
         metric(
             Gauge,
             "pillarbox_ready",
@@ -104,7 +127,13 @@ pub const METRICS: &[Metric] = {
             &[],
             "1 while /readyz says that clients can be sent here, else 0.",
         ),
-        metric(Gauge, "pillarbox_build_info", ALL, &[label("version", &[])], "1, labelled with the version."),
+        metric(
+            Gauge,
+            "pillarbox_build_info",
+            ALL,
+            &[label("version", &[])],
+            "1, labelled with the version.",
+        ),
         metric(
             Counter,
             "pillarbox_log_events_total",
@@ -126,14 +155,29 @@ pub const METRICS: &[Metric] = {
             &[],
             "1 while RabbitMQ takes no publishes because it is short of memory or disk, else 0.",
         ),
-        metric(Counter, "pillarbox_broker_connections_total", ALL, &[], "Connections to RabbitMQ opened."),
+        metric(
+            Counter,
+            "pillarbox_broker_connections_total",
+            ALL,
+            &[],
+            "Connections to RabbitMQ opened.",
+        ),
         metric(
             Counter,
             "pillarbox_calls_total",
             GATEWAY,
             &[
                 CALL_QUEUE,
-                label("result", &["replied", "unavailable", "given_up", "lost", "deadline_passed"]),
+                label(
+                    "result",
+                    &[
+                        "replied",
+                        "unavailable",
+                        "given_up",
+                        "lost",
+                        "deadline_passed",
+                    ],
+                ),
             ],
             "Calls of workers over RabbitMQ.",
         ),
@@ -151,7 +195,13 @@ pub const METRICS: &[Metric] = {
             &[CALL_QUEUE],
             "A worker's time for one call.",
         ),
-        metric(Gauge, "pillarbox_work_running", WORKERS, &[CALL_QUEUE], "Calls being worked on."),
+        metric(
+            Gauge,
+            "pillarbox_work_running",
+            WORKERS,
+            &[CALL_QUEUE],
+            "Calls being worked on.",
+        ),
         metric(
             Gauge,
             "pillarbox_work_waiting",
@@ -194,7 +244,13 @@ pub const METRICS: &[Metric] = {
             &[FIRST_QUEUE],
             "Messages that no worker could finish or knows, put into the queue of parked messages.",
         ),
-        metric(Gauge, "pillarbox_reporter", ALL, &[], "1 in the process that reports for all, else 0."),
+        metric(
+            Gauge,
+            "pillarbox_reporter",
+            ALL,
+            &[],
+            "1 in the process that reports for all, else 0.",
+        ),
         metric(
             Gauge,
             "pillarbox_queue_messages",
@@ -356,7 +412,10 @@ pub const METRICS: &[Metric] = {
             Counter,
             "pillarbox_webhook_attempts_total",
             DISPATCHER,
-            &[label("result", &["delivered", "refused", "timed_out", "unreachable"])],
+            &[label(
+                "result",
+                &["delivered", "refused", "timed_out", "unreachable"],
+            )],
             "Attempts at deliveries: refused is any answer but 2xx.",
         ),
         metric(

@@ -26,7 +26,10 @@ pub(super) struct FakeBucket {
 impl FakeBucket {
     pub(super) async fn start() -> Self {
         let (server, shelf) = (MockServer::start().await, SharedBucketContents::default());
-        Mock::given(any()).respond_with(shelf.clone()).mount(&server).await;
+        Mock::given(any())
+            .respond_with(shelf.clone())
+            .mount(&server)
+            .await;
         Self { server, shelf }
     }
 
@@ -48,7 +51,12 @@ impl SharedBucketContents {
 impl Respond for SharedBucketContents {
     fn respond(&self, request: &Request) -> ResponseTemplate {
         let mut kept = self.kept();
-        assert!(request.headers["authorization"].to_str().unwrap().contains("Credential=id/"));
+        assert!(
+            request.headers["authorization"]
+                .to_str()
+                .unwrap()
+                .contains("Credential=id/")
+        );
         if kept.refuses {
             let why = "<Error><Code>AccessDenied</Code><Message>No.</Message></Error>";
             return ResponseTemplate::new(403).set_body_string(why);
@@ -56,7 +64,12 @@ impl Respond for SharedBucketContents {
         if request.url.path() == "/cards" || request.url.path() == "/cards/" {
             return kept.list(&request.url.query_pairs().into_owned().collect());
         }
-        let file = request.url.path().strip_prefix("/cards/").unwrap().to_owned();
+        let file = request
+            .url
+            .path()
+            .strip_prefix("/cards/")
+            .unwrap()
+            .to_owned();
         let query: HashMap<_, _> = request.url.query_pairs().into_owned().collect();
         kept.answer(request, file, &query)
     }
@@ -64,7 +77,10 @@ impl Respond for SharedBucketContents {
 
 impl BucketContents {
     fn list(&self, query: &HashMap<String, String>) -> ResponseTemplate {
-        let found = self.files.iter().filter(|(file, _)| file.starts_with(&query["prefix"]));
+        let found = self
+            .files
+            .iter()
+            .filter(|(file, _)| file.starts_with(&query["prefix"]));
         let found = found.map(|(file, content)| {
             let size = content.len();
             format!(
@@ -72,7 +88,8 @@ impl BucketContents {
             )
         });
         let found: String = found.collect();
-        ResponseTemplate::new(200).set_body_string(format!("<ListBucketResult>{found}</ListBucketResult>"))
+        ResponseTemplate::new(200)
+            .set_body_string(format!("<ListBucketResult>{found}</ListBucketResult>"))
     }
 
     fn answer(
@@ -85,16 +102,22 @@ impl BucketContents {
         match (request.method.as_str(), query.get("partNumber")) {
             ("POST", _) if query.contains_key("uploads") => {
                 self.parts.clear();
-                let xml =
-                    "<InitiateMultipartUploadResult><UploadId>7</UploadId></InitiateMultipartUploadResult>";
+                let xml = "<InitiateMultipartUploadResult><UploadId>7</UploadId></InitiateMultipartUploadResult>";
                 done.set_body_string(xml)
             }
             ("PUT", Some(number)) => {
-                self.parts.insert(number.parse().unwrap(), request.body.clone());
+                self.parts
+                    .insert(number.parse().unwrap(), request.body.clone());
                 done
             }
             ("POST", _) => {
-                self.files.insert(file, std::mem::take(&mut self.parts).into_values().flatten().collect());
+                self.files.insert(
+                    file,
+                    std::mem::take(&mut self.parts)
+                        .into_values()
+                        .flatten()
+                        .collect(),
+                );
                 done.set_body_string(
                     "<CompleteMultipartUploadResult><ETag>1</ETag></CompleteMultipartUploadResult>",
                 )
@@ -112,7 +135,8 @@ impl BucketContents {
             ("GET" | "HEAD", _) => match self.files.get(&file) {
                 Some(content) => {
                     let date = "Sat, 21 Nov 2026 10:00:00 GMT";
-                    done.set_body_bytes(content.clone()).insert_header("last-modified", date)
+                    done.set_body_bytes(content.clone())
+                        .insert_header("last-modified", date)
                 }
                 None => ResponseTemplate::new(404),
             },

@@ -16,7 +16,11 @@ pub(super) struct CheckRule {
 pub(super) enum CheckMethod {
     /// In each portion of a table. The statement gives subject and detail of what breaks the rule. `{1}`: how many are listed;
     /// `{2}`: what the rule needs besides.
-    Portions { key: IndexKey, sql: &'static str, needs: CheckParameter },
+    Portions {
+        key: IndexKey,
+        sql: &'static str,
+        needs: CheckParameter,
+    },
     /// A total that stands somewhere is the sum of rows that may be too many for one statement.
     Sums(SumComparison),
 }
@@ -49,8 +53,11 @@ const CHARGES: IndexKey = IndexKey {
     filter: "true",
     columns: &[IndexColumn::Uuid("team_id"), IndexColumn::Uuid("charge_id")],
 };
-const OPEN_CHARGES: IndexKey =
-    IndexKey { table: "charges", filter: "state = 'reserved'", columns: &[IndexColumn::Time("created_at")] };
+const OPEN_CHARGES: IndexKey = IndexKey {
+    table: "charges",
+    filter: "state = 'reserved'",
+    columns: &[IndexColumn::Time("created_at")],
+};
 const CARDS_BY_CHARGE: IndexKey = IndexKey {
     table: "pieces",
     filter: "true",
@@ -68,16 +75,26 @@ const CARDS_BY_ADDRESS: IndexKey = IndexKey {
 const LEDGER: IndexKey = IndexKey {
     table: "ledger_transactions",
     filter: "true",
-    columns: &[IndexColumn::Uuid("team_id"), IndexColumn::Uuid("transaction_id")],
+    columns: &[
+        IndexColumn::Uuid("team_id"),
+        IndexColumn::Uuid("transaction_id"),
+    ],
 };
-const ENTRIES: IndexKey = IndexKey { table: "ledger_entries", ..LEDGER };
+const ENTRIES: IndexKey = IndexKey {
+    table: "ledger_entries",
+    ..LEDGER
+};
 const ACCOUNTS: IndexKey = IndexKey {
     table: "ledger_accounts",
     filter: "true",
     columns: &[IndexColumn::Uuid("team_id"), IndexColumn::Text("account")],
 };
 // The key of campaigns is a text, and texts have no last one: they are walked over team by team.
-const TEAMS: IndexKey = IndexKey { table: "teams", filter: "true", columns: &[IndexColumn::Uuid("team_id")] };
+const TEAMS: IndexKey = IndexKey {
+    table: "teams",
+    filter: "true",
+    columns: &[IndexColumn::Uuid("team_id")],
+};
 const SENDS: IndexKey = IndexKey {
     table: "sends",
     filter: "true",
@@ -88,11 +105,21 @@ const RECIPIENTS_BY_CHARGE: IndexKey = IndexKey {
     filter: "charge_id IS NOT NULL",
     columns: &[IndexColumn::Uuid("charge_id")],
 };
-const PRINT_RUNS: IndexKey =
-    IndexKey { table: "print_runs", filter: "true", columns: &[IndexColumn::Uuid("run_id")] };
+const PRINT_RUNS: IndexKey = IndexKey {
+    table: "print_runs",
+    filter: "true",
+    columns: &[IndexColumn::Uuid("run_id")],
+};
 
 const fn portions(name: &'static str, key: IndexKey, sql: &'static str) -> CheckRule {
-    CheckRule { name, check: CheckMethod::Portions { key, sql, needs: CheckParameter::Nothing } }
+    CheckRule {
+        name,
+        check: CheckMethod::Portions {
+            key,
+            sql,
+            needs: CheckParameter::Nothing,
+        },
+    }
 }
 
 /// All of them.

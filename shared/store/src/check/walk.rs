@@ -77,7 +77,10 @@ impl IndexColumn {
     /// Before all values, and behind them. Only the first column's counts, which is never a text.
     const fn ends(self) -> [&'static str; 2] {
         match self {
-            Self::Uuid(_) => ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"],
+            Self::Uuid(_) => [
+                "00000000-0000-0000-0000-000000000000",
+                "ffffffff-ffff-ffff-ffff-ffffffffffff",
+            ],
             Self::Time(_) => ["-infinity", "infinity"],
             Self::Text(_) => ["", ""],
         }
@@ -86,11 +89,18 @@ impl IndexColumn {
 
 impl IndexKey {
     fn end(&self, which: usize) -> IndexPosition {
-        self.columns.iter().map(|column| column.ends()[which].to_owned()).collect()
+        self.columns
+            .iter()
+            .map(|column| column.ends()[which].to_owned())
+            .collect()
     }
 
     fn names(&self) -> String {
-        self.columns.iter().map(|column| column.name()).collect::<Vec<_>>().join(", ")
+        self.columns
+            .iter()
+            .map(|column| column.name())
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     /// The parameters from the `first` on as a place.
@@ -103,15 +113,25 @@ impl IndexKey {
     /// The condition that a row is in the portion.
     fn range(&self) -> String {
         let (names, count) = (self.names(), self.columns.len());
-        format!("({names}) > ({}) AND ({names}) <= ({})", self.place(1), self.place(1 + count))
+        format!(
+            "({names}) > ({}) AND ({names}) <= ({})",
+            self.place(1),
+            self.place(1 + count)
+        )
     }
 
     /// The place of the last row of a portion. Ordered by the columns themselves: a bare name would be that of the text.
     fn boundary(&self) -> String {
-        let texts: Vec<String> =
-            self.columns.iter().map(|column| format!("{}::text", column.name())).collect();
-        let order: Vec<String> =
-            self.columns.iter().map(|column| format!("{}.{}", self.table, column.name())).collect();
+        let texts: Vec<String> = self
+            .columns
+            .iter()
+            .map(|column| format!("{}::text", column.name()))
+            .collect();
+        let order: Vec<String> = self
+            .columns
+            .iter()
+            .map(|column| format!("{}.{}", self.table, column.name()))
+            .collect();
         format!(
             "SELECT {} FROM {} WHERE {} AND ({names}) > ({}) ORDER BY {} OFFSET ${} LIMIT 1",
             texts.join(", "),
@@ -159,12 +179,18 @@ impl Store {
     ) -> Result<()> {
         let mut sql = sql.replace("{range}", &key.range());
         for number in 1..=parameters.len() {
-            sql = sql.replace(&format!("{{{number}}}"), &format!("${}", 2 * key.columns.len() + number));
+            sql = sql.replace(
+                &format!("{{{number}}}"),
+                &format!("${}", 2 * key.columns.len() + number),
+            );
         }
         let (mut after, mut pace) = (key.end(0), PortionSizer::new());
         loop {
             let begun = Instant::now();
-            let portion = match self.check_portion(key, &sql, parameters, &after, pace.rows).await {
+            let portion = match self
+                .check_portion(key, &sql, parameters, &after, pace.rows)
+                .await
+            {
                 Err(error) if error.is_timeout() && pace.shrink() => continue,
                 portion => portion?,
             };
@@ -192,8 +218,11 @@ impl Store {
         let offset = rows - 1;
         bounds.push(&offset);
         let row = transaction.row(&key.boundary(), &bounds).await?;
-        let until =
-            row.map(|row| (0..key.columns.len()).map(|column| row.get(column)).collect::<IndexPosition>());
+        let until = row.map(|row| {
+            (0..key.columns.len())
+                .map(|column| row.get(column))
+                .collect::<IndexPosition>()
+        });
         let last = until.clone().unwrap_or_else(|| key.end(1));
         bounds.pop();
         bounds.extend(last.iter().map(|value| value as &(dyn ToSql + Sync)));
@@ -210,7 +239,8 @@ impl crate::pool::Transaction<'_> {
     pub(super) async fn check_settings(&self) -> Result<()> {
         let sql = "SELECT set_config('statement_timeout', $1, true), set_config('transaction_read_only', 'on', true),
             set_config('plan_cache_mode', 'force_custom_plan', true), set_config('enable_seqscan', 'off', true)";
-        self.execute(sql, &[&STATEMENT_TIMEOUT_MS.to_string()]).await?;
+        self.execute(sql, &[&STATEMENT_TIMEOUT_MS.to_string()])
+            .await?;
         Ok(())
     }
 }

@@ -2,7 +2,8 @@
 
 use address::{
     AddressCorrection, AddressError, AddressField, AddressInput, AddressVerdict, CheckedAddress,
-    ConfirmationLevel, ParsedAddress, VerificationStrictness, VerifiedAddress, is_one_component_apart,
+    ConfirmationLevel, ParsedAddress, VerificationStrictness, VerifiedAddress,
+    is_one_component_apart,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -55,7 +56,8 @@ struct SmartyAnalysis {
 
 /// The answer for each of `count` addresses of a batch: the first candidate, or null where there is none.
 pub(super) fn by_input(body: &[u8], count: usize) -> Result<Vec<Value>, String> {
-    let unreadable = |error: serde_json::Error| format!("the provider's answer cannot be read: {error}");
+    let unreadable =
+        |error: serde_json::Error| format!("the provider's answer cannot be read: {error}");
     let candidates: Vec<SmartyCandidate> = serde_json::from_slice(body).map_err(unreadable)?;
     let mut answers = vec![Value::Null; count];
     for candidate in candidates {
@@ -77,23 +79,32 @@ pub(super) fn judge(
     strictness: VerificationStrictness,
 ) -> AddressVerdict {
     let known = serde_json::from_value::<SmartyCandidate>(answer.clone()).ok();
-    match known.as_ref().and_then(|candidate| Some((candidate, candidate.level()?))) {
+    match known
+        .as_ref()
+        .and_then(|candidate| Some((candidate, candidate.level()?)))
+    {
         Some((candidate, level)) => {
             let parsed = candidate.parsed(reading.parsed());
             if is_one_component_apart(reading.parsed(), &parsed) {
-                return candidate.verified(reading.parsed(), parsed, level).demand(strictness);
+                return candidate
+                    .verified(reading.parsed(), parsed, level)
+                    .demand(strictness);
             }
             if reading.failure().is_some() {
                 return reading.verdict();
             }
             let only = parsed.one_line;
             let refusal = format!("the postal service knows no such address, only {only}");
-            reading.unconfirmed(AddressError::Provider(refusal)).demand(strictness)
+            reading
+                .unconfirmed(AddressError::Provider(refusal))
+                .demand(strictness)
         }
         None if reading.failure().is_some() => reading.verdict(),
         None => {
             let refusal = "the postal service knows no such address".to_owned();
-            reading.unconfirmed(AddressError::Provider(refusal)).demand(strictness)
+            reading
+                .unconfirmed(AddressError::Provider(refusal))
+                .demand(strictness)
         }
     }
 }
@@ -110,7 +121,11 @@ impl SmartyCandidate {
 
     /// The provider's form, read as any address is, so that it has the same identity whoever verified it.
     fn parsed(&self, sent: &ParsedAddress) -> ParsedAddress {
-        let SmartyComponents { secondary_designator, secondary_number, .. } = &self.components;
+        let SmartyComponents {
+            secondary_designator,
+            secondary_number,
+            ..
+        } = &self.components;
         let unit = format!("{secondary_designator} {secondary_number}");
         let unit = unit.trim();
         let house = self.delivery_line_1.strip_suffix(unit).map(str::trim_end);
@@ -124,10 +139,17 @@ impl SmartyCandidate {
             "" => String::new(),
             name => format!("URB {name}"),
         };
-        for part in [urbanization.as_str(), self.delivery_line_2.as_str(), care_of(sent)] {
+        for part in [
+            urbanization.as_str(),
+            self.delivery_line_2.as_str(),
+            care_of(sent),
+        ] {
             if !part.is_empty() {
-                address_2 =
-                    if address_2.is_empty() { part.to_owned() } else { format!("{address_2}, {part}") };
+                address_2 = if address_2.is_empty() {
+                    part.to_owned()
+                } else {
+                    format!("{address_2}, {part}")
+                };
             }
         }
         let zip = format!("{}-{}", self.components.zipcode, self.components.plus4_code);
@@ -156,8 +178,14 @@ impl SmartyCandidate {
             }
         });
         // A place that is only the ZIP's is none of the address.
-        let is_located = !matches!(self.metadata.precision.as_str(), "" | "Unknown" | "None" | "Zip5");
-        let mut verified = VerifiedAddress { written_id: sent.id(), ..parsed.verified(corrections, level) };
+        let is_located = !matches!(
+            self.metadata.precision.as_str(),
+            "" | "Unknown" | "None" | "Zip5"
+        );
+        let mut verified = VerifiedAddress {
+            written_id: sent.id(),
+            ..parsed.verified(corrections, level)
+        };
         verified.shortfall = shortfall;
         if let (true, Some(latitude), Some(longitude)) =
             (is_located, self.metadata.latitude, self.metadata.longitude)
@@ -176,7 +204,11 @@ impl SmartyCandidate {
 
 /// A care-of line as it was sent: a provider does not return it.
 fn care_of(sent: &ParsedAddress) -> &str {
-    if sent.line2.starts_with("c/o ") || sent.line2.starts_with("Attn ") { &sent.line2 } else { "" }
+    if sent.line2.starts_with("c/o ") || sent.line2.starts_with("Attn ") {
+        &sent.line2
+    } else {
+        ""
+    }
 }
 
 fn corrections(sent: &ParsedAddress, now: &ParsedAddress) -> Vec<AddressCorrection> {
@@ -188,6 +220,10 @@ fn corrections(sent: &ParsedAddress, now: &ParsedAddress) -> Vec<AddressCorrecti
     ]
     .into_iter()
     .filter(|(_, from, to)| from != to)
-    .map(|(field, from, to)| AddressCorrection { field, from: from.clone(), to: to.clone() })
+    .map(|(field, from, to)| AddressCorrection {
+        field,
+        from: from.clone(),
+        to: to.clone(),
+    })
     .collect()
 }

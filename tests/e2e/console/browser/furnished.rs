@@ -1,7 +1,8 @@
 //! The demo team with something on every page.
 
 use pillarbox_tests::{
-    ApiResponse, Browser, ConsoleClient, CrmClient, StackOptions, TestStack, WebhookSink, eventually,
+    ApiResponse, Browser, ConsoleClient, CrmClient, StackOptions, TestStack, WebhookSink,
+    eventually,
 };
 use serde_json::{Value, json};
 use store::{MemberRole, Team};
@@ -26,15 +27,23 @@ pub(super) struct Furnished {
 
 impl Furnished {
     pub(super) async fn new() -> Self {
-        let options = StackOptions { syncers: 1, dispatchers: 1, ..StackOptions::default() };
+        let options = StackOptions {
+            syncers: 1,
+            dispatchers: 1,
+            ..StackOptions::default()
+        };
         let (stack, url) = super::stack(options).await;
         let sink = WebhookSink::start().await;
         let mut file: Value = serde_norway::from_str(TEAM).unwrap();
         let demo = &mut file["teams"][0];
         demo["endpoints"] = json!([{"url": sink.url}]);
-        let tier = json!({"name": "Tier", "formula": "IF(lifetime_value > 500, \"VIP\", \"Regular\")"});
+        let tier =
+            json!({"name": "Tier", "formula": "IF(lifetime_value > 500, \"VIP\", \"Regular\")"});
         demo["columns"].as_array_mut().unwrap().push(tier);
-        let till_key = demo["integrations"][0]["keys"][0]["key"].as_str().unwrap().to_owned();
+        let till_key = demo["integrations"][0]["keys"][0]["key"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         let key = demo["keys"][0]["key"].as_str().unwrap().to_owned();
         stack.apply(file).await;
         let teams = stack.store.team_list("", 10).await.unwrap();
@@ -42,14 +51,22 @@ impl Furnished {
         mail(&stack, &sink, &key).await;
         let crm = CrmClient::on(stack, &till_key);
         sync(&crm).await;
-        Self { stack: crm.stack, url, sink, team, key }
+        Self {
+            stack: crm.stack,
+            url,
+            sink,
+            team,
+            key,
+        }
     }
 
     /// Sends recipients to a campaign of the demo.
     pub(super) async fn send(&self, campaign: &str, recipients: &[Value]) -> ApiResponse {
         let bearer = format!("Bearer {}", self.key);
         let body = json!({"campaign_id": campaign, "recipients": recipients}).to_string();
-        self.stack.post_with(&[("authorization", bearer.as_str())], body).await
+        self.stack
+            .post_with(&[("authorization", bearer.as_str())], body)
+            .await
     }
 
     /// A browser in which somebody of the demo team has signed in.
@@ -68,7 +85,9 @@ impl Furnished {
             "version" | "step" => return "1".to_owned(),
             "token" => return "a-link-that-nobody-made".to_owned(),
             "design_id" => "SELECT design_id FROM designs WHERE team_id = $1",
-            "entry_id" => "SELECT entry_id FROM recipients WHERE team_id = $1 AND status = 'mailed'",
+            "entry_id" => {
+                "SELECT entry_id FROM recipients WHERE team_id = $1 AND status = 'mailed'"
+            }
             "integration_id" => "SELECT integration_id FROM integrations WHERE team_id = $1",
             "sync_id" => {
                 "SELECT sync_id FROM syncs JOIN integrations USING (integration_id) WHERE integrations.team_id = $1"
@@ -80,15 +99,23 @@ impl Furnished {
             "charge_id" => "SELECT charge_id FROM charges WHERE team_id = $1",
             other => panic!("say here what stands for {{{other}}} of a new route"),
         };
-        let row = self.stack.sql.query_one(&format!("{sql} LIMIT 1"), &[&self.team.team_id.0]).await;
-        row.unwrap_or_else(|error| panic!("{error:?}: {sql}")).get::<_, uuid::Uuid>(0).to_string()
+        let row = self
+            .stack
+            .sql
+            .query_one(&format!("{sql} LIMIT 1"), &[&self.team.team_id.0])
+            .await;
+        row.unwrap_or_else(|error| panic!("{error:?}: {sql}"))
+            .get::<_, uuid::Uuid>(0)
+            .to_string()
     }
 }
 
 /// Sends the demo's recipients, and scans the first card.
 async fn mail(stack: &TestStack, sink: &WebhookSink, key: &str) {
     let bearer = format!("Bearer {key}");
-    let sent = stack.post_with(&[("authorization", bearer.as_str())], RECIPIENTS).await;
+    let sent = stack
+        .post_with(&[("authorization", bearer.as_str())], RECIPIENTS)
+        .await;
     assert_eq!(sent.status, 200, "{}", sent.text);
     let code = pillarbox_tests::cards(stack).await.remove(0);
     stack.scan(&code).await;

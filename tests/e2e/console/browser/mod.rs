@@ -14,7 +14,11 @@ async fn stack(options: StackOptions) -> (TestStack, String) {
     let mut settings = options.settings;
     // Plain http.
     settings.push(("CONSOLE__SECURE_COOKIES", "false".to_owned()));
-    let mut stack = TestStack::with(StackOptions { settings, ..options }).await;
+    let mut stack = TestStack::with(StackOptions {
+        settings,
+        ..options
+    })
+    .await;
     let url = stack.console().await;
     (stack, url)
 }
@@ -35,14 +39,24 @@ async fn a_person_signs_in_makes_a_key_and_uses_it() {
     let browser = signed_in(&stack, &url, MemberRole::Admin).await;
     browser.follow("API keys").await;
     browser.fill("Name", "Website").await;
-    browser.choose("Opens", "Full access: recipients and formulas").await;
+    browser
+        .choose("Opens", "Full access: recipients and formulas")
+        .await;
     browser.press("Make the key").await;
     browser.until_text("Copy it now").await;
     let page = browser.text().await;
-    let key = page.split_whitespace().find(|word| word.starts_with("pk_live_")).expect("the key is shown");
-    let body = json!({"campaign_id": pillarbox_tests::CAMPAIGN, "recipients": [person(1)]}).to_string();
+    let key = page
+        .split_whitespace()
+        .find(|word| word.starts_with("pk_live_"))
+        .expect("the key is shown");
+    let body =
+        json!({"campaign_id": pillarbox_tests::CAMPAIGN, "recipients": [person(1)]}).to_string();
     let bearer = format!("Bearer {key}");
-    let send = async || stack.post_with(&[("authorization", bearer.as_str())], body.clone()).await;
+    let send = async || {
+        stack
+            .post_with(&[("authorization", bearer.as_str())], body.clone())
+            .await
+    };
     assert_eq!(send().await.reasons(), ["mailed"]);
     browser.press("Revoke the key Website").await;
     browser.until_text("From now on it opens nothing").await;
@@ -68,8 +82,15 @@ async fn a_test_event_reaches_the_endpoint_and_a_paused_one_gets_no_scans() {
     browser.press("Resume").await;
     browser.until_text("Pause").await;
     world.stack.scan(&codes[2]).await;
-    eventually("the sink hears of the scan after the pause", async || heard(3).await).await;
-    assert_eq!(world.stack.count(sql).await, made + 1, "the scan during the pause is delivered to nobody");
+    eventually("the sink hears of the scan after the pause", async || {
+        heard(3).await
+    })
+    .await;
+    assert_eq!(
+        world.stack.count(sql).await,
+        made + 1,
+        "the scan during the pause is delivered to nobody"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -87,7 +108,12 @@ async fn a_formula_is_previewed_while_it_is_typed_and_saved() {
     browser.until_text("Hello Amelia").await;
     browser.press("Save").await;
     browser.until_text("The column is saved.").await;
-    let stored = world.stack.store.column_get(world.team.team_id, "salute").await.unwrap();
+    let stored = world
+        .stack
+        .store
+        .column_get(world.team.team_id, "salute")
+        .await
+        .unwrap();
     assert_eq!(stored.formula.as_deref(), Some("\"Hello \" + first_name"));
 }
 
@@ -98,10 +124,18 @@ async fn a_design_is_changed_with_its_mistake_told_and_what_prints_is_seen() {
     browser.follow("Designs").await;
     browser.follow("Spring planting").await;
     let document = browser.value("Document (JSON)").await;
-    browser.fill("Document (JSON)", &document.replace("Inter Bold", "Comic Sans")).await;
+    browser
+        .fill(
+            "Document (JSON)",
+            &document.replace("Inter Bold", "Comic Sans"),
+        )
+        .await;
     browser.press("Save as a new version").await;
     browser.until_text("On the front, item").await;
-    let better = browser.value("Document (JSON)").await.replace("Comic Sans", "Lora Bold");
+    let better = browser
+        .value("Document (JSON)")
+        .await
+        .replace("Comic Sans", "Lora Bold");
     browser.fill("Document (JSON)", &better).await;
     browser.press("Save as a new version").await;
     browser.until_text("The design is saved.").await;
@@ -121,7 +155,9 @@ async fn a_condition_that_is_built_filters_the_next_send() {
     browser.choose("Operator", "is greater than").await;
     browser.fill("Value", "500").await;
     browser.press("Count who matches").await;
-    browser.until_text("The campaign has received nobody yet.").await;
+    browser
+        .until_text("The campaign has received nobody yet.")
+        .await;
     browser.press("Save").await;
     browser.until_text("The conditions are saved.").await;
     let rich = [(901, "501"), (902, "12")].map(|(number, spent)| {
@@ -129,16 +165,24 @@ async fn a_condition_that_is_built_filters_the_next_send() {
         recipient["lifetime_value"] = spent.into();
         recipient
     });
-    assert_eq!(world.send("PA-HELLO1", &rich).await.reasons(), ["mailed", "filtered_conditions"]);
+    assert_eq!(
+        world.send("PA-HELLO1", &rich).await.reasons(),
+        ["mailed", "filtered_conditions"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_recipient_who_is_removed_is_not_mailed_again() {
     let world = Furnished::new().await;
-    assert_eq!(world.send("PA-HELLO1", &[person(1)]).await.reasons(), ["mailed"]);
+    assert_eq!(
+        world.send("PA-HELLO1", &[person(1)]).await.reasons(),
+        ["mailed"]
+    );
     let browser = world.browser(MemberRole::Admin).await;
     browser.go("/campaigns/PA-HELLO1/recipients").await;
-    browser.press("Remove Pat Reader1, 1 Main St, Austin, TX 78701").await;
+    browser
+        .press("Remove Pat Reader1, 1 Main St, Austin, TX 78701")
+        .await;
     browser.until_text("The recipient is removed.").await;
     let again = world.send("PA-HELLO1", &[person(1), person(2)]).await;
     assert_eq!(again.reasons(), ["removed_by_sender", "mailed"]);

@@ -14,8 +14,15 @@ const SCREENSHOTS: &str = "PILLARBOX_SCREENSHOTS";
 
 /// What a picture of a page is called: the words of its route.
 fn name(route: &str) -> String {
-    let words: Vec<&str> = route.split(['/', '{', '}']).filter(|word| !word.is_empty()).collect();
-    if words.is_empty() { "home".to_owned() } else { words.join("-") }
+    let words: Vec<&str> = route
+        .split(['/', '{', '}'])
+        .filter(|word| !word.is_empty())
+        .collect();
+    if words.is_empty() {
+        "home".to_owned()
+    } else {
+        words.join("-")
+    }
 }
 
 /// The address of a route's page.
@@ -33,15 +40,26 @@ async fn address(world: &Furnished, route: &str) -> String {
 /// The routes of pages that are read in a browser: no pictures and no files.
 async fn pages(world: &Furnished, visitor: &ConsoleClient) -> Vec<(&'static str, String)> {
     let mut pages = Vec::new();
-    for route in route::all().into_iter().filter(|route| route.method == Method::GET) {
+    for route in route::all()
+        .into_iter()
+        .filter(|route| route.method == Method::GET)
+    {
         let address = address(world, route.path).await;
         let page = visitor.get(&address).await;
         if page.status.is_redirection() {
             // Who is signed in needs no sign-in.
             continue;
         }
-        assert!(page.status.is_success() || route.path.contains("token"), "{address}: {}", page.status);
-        if page.headers["content-type"].to_str().unwrap().starts_with("text/html") {
+        assert!(
+            page.status.is_success() || route.path.contains("token"),
+            "{address}: {}",
+            page.status
+        );
+        if page.headers["content-type"]
+            .to_str()
+            .unwrap()
+            .starts_with("text/html")
+        {
             pages.push((route.path, address));
         }
     }
@@ -54,13 +72,22 @@ async fn look(route: &str, browser: &Browser, folder: Option<&Path>) -> Vec<Stri
         browser.picture(folder, &name(route)).await;
     }
     let barriers = browser.barriers().await;
-    barriers.into_iter().map(|barrier| format!("{route}: {barrier}")).collect()
+    barriers
+        .into_iter()
+        .map(|barrier| format!("{route}: {barrier}"))
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_page_can_be_read_reached_by_keyboard_and_used_on_a_phone() {
     let world = Furnished::new().await;
-    let visitor = ConsoleClient::new(&world.stack, &world.url, world.team.team_id, MemberRole::Owner).await;
+    let visitor = ConsoleClient::new(
+        &world.stack,
+        &world.url,
+        world.team.team_id,
+        MemberRole::Owner,
+    )
+    .await;
     let screenshots = std::env::var_os(SCREENSHOTS).map(PathBuf::from);
     let stranger = Browser::open(&world.url).await;
     stranger.go("/sign-in").await;
@@ -79,7 +106,8 @@ async fn empty_pages_can_be_used_by_everybody_too() {
     let (stack, url) = super::stack(pillarbox_tests::StackOptions::default()).await;
     let owner = super::signed_in(&stack, &url, MemberRole::Owner).await;
     let mut barriers = Vec::new();
-    let is_list = |route: &route::ConsoleRoute| route.method == Method::GET && !route.path.contains('{');
+    let is_list =
+        |route: &route::ConsoleRoute| route.method == Method::GET && !route.path.contains('{');
     for route in route::all().into_iter().filter(is_list) {
         owner.go(route.path).await;
         barriers.extend(look(route.path, &owner, None).await);

@@ -11,7 +11,12 @@ use tokio::process::Command;
 use super::{FORMULAS, INTEGRATIONS, installed, node};
 
 /// The scenarios for servers that offer nothing but tools.
-const SCENARIOS: [&str; 4] = ["server-initialize", "ping", "tools-list", "dns-rebinding-protection"];
+const SCENARIOS: [&str; 4] = [
+    "server-initialize",
+    "ping",
+    "tools-list",
+    "dns-rebinding-protection",
+];
 
 /// Where the proxy passes requests on to, and what it adds to them.
 #[derive(Clone)]
@@ -24,7 +29,11 @@ struct Proxy {
 /// Starts a proxy to this gateway; returns where it listens.
 async fn proxy(gateway: &str, key: &str) -> String {
     let authorization = format!("Bearer {key}").parse().unwrap();
-    let state = Proxy { gateway: gateway.to_owned(), authorization, client: reqwest::Client::new() };
+    let state = Proxy {
+        gateway: gateway.to_owned(),
+        authorization,
+        client: reqwest::Client::new(),
+    };
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let router = Router::new().fallback(pass_on).with_state(state);
@@ -41,8 +50,14 @@ async fn pass_on(
 ) -> Response {
     headers.insert(header::AUTHORIZATION, proxy.authorization);
     headers.remove(header::CONTENT_LENGTH);
-    let request = proxy.client.request(method, format!("{}{uri}", proxy.gateway)).headers(headers).body(body);
-    let Ok(answer) = request.send().await else { return StatusCode::BAD_GATEWAY.into_response() };
+    let request = proxy
+        .client
+        .request(method, format!("{}{uri}", proxy.gateway))
+        .headers(headers)
+        .body(body);
+    let Ok(answer) = request.send().await else {
+        return StatusCode::BAD_GATEWAY.into_response();
+    };
     let (status, headers) = (answer.status(), answer.headers().clone());
     let mut response = Response::new(Body::from(answer.bytes().await.unwrap_or_default()));
     *response.status_mut() = status;
@@ -54,9 +69,15 @@ async fn conforms(gateway: &str, path: &str, key: &str) {
     let url = format!("{}{path}", proxy(gateway, key).await);
     for scenario in SCENARIOS {
         let mut command = Command::new(node());
-        command.arg(installed().join("node_modules/@modelcontextprotocol/conformance/dist/index.js"));
-        command.args(["server", "--url", &url, "--scenario", scenario]).kill_on_drop(true);
-        let output = tokio::time::timeout(super::PATIENCE, command.output()).await.expect("it ends").unwrap();
+        command
+            .arg(installed().join("node_modules/@modelcontextprotocol/conformance/dist/index.js"));
+        command
+            .args(["server", "--url", &url, "--scenario", scenario])
+            .kill_on_drop(true);
+        let output = tokio::time::timeout(super::PATIENCE, command.output())
+            .await
+            .expect("it ends")
+            .unwrap();
         let told = String::from_utf8_lossy(&output.stdout);
         assert!(
             output.status.success() && told.contains(" 0 failed, 0 warnings"),
@@ -73,6 +94,10 @@ async fn the_integrations_server_passes_the_scenarios_that_apply() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_formula_server_passes_the_scenarios_that_apply() {
-    let stack = TestStack::with(StackOptions { mailers: 0, ..StackOptions::default() }).await;
+    let stack = TestStack::with(StackOptions {
+        mailers: 0,
+        ..StackOptions::default()
+    })
+    .await;
     conforms(&stack.url, FORMULAS, KEY).await;
 }

@@ -30,7 +30,10 @@ fn failing(tool: &str, arguments: Value, code: &str) -> Step {
 fn beginning(server: &str, tools: &[&str]) -> Vec<Step> {
     let unknown = json!({"do": "call", "name": "format_disk", "arguments": {}});
     vec![
-        step(json!({"do": "initialize"}), json!({"version": "2025-11-25", "server": server})),
+        step(
+            json!({"do": "initialize"}),
+            json!({"version": "2025-11-25", "server": server}),
+        ),
         step(json!({"do": "ping"}), json!({"pong": true})),
         step(json!({"do": "list"}), json!({"tools": tools})),
         step(unknown, json!({"error": {"code": -32601}})),
@@ -51,32 +54,66 @@ pub(super) fn integration_plan() -> Vec<Step> {
     let ann = json!({"external_id": "a", "fields": {"first": "Ann"}});
     let faulty = json!({"external_id": "f", "fields": {"fax": "1"}});
     let records = json!({"records": [ann, faulty]});
-    let many: Vec<_> = (0..1001).map(|number| json!({"external_id": number.to_string()})).collect();
+    let many: Vec<_> = (0..1001)
+        .map(|number| json!({"external_id": number.to_string()}))
+        .collect();
     let unknown_sync = json!({"syncId": "0197f3a0-0000-7000-8000-000000000000"});
     let huge = json!({"records": [{"external_id": "x".repeat(4_456_448)}]});
     let too_large = json!({"do": "call", "name": "push_records", "arguments": huge});
     let mut plan = beginning("pillarbox-integrations", &tools);
     plan.push(step(too_large, json!({"error": {"code": -32600}})));
     plan.extend([
-        call("get_status", json!({}), json!({"openSync": null, "integration": {"name": "CRM"}})),
-        call("declare_schema", json!({"fields": [{"key": "note"}]}), json!({"ok": true, "added": 1})),
+        call(
+            "get_status",
+            json!({}),
+            json!({"openSync": null, "integration": {"name": "CRM"}}),
+        ),
+        call(
+            "declare_schema",
+            json!({"fields": [{"key": "note"}]}),
+            json!({"ok": true, "added": 1}),
+        ),
         failing("declare_schema", json!({"fields": [{}]}), "invalid_request"),
         failing("push_records", records.clone(), "no_open_sync"),
         failing("complete_sync", json!({}), "no_open_sync"),
         failing("get_rejections", json!({}), "sync_not_found"),
-        call("validate_records", records.clone(), json!({"validated": true, "accepted": 1, "rejected": 1})),
-        call("begin_sync", json!({"mode": "full", "idempotencyKey": "b"}), json!({"mode": "full"})),
+        call(
+            "validate_records",
+            records.clone(),
+            json!({"validated": true, "accepted": 1, "rejected": 1}),
+        ),
+        call(
+            "begin_sync",
+            json!({"mode": "full", "idempotencyKey": "b"}),
+            json!({"mode": "full"}),
+        ),
         failing("begin_sync", json!({"mode": "delta"}), "sync_in_progress"),
         failing("push_records", json!({"records": many}), "too_many_records"),
-        call("push_records", records, json!({"accepted": 1, "deleted": 0, "rejected": 1})),
-        call("get_rejections", json!({"limit": 10}), json!({"type": "rejection", "nextAfter": null})),
-        call("get_rejections", json!({"type": "warning"}), json!({"items": []})),
+        call(
+            "push_records",
+            records,
+            json!({"accepted": 1, "deleted": 0, "rejected": 1}),
+        ),
+        call(
+            "get_rejections",
+            json!({"limit": 10}),
+            json!({"type": "rejection", "nextAfter": null}),
+        ),
+        call(
+            "get_rejections",
+            json!({"type": "warning"}),
+            json!({"items": []}),
+        ),
         failing("get_rejections", unknown_sync, "sync_not_found"),
         failing("get_rejections", json!({"syncId": "x"}), "invalid_sync_id"),
         failing("get_rejections", json!({"type": "x"}), "invalid_type"),
         failing("get_rejections", json!({"after": "x"}), "invalid_cursor"),
         failing("get_rejections", json!({"limit": 0}), "invalid_limit"),
-        call("complete_sync", json!({}), json!({"ok": true, "recordsUpserted": 1, "markedRemoved": 0})),
+        call(
+            "complete_sync",
+            json!({}),
+            json!({"ok": true, "recordsUpserted": 1, "markedRemoved": 0}),
+        ),
     ]);
     plan
 }
@@ -97,23 +134,55 @@ pub(super) fn formula_plan() -> Vec<Step> {
     let mistaken = json!({"formula": "LENN(first_name)"});
     let mut plan = beginning("pillarbox-formulas", &tools);
     plan.extend([
-        call("list_columns", json!({"search": "birth"}), json!({"nextAfter": null})),
+        call(
+            "list_columns",
+            json!({"search": "birth"}),
+            json!({"nextAfter": null}),
+        ),
         failing("list_columns", json!({"limit": 0}), "invalid_request"),
-        call("list_functions", json!({"search": "no such function"}), json!({"functions": []})),
+        call(
+            "list_functions",
+            json!({"search": "no such function"}),
+            json!({"functions": []}),
+        ),
         call(
             "check_formula",
             json!({"formula": "LEN(first_name)"}),
             json!({"valid": true, "type": "number"}),
         ),
-        call("check_formula", mistaken.clone(), json!({"valid": false, "columns": []})),
-        call("preview_formula", preview, json!({"source": "rows", "type": "number"})),
-        call("preview_formula", json!({"formula": "1 / 0"}), json!({"source": "address_book", "rows": []})),
+        call(
+            "check_formula",
+            mistaken.clone(),
+            json!({"valid": false, "columns": []}),
+        ),
+        call(
+            "preview_formula",
+            preview,
+            json!({"source": "rows", "type": "number"}),
+        ),
+        call(
+            "preview_formula",
+            json!({"formula": "1 / 0"}),
+            json!({"source": "address_book", "rows": []}),
+        ),
         failing("preview_formula", mistaken, "invalid_formula"),
         failing("preview_formula", named("nothing"), "column_not_found"),
-        call("save_formula", length.clone(), json!({"outcome": "created", "type": "number"})),
+        call(
+            "save_formula",
+            length.clone(),
+            json!({"outcome": "created", "type": "number"}),
+        ),
         call("save_formula", length, json!({"outcome": "unchanged"})),
-        failing("save_formula", json!({"name": "city", "formula": "1"}), "not_a_formula_column"),
-        failing("save_formula", json!({"name": "x", "formula": "LENN(1)"}), "invalid_formula"),
+        failing(
+            "save_formula",
+            json!({"name": "city", "formula": "1"}),
+            "not_a_formula_column",
+        ),
+        failing(
+            "save_formula",
+            json!({"name": "x", "formula": "LENN(1)"}),
+            "invalid_formula",
+        ),
         failing("save_formula", json!({"formula": "1"}), "invalid_request"),
         call(
             "explain_formula",

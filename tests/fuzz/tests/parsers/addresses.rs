@@ -42,36 +42,61 @@ fn parts(text: &str) -> [&str; 5] {
 }
 
 fn input<'a>([address_1, address_2, city, state, zip]: [&'a str; 5]) -> AddressInput<'a> {
-    AddressInput { address_1, address_2, city, state, zip }
+    AddressInput {
+        address_1,
+        address_2,
+        city,
+        state,
+        zip,
+    }
 }
 
 #[test]
 fn fuzz_address() {
-    Target::new(ADDRESSES).words(WORDS).cases(4_000).run_text(|text| {
-        let sent = input(parts(text));
-        let parsed = parse(sent);
-        prop_assert_eq!(parse(sent).id(), parsed.id());
-        let _ = one_line_as_sent(sent);
-        let AddressVerdict::Deliverable(verified) = verify(sent) else { return Ok(()) };
-        prop_assert!(text.len() >= 5, "made of nothing");
-        let is_zip = |zip: &str| zip.len() == 5 && zip.bytes().all(|byte| byte.is_ascii_digit());
-        prop_assert!(is_zip(&verified.zip) && verified.state.len() == 2 && !verified.city.is_empty());
-        // What prints is what was sent and a few words: nobody's card overflows by what an address becomes.
-        prop_assert!(verified.one_line.len() <= text.len() * 2 + 100, "{}", verified.one_line);
-        prop_assert!(!verified.one_line.contains(char::is_control), "{:?}", verified.one_line);
-        Ok(())
-    });
+    Target::new(ADDRESSES)
+        .words(WORDS)
+        .cases(4_000)
+        .run_text(|text| {
+            let sent = input(parts(text));
+            let parsed = parse(sent);
+            prop_assert_eq!(parse(sent).id(), parsed.id());
+            let _ = one_line_as_sent(sent);
+            let AddressVerdict::Deliverable(verified) = verify(sent) else {
+                return Ok(());
+            };
+            prop_assert!(text.len() >= 5, "made of nothing");
+            let is_zip =
+                |zip: &str| zip.len() == 5 && zip.bytes().all(|byte| byte.is_ascii_digit());
+            prop_assert!(
+                is_zip(&verified.zip) && verified.state.len() == 2 && !verified.city.is_empty()
+            );
+            // What prints is what was sent and a few words: nobody's card overflows by what an address becomes.
+            prop_assert!(
+                verified.one_line.len() <= text.len() * 2 + 100,
+                "{}",
+                verified.one_line
+            );
+            prop_assert!(
+                !verified.one_line.contains(char::is_control),
+                "{:?}",
+                verified.one_line
+            );
+            Ok(())
+        });
 }
 
 #[test]
 fn fuzz_address_line() {
     let lines = ADDRESSES.map(|address| address.replace('|', ", "));
-    Target::new(lines).words(WORDS).cases(3_000).run_text(|text| {
-        prop_assert_eq!(parse_one_line(text).id(), parse_one_line(text).id());
-        if let Ok(listed) = AddressListEntry::from_line(text) {
-            prop_assert!(listed.line.len() <= text.len() * 2 + 100, "{}", listed.line);
-            prop_assert!(!listed.line.contains(char::is_control), "{:?}", listed.line);
-        }
-        Ok(())
-    });
+    Target::new(lines)
+        .words(WORDS)
+        .cases(3_000)
+        .run_text(|text| {
+            prop_assert_eq!(parse_one_line(text).id(), parse_one_line(text).id());
+            if let Ok(listed) = AddressListEntry::from_line(text) {
+                prop_assert!(listed.line.len() <= text.len() * 2 + 100, "{}", listed.line);
+                prop_assert!(!listed.line.contains(char::is_control), "{:?}", listed.line);
+            }
+            Ok(())
+        });
 }

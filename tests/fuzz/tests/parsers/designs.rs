@@ -43,15 +43,25 @@ fn fuzz_design() {
     let typesetter = std::cell::RefCell::new(Typesetter::new());
     // Most of its time is shaping of letters.
     Target::new(DOCUMENTS).words(WORDS).cases(300).run(|text| {
-        let Ok(value) = serde_json::from_slice(text) else { return Ok(()) };
-        let Ok(document) = PrintableDesign::parse(&value) else { return Ok(()) };
+        let Ok(value) = serde_json::from_slice(text) else {
+            return Ok(());
+        };
+        let Ok(document) = PrintableDesign::parse(&value) else {
+            return Ok(());
+        };
         let plan = LayoutPlan::new(document);
         let mut typesetter = typesetter.borrow_mut();
-        for recipient in
-            [Somebody(""), Somebody("Nina"), Somebody("مرحبا 😀 e\u{301}\u{202e} https://example.com/")]
-        {
+        for recipient in [
+            Somebody(""),
+            Somebody("Nina"),
+            Somebody("مرحبا 😀 e\u{301}\u{202e} https://example.com/"),
+        ] {
             let decided = plan.decide(&mut typesetter, &recipient);
-            prop_assert_eq!(&plan.decide(&mut typesetter, &recipient), &decided, "the same each time");
+            prop_assert_eq!(
+                &plan.decide(&mut typesetter, &recipient),
+                &decided,
+                "the same each time"
+            );
             let _ = plan.pages(&mut typesetter, &recipient);
         }
         Ok(())
@@ -60,16 +70,30 @@ fn fuzz_design() {
 
 #[test]
 fn fuzz_template() {
-    let samples = ["Hello {{first_name|friend}},\nyour {{pet}} waits.", "{{a}}{{b|}}", "} { {} }} plain"];
-    Target::new(samples).words(["{{", "}}", "|", "{{x}}", "{{ y | z }}"]).cases(3_000).run_text(|source| {
-        let Ok(template) = TextTemplate::parse(source) else { return Ok(()) };
-        let names: Vec<&str> = template.fields().collect();
-        prop_assert!(names.iter().all(|name| !name.trim().is_empty()));
-        let filled = template.render(|_| Some("v"));
-        prop_assert!(filled.empty_fields.is_empty());
-        prop_assert!(filled.text.chars().count() <= source.chars().count() + names.len());
-        let unfilled = template.render(|_| None);
-        prop_assert!(unfilled.empty_fields.iter().all(|name| names.contains(name)));
-        Ok(())
-    });
+    let samples = [
+        "Hello {{first_name|friend}},\nyour {{pet}} waits.",
+        "{{a}}{{b|}}",
+        "} { {} }} plain",
+    ];
+    Target::new(samples)
+        .words(["{{", "}}", "|", "{{x}}", "{{ y | z }}"])
+        .cases(3_000)
+        .run_text(|source| {
+            let Ok(template) = TextTemplate::parse(source) else {
+                return Ok(());
+            };
+            let names: Vec<&str> = template.fields().collect();
+            prop_assert!(names.iter().all(|name| !name.trim().is_empty()));
+            let filled = template.render(|_| Some("v"));
+            prop_assert!(filled.empty_fields.is_empty());
+            prop_assert!(filled.text.chars().count() <= source.chars().count() + names.len());
+            let unfilled = template.render(|_| None);
+            prop_assert!(
+                unfilled
+                    .empty_fields
+                    .iter()
+                    .all(|name| names.contains(name))
+            );
+            Ok(())
+        });
 }

@@ -49,28 +49,48 @@ fn fuzz_values() {
         "2/29",
         " Ünï ",
     ];
-    let words = ["1e308", "-0", "0000", "9999-12-31", "24:00", "Z", "%", "Y", "false", "٣", "\u{a0}"];
-    Target::new(samples).words(words).cases(4_000).run_text(|text| {
-        for column_type in ColumnType::ALL {
-            let read = value::read(column_type, text);
-            prop_assert_eq!(value::fits(column_type, text), read.is_ok());
-            let Ok(Some(value)) = read else { continue };
-            if let ColumnValue::Number(number) = value {
-                prop_assert!(number.is_finite() && !(number == 0.0 && number.is_sign_negative()));
+    let words = [
+        "1e308",
+        "-0",
+        "0000",
+        "9999-12-31",
+        "24:00",
+        "Z",
+        "%",
+        "Y",
+        "false",
+        "٣",
+        "\u{a0}",
+    ];
+    Target::new(samples)
+        .words(words)
+        .cases(4_000)
+        .run_text(|text| {
+            for column_type in ColumnType::ALL {
+                let read = value::read(column_type, text);
+                prop_assert_eq!(value::fits(column_type, text), read.is_ok());
+                let Ok(Some(value)) = read else { continue };
+                if let ColumnValue::Number(number) = value {
+                    prop_assert!(
+                        number.is_finite() && !(number == 0.0 && number.is_sign_negative())
+                    );
+                }
+                // As it is written, it reads as the same again.
+                prop_assert_eq!(
+                    value::read(column_type, &value.to_string()),
+                    Ok(Some(value))
+                );
             }
-            // As it is written, it reads as the same again.
-            prop_assert_eq!(value::read(column_type, &value.to_string()), Ok(Some(value)));
-        }
-        if let Some(birthday) = Birthday::parse(text) {
-            prop_assert_eq!(Birthday::parse(&birthday.to_string()), Some(birthday));
-            let _ = birthday.is_kept_within_days(today(), 365);
-        }
-        let cut = cut_value(text);
-        prop_assert!(cut.chars().count() <= MAX_VALUE_CHARS && text.starts_with(cut));
-        let folded = fold_name(text);
-        prop_assert_eq!(fold_name(&folded), folded);
-        Ok(())
-    });
+            if let Some(birthday) = Birthday::parse(text) {
+                prop_assert_eq!(Birthday::parse(&birthday.to_string()), Some(birthday));
+                let _ = birthday.is_kept_within_days(today(), 365);
+            }
+            let cut = cut_value(text);
+            prop_assert!(cut.chars().count() <= MAX_VALUE_CHARS && text.starts_with(cut));
+            let folded = fold_name(text);
+            prop_assert_eq!(fold_name(&folded), folded);
+            Ok(())
+        });
 }
 
 #[test]
@@ -98,18 +118,28 @@ fn fuzz_conditions() {
         ]
         .map(|(column, value)| (column.to_owned(), value.to_owned())),
     );
-    Target::new(CONDITIONS).words(words).cases(3_000).run(|text| {
-        let Ok(document) = serde_json::from_slice(text) else { return Ok(()) };
-        let Ok(conditions) = FilterConditions::parse(&document, type_of) else { return Ok(()) };
-        let is_in = conditions.matches(&row, today());
-        let _ = conditions.matches(&HashMap::<String, String>::new(), today());
-        let stored = serde_json::to_value(&conditions).unwrap();
-        let again = FilterConditions::parse(&stored, type_of).unwrap();
-        prop_assert_eq!(again.matches(&row, today()), is_in);
-        prop_assert!(again.columns().eq(conditions.columns()));
-        prop_assert!(!conditions.is_empty() || is_in, "nobody is left out by nothing");
-        Ok(())
-    });
+    Target::new(CONDITIONS)
+        .words(words)
+        .cases(3_000)
+        .run(|text| {
+            let Ok(document) = serde_json::from_slice(text) else {
+                return Ok(());
+            };
+            let Ok(conditions) = FilterConditions::parse(&document, type_of) else {
+                return Ok(());
+            };
+            let is_in = conditions.matches(&row, today());
+            let _ = conditions.matches(&HashMap::<String, String>::new(), today());
+            let stored = serde_json::to_value(&conditions).unwrap();
+            let again = FilterConditions::parse(&stored, type_of).unwrap();
+            prop_assert_eq!(again.matches(&row, today()), is_in);
+            prop_assert!(again.columns().eq(conditions.columns()));
+            prop_assert!(
+                !conditions.is_empty() || is_in,
+                "nobody is left out by nothing"
+            );
+            Ok(())
+        });
 }
 
 #[test]
@@ -124,16 +154,31 @@ fn fuzz_area() {
         "1e-320",
         "\"bbox\": [1],",
     ];
-    Target::new(AREAS).words(words).cases(2_000).run_text(|text| {
-        let Ok(area) = GeoArea::parse(text) else { return Ok(()) };
-        let polygons: Vec<_> = area.polygons().collect();
-        prop_assert!(!polygons.is_empty());
-        for (longitude, latitude) in polygons.iter().flatten().filter_map(|ring| ring.first()).take(50) {
-            prop_assert!((-180.0..=180.0).contains(longitude) && (-90.0..=90.0).contains(latitude));
-        }
-        let (longitude, latitude) = polygons[0][0][0];
-        prop_assert!(area.contains(latitude, longitude), "its corner is on its border");
-        prop_assert!(!area.contains(f64::NAN, 0.0) && !area.contains(0.0, f64::NAN));
-        Ok(())
-    });
+    Target::new(AREAS)
+        .words(words)
+        .cases(2_000)
+        .run_text(|text| {
+            let Ok(area) = GeoArea::parse(text) else {
+                return Ok(());
+            };
+            let polygons: Vec<_> = area.polygons().collect();
+            prop_assert!(!polygons.is_empty());
+            for (longitude, latitude) in polygons
+                .iter()
+                .flatten()
+                .filter_map(|ring| ring.first())
+                .take(50)
+            {
+                prop_assert!(
+                    (-180.0..=180.0).contains(longitude) && (-90.0..=90.0).contains(latitude)
+                );
+            }
+            let (longitude, latitude) = polygons[0][0][0];
+            prop_assert!(
+                area.contains(latitude, longitude),
+                "its corner is on its border"
+            );
+            prop_assert!(!area.contains(f64::NAN, 0.0) && !area.contains(0.0, f64::NAN));
+            Ok(())
+        });
 }

@@ -22,7 +22,10 @@ const FORMULAS: [&str; 7] = [
 
 #[test]
 fn fuzz_formula() {
-    let column = |name: &str, column_type| InputColumn { name: name.to_owned(), column_type };
+    let column = |name: &str, column_type| InputColumn {
+        name: name.to_owned(),
+        column_type,
+    };
     let columns = [
         column("first_name", ColumnType::Text),
         column("age", ColumnType::Number),
@@ -32,7 +35,10 @@ fn fuzz_formula() {
     let row = |values: [&str; 4]| {
         let names = ["first_name", "age", "first order", "vip"];
         HashMap::from_iter(
-            names.into_iter().zip(values).map(|(name, value)| (name.to_owned(), value.to_owned())),
+            names
+                .into_iter()
+                .zip(values)
+                .map(|(name, value)| (name.to_owned(), value.to_owned())),
         )
     };
     let rows: [HashMap<String, String>; 3] = [
@@ -41,7 +47,9 @@ fn fuzz_formula() {
         row([&"aé".repeat(300), "1e308", "9999-12-31", "no"]),
     ];
     let today = NaiveDate::from_ymd_opt(2026, 1, 31).unwrap();
-    let calls = functions().iter().flat_map(|help| [format!("{}(", help.name), help.example.to_owned()]);
+    let calls = functions()
+        .iter()
+        .flat_map(|help| [format!("{}(", help.name), help.example.to_owned()]);
     let signs = [
         "+",
         "*",
@@ -61,27 +69,42 @@ fn fuzz_formula() {
     ]
     .map(str::to_owned);
     // Compiling takes a thread with a stack of its own.
-    Target::new(FORMULAS).words(calls.chain(signs)).cases(1_500).run_text(|source| {
-        let formula = match compile(source, &columns) {
-            Ok(formula) => formula,
-            Err(problems) => {
-                prop_assert!((1..=MAX_PROBLEMS).contains(&problems.len()));
-                let length = source.chars().count();
-                prop_assert!(
-                    problems.iter().all(|problem| problem.offset + problem.length <= length),
-                    "{problems:?}"
+    Target::new(FORMULAS)
+        .words(calls.chain(signs))
+        .cases(1_500)
+        .run_text(|source| {
+            let formula = match compile(source, &columns) {
+                Ok(formula) => formula,
+                Err(problems) => {
+                    prop_assert!((1..=MAX_PROBLEMS).contains(&problems.len()));
+                    let length = source.chars().count();
+                    prop_assert!(
+                        problems
+                            .iter()
+                            .all(|problem| problem.offset + problem.length <= length),
+                        "{problems:?}"
+                    );
+                    return Ok(());
+                }
+            };
+            for row in &rows {
+                let outcome = formula.evaluate(row, today);
+                prop_assert_eq!(
+                    &formula.evaluate(row, today),
+                    &outcome,
+                    "the same each time"
                 );
-                return Ok(());
+                let EvaluatedCell::Value(found) = outcome else {
+                    continue;
+                };
+                let text = found.to_string();
+                prop_assert!(text.chars().count() <= MAX_VALUE_CHARS);
+                prop_assert!(
+                    value::fits(formula.result_type(), &text),
+                    "{text} as {:?}",
+                    formula.result_type()
+                );
             }
-        };
-        for row in &rows {
-            let outcome = formula.evaluate(row, today);
-            prop_assert_eq!(&formula.evaluate(row, today), &outcome, "the same each time");
-            let EvaluatedCell::Value(found) = outcome else { continue };
-            let text = found.to_string();
-            prop_assert!(text.chars().count() <= MAX_VALUE_CHARS);
-            prop_assert!(value::fits(formula.result_type(), &text), "{text} as {:?}", formula.result_type());
-        }
-        Ok(())
-    });
+            Ok(())
+        });
 }

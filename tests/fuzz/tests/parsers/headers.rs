@@ -21,15 +21,23 @@ fn fuzz_forwarded_for() {
     let trusted: [IpNet; 1] = ["10.0.0.0/8".parse().unwrap()];
     let peer: IpAddr = "10.0.0.9".parse().unwrap();
     let stranger: IpAddr = "198.51.100.1".parse().unwrap();
-    Target::new(samples).words([",", "[", "]", "10.0.0.1", "::", "%eth0"]).run(|value| {
-        let Ok(value) = HeaderValue::from_bytes(value) else { return Ok(()) };
-        let headers = HeaderMap::from_iter([("x-forwarded-for".parse().unwrap(), value)]);
-        prop_assert_eq!(source_address(stranger, &headers, &trusted), stranger, "a stranger is not believed");
-        let source = source_address(peer, &headers, &trusted);
-        prop_assert_eq!(source.to_canonical(), source);
-        prop_assert!(subject("send", source).len() <= 32);
-        Ok(())
-    });
+    Target::new(samples)
+        .words([",", "[", "]", "10.0.0.1", "::", "%eth0"])
+        .run(|value| {
+            let Ok(value) = HeaderValue::from_bytes(value) else {
+                return Ok(());
+            };
+            let headers = HeaderMap::from_iter([("x-forwarded-for".parse().unwrap(), value)]);
+            prop_assert_eq!(
+                source_address(stranger, &headers, &trusted),
+                stranger,
+                "a stranger is not believed"
+            );
+            let source = source_address(peer, &headers, &trusted);
+            prop_assert_eq!(source.to_canonical(), source);
+            prop_assert!(subject("send", source).len() <= 32);
+            Ok(())
+        });
 }
 
 #[test]
@@ -39,13 +47,15 @@ fn fuzz_traceparent() {
         "ff-0-0-0",
         "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more",
     ];
-    Target::new(samples).words(["-", "00", "ff", "A"]).run_text(|text| {
-        let context = TraceContext::from_header(Some(text));
-        prop_assert_eq!(context.trace_id().len(), 32);
-        let header = context.header();
-        prop_assert_eq!(header.len(), 55);
-        let again = TraceContext::from_header(Some(&header));
-        prop_assert_eq!(again.trace_id(), context.trace_id());
-        Ok(())
-    });
+    Target::new(samples)
+        .words(["-", "00", "ff", "A"])
+        .run_text(|text| {
+            let context = TraceContext::from_header(Some(text));
+            prop_assert_eq!(context.trace_id().len(), 32);
+            let header = context.header();
+            prop_assert_eq!(header.len(), 55);
+            let again = TraceContext::from_header(Some(&header));
+            prop_assert_eq!(again.trace_id(), context.trace_id());
+            Ok(())
+        });
 }

@@ -40,25 +40,46 @@ fn fields() -> Vec<IntegrationField> {
 fn fuzz_push_batch() {
     let fields = fields();
     Target::new(BATCHES).words(WORDS).cases(3_000).run(|body| {
-        let Ok(batch) = split_batch(body) else { return Ok(()) };
+        let Ok(batch) = split_batch(body) else {
+            return Ok(());
+        };
         prop_assert!(batch.records.len() <= RECORDS_PER_BATCH);
         let checked = check_batch(&batch, &FieldSchema::new(&fields));
         let answer = checked.answer();
-        prop_assert_eq!(answer.accepted + answer.deleted + answer.rejected, batch.records.len());
+        prop_assert_eq!(
+            answer.accepted + answer.deleted + answer.rejected,
+            batch.records.len()
+        );
         let dry = checked.dry_run_answer();
-        prop_assert_eq!((dry.accepted, dry.rejected), (answer.accepted + answer.deleted, answer.rejected));
-        let ids = checked.upserts.iter().map(|upsert| &upsert.external_id).chain(&checked.deletes);
+        prop_assert_eq!(
+            (dry.accepted, dry.rejected),
+            (answer.accepted + answer.deleted, answer.rejected)
+        );
+        let ids = checked
+            .upserts
+            .iter()
+            .map(|upsert| &upsert.external_id)
+            .chain(&checked.deletes);
         for id in ids.chain(&checked.rejected_ids) {
-            prop_assert!((1..=128).contains(&id.chars().count()) && !id.contains('\0'), "{id:?}");
+            prop_assert!(
+                (1..=128).contains(&id.chars().count()) && !id.contains('\0'),
+                "{id:?}"
+            );
         }
         // What was accepted is accepted again as it is stored, and is the same.
         for upsert in &checked.upserts {
-            let stored = json!({"records": [{"external_id": upsert.external_id, "fields": upsert.values}]})
-                .to_string();
+            let stored =
+                json!({"records": [{"external_id": upsert.external_id, "fields": upsert.values}]})
+                    .to_string();
             let again = split_batch(stored.as_bytes()).unwrap();
             let again = check_batch(&again, &FieldSchema::new(&fields));
             prop_assert_eq!(again.upserts.len(), 1, "{}", stored);
-            prop_assert_eq!(again.upserts[0].values.fingerprint(), upsert.values.fingerprint(), "{}", stored);
+            prop_assert_eq!(
+                again.upserts[0].values.fingerprint(),
+                upsert.values.fingerprint(),
+                "{}",
+                stored
+            );
         }
         Ok(())
     });
@@ -67,7 +88,9 @@ fn fuzz_push_batch() {
 #[test]
 fn fuzz_push_declaration() {
     Target::new([DECLARATION]).words(WORDS).run(|body| {
-        let Ok(fields) = read_declaration(body) else { return Ok(()) };
+        let Ok(fields) = read_declaration(body) else {
+            return Ok(());
+        };
         prop_assert!(fields.len() <= DECLARED_FIELDS);
         let written = json!({"fields": fields}).to_string();
         prop_assert_eq!(read_declaration(written.as_bytes()).unwrap(), fields);

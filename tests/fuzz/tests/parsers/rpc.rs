@@ -33,13 +33,16 @@ fn fuzz_rpc_message() {
             Ok(RpcMessage::Notification) => return Ok(()),
             Ok(RpcMessage::Request { id, params, .. }) => {
                 if let Ok(call) = ToolCall::read(params) {
-                    let is_object = call.arguments.is_none_or(|arguments| arguments.get().starts_with('{'));
+                    let is_object = call
+                        .arguments
+                        .is_none_or(|arguments| arguments.get().starts_with('{'));
                     prop_assert!(is_object);
                 }
                 // The id of the same message, had it been too large to be read. It is found in whatever portions the bytes come.
                 for portion in [1, 7, body.len()] {
                     let mut scan = RequestIdFinder::default();
-                    body.chunks(portion.max(1)).for_each(|bytes| scan.pass(bytes));
+                    body.chunks(portion.max(1))
+                        .for_each(|bytes| scan.pass(bytes));
                     prop_assert!(
                         scan.id().is_none_or(|found| found.get() == id.get()),
                         "{:?} for {}",
@@ -64,7 +67,9 @@ fn fuzz_rpc_id_scan() {
         let mut scan = RequestIdFinder::default();
         scan.pass(body);
         let id = scan.id().map(|id| id.get().to_owned());
-        prop_assert!(id.is_none_or(|id| id.len() <= 256 && serde_json::from_str::<&RawValue>(&id).is_ok()));
+        prop_assert!(
+            id.is_none_or(|id| id.len() <= 256 && serde_json::from_str::<&RawValue>(&id).is_ok())
+        );
         Ok(())
     });
 }

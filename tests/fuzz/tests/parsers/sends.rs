@@ -34,11 +34,19 @@ const NAMES: [&str; 10] = [
 /// The request with these recipients, written anew.
 fn written(recipients: &[SentRecipient<'_>]) -> Vec<u8> {
     let object = |recipient: &SentRecipient<'_>| {
-        let reference = recipient.reference.iter().map(|text| ("reference".to_owned(), json!(text)));
-        let fields = recipient.fields.iter().map(|(name, value)| (name.clone().into_owned(), json!(value)));
+        let reference = recipient
+            .reference
+            .iter()
+            .map(|text| ("reference".to_owned(), json!(text)));
+        let fields = recipient
+            .fields
+            .iter()
+            .map(|(name, value)| (name.clone().into_owned(), json!(value)));
         Value::Object(fields.chain(reference).collect::<Map<_, _>>())
     };
-    json!({"recipients": recipients.iter().map(object).collect::<Vec<_>>()}).to_string().into_bytes()
+    json!({"recipients": recipients.iter().map(object).collect::<Vec<_>>()})
+        .to_string()
+        .into_bytes()
 }
 
 /// What is kept of a recipient, by name: JSON objects keep no order, and names that are too long are left out.
@@ -51,7 +59,9 @@ fn kept(mut recipient: SentRecipient<'_>) -> SentRecipient<'_> {
 fn is_sound(recipient: &SentRecipient<'_>) -> Verdict {
     let mut names = HashSet::new();
     for (name, value) in &recipient.fields {
-        prop_assert!(!name.is_empty() && name.trim() == name && name.chars().count() <= FIELD_NAME_CHARS);
+        prop_assert!(
+            !name.is_empty() && name.trim() == name && name.chars().count() <= FIELD_NAME_CHARS
+        );
         prop_assert!(names.insert(name.to_lowercase()), "{name} twice");
         prop_assert!(value.trim() == value && !value.contains('\0'));
     }
@@ -74,7 +84,10 @@ fn fuzz_send_request() {
         let again = written(&request.recipients);
         let again = parse(&again).unwrap().recipients;
         let campaign: CampaignId = "PA-7K2M9Q".parse().unwrap();
-        prop_assert_eq!(fingerprint(&campaign, &again), fingerprint(&campaign, &request.recipients));
+        prop_assert_eq!(
+            fingerprint(&campaign, &again),
+            fingerprint(&campaign, &request.recipients)
+        );
         let before: Vec<_> = request.recipients.into_iter().map(kept).collect();
         prop_assert_eq!(again.into_iter().map(kept).collect::<Vec<_>>(), before);
         Ok(())
@@ -83,7 +96,12 @@ fn fuzz_send_request() {
 
 #[test]
 fn fuzz_ids() {
-    let samples = ["PA-7K2M9Q", "01938f3e-7b1c-7d33-9f00-0123456789ab", "aB3dE6gH9j-2", "order-17"];
+    let samples = [
+        "PA-7K2M9Q",
+        "01938f3e-7b1c-7d33-9f00-0123456789ab",
+        "aB3dE6gH9j-2",
+        "order-17",
+    ];
     Target::new(samples).run_text(|text| {
         if let Ok(id) = text.parse::<CampaignId>() {
             prop_assert_eq!(id.to_string(), text);

@@ -95,7 +95,14 @@ pub(super) async fn show(
 ) -> Result<Response, PageError> {
     let (Query(cursor), Query(noticed)) = (cursor?, noticed?);
     let frame = PageFrame::new(&person, "/address-book").with_notice(noticed.notice);
-    columns_page(&console, &person, frame, &cursor.after, NewColumnInput::default()).await
+    columns_page(
+        &console,
+        &person,
+        frame,
+        &cursor.after,
+        NewColumnInput::default(),
+    )
+    .await
 }
 
 async fn columns_page(
@@ -105,16 +112,39 @@ async fn columns_page(
     after: &str,
     typed: NewColumnInput,
 ) -> Result<Response, PageError> {
-    let mut columns = console.process.store.column_page(person.0.team_id, after, LINES + 1).await?;
+    let mut columns = console
+        .process
+        .store
+        .column_page(person.0.team_id, after, LINES + 1)
+        .await?;
     let is_more = columns.len() as i64 > LINES;
     columns.truncate(LINES as usize);
-    let encoded = |name: &str| url::form_urlencoded::byte_serialize(name.as_bytes()).collect::<String>();
-    let next = columns.last().filter(|_| is_more).map(|last| encoded(&last.name_key));
-    let built_in = if after.is_empty() { BuiltInColumn::ALL.to_vec() } else { Vec::new() };
+    let encoded =
+        |name: &str| url::form_urlencoded::byte_serialize(name.as_bytes()).collect::<String>();
+    let next = columns
+        .last()
+        .filter(|_| is_more)
+        .map(|last| encoded(&last.name_key));
+    let built_in = if after.is_empty() {
+        BuiltInColumn::ALL.to_vec()
+    } else {
+        Vec::new()
+    };
     let uses = uses(console, person).await?;
     let is_refused = typed.problem.is_some();
-    let shown = ColumnsPage { frame, built_in, columns, uses, next, typed };
-    Ok(if is_refused { refused(&shown) } else { page(&shown) })
+    let shown = ColumnsPage {
+        frame,
+        built_in,
+        columns,
+        uses,
+        next,
+        typed,
+    };
+    Ok(if is_refused {
+        refused(&shown)
+    } else {
+        page(&shown)
+    })
 }
 
 /// What uses the team's columns.
@@ -136,14 +166,23 @@ pub(super) async fn create(
     if !is_visible(&name) {
         let problem = Some("Give a name that can be seen.".to_owned());
         let frame = PageFrame::new(&person, "/address-book");
-        return columns_page(&console, &person, frame, "", NewColumnInput { name, problem }).await;
+        return columns_page(
+            &console,
+            &person,
+            frame,
+            "",
+            NewColumnInput { name, problem },
+        )
+        .await;
     }
     let (team_id, now) = (person.0.team_id, console.process.clock.now());
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
     match columns::create(&transaction, team_id, &name, column_type, now).await {
         Ok(name) => {
-            transaction.activity_add(&person.0, "column.created", &name, now).await?;
+            transaction
+                .activity_add(&person.0, "column.created", &name, now)
+                .await?;
             transaction.commit().await?;
             Ok(done(ADDRESS, ActionNotice::ColumnSaved))
         }
@@ -152,7 +191,14 @@ pub(super) async fn create(
             drop(transaction);
             drop(connection);
             let frame = PageFrame::new(&person, "/address-book");
-            columns_page(&console, &person, frame, "", NewColumnInput { name, problem }).await
+            columns_page(
+                &console,
+                &person,
+                frame,
+                "",
+                NewColumnInput { name, problem },
+            )
+            .await
         }
     }
 }
@@ -194,9 +240,17 @@ async fn set_lock(
     let now = console.process.clock.now();
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    let name = transaction.column_lock(person.0.team_id, column, is_locked).await?;
-    let action = if is_locked { "column.locked" } else { "column.unlocked" };
-    transaction.activity_add(&person.0, action, &name, now).await?;
+    let name = transaction
+        .column_lock(person.0.team_id, column, is_locked)
+        .await?;
+    let action = if is_locked {
+        "column.locked"
+    } else {
+        "column.unlocked"
+    };
+    transaction
+        .activity_add(&person.0, action, &name, now)
+        .await?;
     transaction.commit().await?;
     Ok(())
 }

@@ -67,7 +67,9 @@ async fn owned(
     integration_id: IntegrationId,
 ) -> Result<Integration, PageError> {
     let all = console.process.store.integration_list(team_id).await?;
-    all.into_iter().find(|own| own.integration_id == integration_id).ok_or(PageError::NotFound)
+    all.into_iter()
+        .find(|own| own.integration_id == integration_id)
+        .ok_or(PageError::NotFound)
 }
 
 /// The list, in the order of arrival.
@@ -81,13 +83,22 @@ pub(super) async fn list(
     let team_id = person.0.team_id;
     let integration = owned(&console, team_id, integration_id).await?;
     let after = BookCursor::Contact(integration_id, cursor.after);
-    let book = console.process.store.address_book_page(team_id, after, LINES).await?;
+    let book = console
+        .process
+        .store
+        .address_book_page(team_id, after, LINES)
+        .await?;
     let next = match book.next {
         Some(BookCursor::Contact(of, number)) if of == integration_id => Some(number),
         _ => None,
     };
     let frame = PageFrame::new(&person, "/address-book");
-    Ok(page(&ContactsPage { frame, integration, contacts: book.lines, next }))
+    Ok(page(&ContactsPage {
+        frame,
+        integration,
+        contacts: book.lines,
+        next,
+    }))
 }
 
 /// One contact, by the integration's own id.
@@ -101,11 +112,24 @@ pub(super) async fn show(
     let store = &console.process.store;
     let integration = owned(&console, person.0.team_id, integration_id).await?;
     let id = named.id.trim().to_owned();
-    let contact = if id.contains('\0') { None } else { store.contact_get(integration_id, &id).await? };
+    let contact = if id.contains('\0') {
+        None
+    } else {
+        store.contact_get(integration_id, &id).await?
+    };
     let fields = store.field_list(integration_id).await?;
-    let values = contact.iter().flat_map(|contact| pushed(contact, &fields)).collect();
+    let values = contact
+        .iter()
+        .flat_map(|contact| pushed(contact, &fields))
+        .collect();
     let frame = PageFrame::new(&person, "/address-book");
-    Ok(page(&ContactPage { frame, integration, id, contact, values }))
+    Ok(page(&ContactPage {
+        frame,
+        integration,
+        id,
+        contact,
+        values,
+    }))
 }
 
 /// What a contact's fields hold, and the columns that they fill.
@@ -113,9 +137,21 @@ fn pushed<'a>(
     contact: &'a Contact,
     fields: &'a [IntegrationField],
 ) -> impl Iterator<Item = PushedValueRow> + 'a {
-    contact.fields.iter().filter(|(_, value)| !value.is_empty()).map(|(key, value)| {
-        let semantic = fields.iter().find(|field| field.key == *key).and_then(|field| field.semantic);
-        let column = semantic.map_or_else(|| fold_name(key), |semantic| semantic.as_str().to_owned());
-        PushedValueRow { field: key.clone(), column, value: value.clone() }
-    })
+    contact
+        .fields
+        .iter()
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(key, value)| {
+            let semantic = fields
+                .iter()
+                .find(|field| field.key == *key)
+                .and_then(|field| field.semantic);
+            let column =
+                semantic.map_or_else(|| fold_name(key), |semantic| semantic.as_str().to_owned());
+            PushedValueRow {
+                field: key.clone(),
+                column,
+                value: value.clone(),
+            }
+        })
 }

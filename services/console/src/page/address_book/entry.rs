@@ -6,7 +6,9 @@ use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use serde::Deserialize;
-use store::{BookEntry, BookEntryCursor, BookEntryLine, ColumnKind, ColumnSource, Integration, TeamColumn};
+use store::{
+    BookEntry, BookEntryCursor, BookEntryLine, ColumnKind, ColumnSource, Integration, TeamColumn,
+};
 use uuid::Uuid;
 
 use super::person_values;
@@ -61,11 +63,19 @@ pub(super) async fn list(
 ) -> Result<Response, PageError> {
     let Query(asked) = asked?;
     let (store, team_id) = (&console.process.store, person.0.team_id);
-    let after = BookEntryCursor { name_key: asked.after, entry_id: asked.after_id.unwrap_or_default() };
-    let mut entries = store.entry_name_list(team_id, &beginning(&asked.search), &after, LINES + 1).await?;
+    let after = BookEntryCursor {
+        name_key: asked.after,
+        entry_id: asked.after_id.unwrap_or_default(),
+    };
+    let mut entries = store
+        .entry_name_list(team_id, &beginning(&asked.search), &after, LINES + 1)
+        .await?;
     let is_more = entries.len() as i64 > LINES;
     entries.truncate(LINES as usize);
-    let next = entries.last().filter(|_| is_more).map(|last| next(&asked.search, last));
+    let next = entries
+        .last()
+        .filter(|_| is_more)
+        .map(|last| next(&asked.search, last));
     let integrations = store.integration_list(team_id).await?;
     Ok(page(&BookEntriesPage {
         frame: PageFrame::new(&person, "/address-book"),
@@ -87,7 +97,11 @@ fn next(search: &str, last: &BookEntryLine) -> String {
 
 /// What people type, as names are kept: `Miles, Ada` is `Miles Ada`.
 fn beginning(search: &str) -> String {
-    search.split([' ', ',']).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    search
+        .split([' ', ','])
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// One entry.
@@ -100,46 +114,85 @@ pub(super) async fn show(
     let (store, team_id) = (&console.process.store, person.0.team_id);
     let entry = store.entry_get(team_id, entry_id).await?;
     let columns = store.column_list(team_id).await?;
-    let asker = columns::ColumnsContext { store, team_id, now: console.process.clock.now() };
-    let today = asker.today().await.map_err(|error| PageError::Internal(error.into()))?;
+    let asker = columns::ColumnsContext {
+        store,
+        team_id,
+        now: console.process.clock.now(),
+    };
+    let today = asker
+        .today()
+        .await
+        .map_err(|error| PageError::Internal(error.into()))?;
     let values = person_values(&entry);
     let formulas = computed::FormulaColumns::new(&columns);
     let computed = formulas.over(&values, today);
     let mut known = built_in(&entry, &values);
     known.extend(columns.iter().filter_map(|column| own(column, &computed)));
-    let name = format!("{} {}", entry.address.first_name, entry.address.last_name).trim().to_owned();
-    let name = if name.is_empty() { "Without a name".to_owned() } else { name };
-    Ok(page(&BookEntryPage { frame: PageFrame::new(&person, "/address-book"), name, entry, known }))
+    let name = format!("{} {}", entry.address.first_name, entry.address.last_name)
+        .trim()
+        .to_owned();
+    let name = if name.is_empty() {
+        "Without a name".to_owned()
+    } else {
+        name
+    };
+    Ok(page(&BookEntryPage {
+        frame: PageFrame::new(&person, "/address-book"),
+        name,
+        entry,
+        known,
+    }))
 }
 
 fn built_in(entry: &BookEntry, values: &dyn ValueLookup) -> Vec<BookEntryValueRow> {
     use BuiltInColumn::{Address1, Address2, City, State, Zip};
     let origin = |column| match column {
         Address1 | Address2 | City | State | Zip => {
-            format!("Sent, then verified: {}", entry.address.verification.replace('_', " "))
+            format!(
+                "Sent, then verified: {}",
+                entry.address.verification.replace('_', " ")
+            )
         }
         _ => "Sent".to_owned(),
     };
     let known = |column: BuiltInColumn| {
         let value = values.value(column.key())?.to_owned();
-        Some(BookEntryValueRow { column: column.key().to_owned(), value, origin: origin(column) })
+        Some(BookEntryValueRow {
+            column: column.key().to_owned(),
+            value,
+            origin: origin(column),
+        })
     };
     BuiltInColumn::ALL.into_iter().filter_map(known).collect()
 }
 
 /// A value in a column of the team's. Of computed ones a blank is shown too.
 fn own(column: &TeamColumn, computed: &dyn ValueLookup) -> Option<BookEntryValueRow> {
-    let value = computed.value(&column.name_key).unwrap_or_default().to_owned();
+    let value = computed
+        .value(&column.name_key)
+        .unwrap_or_default()
+        .to_owned();
     let origin = match (column.kind, column.source) {
         (ColumnKind::Custom, _) if value.is_empty() => return None,
         (ColumnKind::Custom, ColumnSource::Owner) => "Sent; your team made the column".to_owned(),
         (ColumnKind::Custom, ColumnSource::Api) => "Sent; a request made the column".to_owned(),
-        (ColumnKind::Custom, ColumnSource::Integration) => "Sent; an integration made the column".to_owned(),
-        (ColumnKind::Formula, _) => format!("Computed: {}", column.formula.as_deref().unwrap_or_default()),
-        (ColumnKind::Ai, _) if value.is_empty() => "Not written by the language model yet".to_owned(),
+        (ColumnKind::Custom, ColumnSource::Integration) => {
+            "Sent; an integration made the column".to_owned()
+        }
+        (ColumnKind::Formula, _) => format!(
+            "Computed: {}",
+            column.formula.as_deref().unwrap_or_default()
+        ),
+        (ColumnKind::Ai, _) if value.is_empty() => {
+            "Not written by the language model yet".to_owned()
+        }
         (ColumnKind::Ai, _) => "Written by a language model".to_owned(),
     };
-    Some(BookEntryValueRow { column: column.name.clone(), value, origin })
+    Some(BookEntryValueRow {
+        column: column.name.clone(),
+        value,
+        origin,
+    })
 }
 
 #[cfg(test)]

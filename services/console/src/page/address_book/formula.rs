@@ -66,18 +66,37 @@ pub(super) async fn show(
 ) -> Result<Response, PageError> {
     let Query(FormulaQuery { name }) = named?;
     if name.is_empty() {
-        let written = FormulaForm { name, formula: String::new(), seen: String::new() };
+        let written = FormulaForm {
+            name,
+            formula: String::new(),
+            seen: String::new(),
+        };
         return Ok(page(&empty(&person, written)));
     }
     let name_key = audience::fold_name(&name);
-    let column = console.process.store.column_get(person.0.team_id, &name_key).await?;
+    let column = console
+        .process
+        .store
+        .column_get(person.0.team_id, &name_key)
+        .await?;
     if column.kind != ColumnKind::Formula {
         return Err(PageError::NotFound);
     }
     let seen = fingerprint(&column.formula);
-    let written = FormulaForm { name: column.name, formula: column.formula.unwrap_or_default(), seen };
-    let changes = console.process.store.formula_change_list(person.0.team_id, &name_key, CHANGES).await?;
-    Ok(page(&FormulaPage { changes, ..previewed(&console, &person, written).await? }))
+    let written = FormulaForm {
+        name: column.name,
+        formula: column.formula.unwrap_or_default(),
+        seen,
+    };
+    let changes = console
+        .process
+        .store
+        .formula_change_list(person.0.team_id, &name_key, CHANGES)
+        .await?;
+    Ok(page(&FormulaPage {
+        changes,
+        ..previewed(&console, &person, written).await?
+    }))
 }
 
 fn empty(person: &CurrentMember, written: FormulaForm) -> FormulaPage {
@@ -119,27 +138,47 @@ async fn previewed(
     let asker = asker(console, person);
     let begun = Instant::now();
     let is_too_late = || begun.elapsed() > COMPUTING_TIME;
-    let (preview, error) =
-        match columns::preview(asker, arguments, columns::PeopleMasking::Shown, &is_too_late).await {
-            Ok(answer) => (Some(answer), None),
-            Err(error) => (None, Some(error)),
-        };
-    Ok(FormulaPage { preview, ..refused(person, written, error) })
+    let (preview, error) = match columns::preview(
+        asker,
+        arguments,
+        columns::PeopleMasking::Shown,
+        &is_too_late,
+    )
+    .await
+    {
+        Ok(answer) => (Some(answer), None),
+        Err(error) => (None, Some(error)),
+    };
+    Ok(FormulaPage {
+        preview,
+        ..refused(person, written, error)
+    })
 }
 
 /// The page with what is wrong.
-fn refused(person: &CurrentMember, written: FormulaForm, error: Option<FormulaError>) -> FormulaPage {
+fn refused(
+    person: &CurrentMember,
+    written: FormulaForm,
+    error: Option<FormulaError>,
+) -> FormulaPage {
     let page = empty(person, written);
     match error {
         None => page,
         Some(FormulaError::InvalidFormula(problems)) => FormulaPage { problems, ..page },
-        Some(other) => FormulaPage { problem: Some(other.to_string()), ..page },
+        Some(other) => FormulaPage {
+            problem: Some(other.to_string()),
+            ..page
+        },
     }
 }
 
 fn asker<'a>(console: &'a ConsoleState, person: &CurrentMember) -> ColumnsContext<'a> {
     let now = console.process.clock.now();
-    ColumnsContext { store: &console.process.store, team_id: person.0.team_id, now }
+    ColumnsContext {
+        store: &console.process.store,
+        team_id: person.0.team_id,
+        now,
+    }
 }
 
 /// Makes the column or gives it another formula.
@@ -153,7 +192,10 @@ pub(super) async fn save(
         Ok(None) => Ok(done("/address-book/columns", ActionNotice::ColumnSaved)),
         Ok(Some(FormulaConflict { problem, seen })) => {
             let written = FormulaForm { seen, ..written };
-            Ok(answer::refused(&FormulaPage { problem: Some(problem), ..empty(&person, written) }))
+            Ok(answer::refused(&FormulaPage {
+                problem: Some(problem),
+                ..empty(&person, written)
+            }))
         }
         Err(error) => {
             let error = told(error)?;
@@ -171,7 +213,10 @@ struct FormulaConflict {
 
 /// Compares the column that stands with the one that the form was made from; `None` when it is that one.
 fn overtaken(columns: &[TeamColumn], written: &FormulaForm) -> Option<FormulaConflict> {
-    let (name_key, seen) = (audience::fold_name(written.name.trim()), written.seen.clone());
+    let (name_key, seen) = (
+        audience::fold_name(written.name.trim()),
+        written.seen.clone(),
+    );
     let column = columns.iter().find(|column| column.name_key == name_key);
     let problem = match column {
         None if !is_visible(&written.name) => "Give a name that can be seen.".to_owned(),
@@ -187,7 +232,10 @@ fn overtaken(columns: &[TeamColumn], written: &FormulaForm) -> Option<FormulaCon
                 "Nothing was saved: somebody changed this formula since you opened the page. What stands now: {stands} Save \
                  again to put yours in its place."
             );
-            return Some(FormulaConflict { problem, seen: fingerprint(formula) });
+            return Some(FormulaConflict {
+                problem,
+                seen: fingerprint(formula),
+            });
         }
     };
     Some(FormulaConflict { problem, seen })
@@ -212,7 +260,9 @@ async fn attempt(
         return Ok(Some(overtaken));
     }
     let saved = columns::save(&transaction, asker.team_id, save, asker.now).await?;
-    transaction.activity_add(&person.0, "formula.saved", &saved.name, asker.now).await?;
+    transaction
+        .activity_add(&person.0, "formula.saved", &saved.name, asker.now)
+        .await?;
     transaction.commit().await?;
     Ok(None)
 }

@@ -37,11 +37,21 @@ pub(super) async fn list(
     cursor: Result<Query<ChargeListQuery>, QueryRejection>,
 ) -> Result<Response, PageError> {
     let Query(ChargeListQuery { before }) = cursor?;
-    let mut charges = console.process.store.charge_list(person.0.team_id, before, LINES + 1).await?;
+    let mut charges = console
+        .process
+        .store
+        .charge_list(person.0.team_id, before, LINES + 1)
+        .await?;
     let next = cut(&mut charges).map(|last| last.charge_id);
     let public_url = console.process.config.console.public_url.clone();
     let (frame, is_newest) = (PageFrame::new(&person, PART), before.is_none());
-    Ok(page(&ChargesPage { frame, charges, is_newest, next, public_url }))
+    Ok(page(&ChargesPage {
+        frame,
+        charges,
+        is_newest,
+        next,
+        public_url,
+    }))
 }
 
 #[derive(Template)]
@@ -62,7 +72,11 @@ pub(super) async fn show(
     let (store, team_id) = (&console.process.store, person.0.team_id);
     let charge = store.charge_summary(team_id, charge_id).await?;
     let cards = store.charge_cards(team_id, charge_id).await?;
-    Ok(page(&ChargePage { frame: PageFrame::new(&person, PART), charge, cards }))
+    Ok(page(&ChargePage {
+        frame: PageFrame::new(&person, PART),
+        charge,
+        cards,
+    }))
 }
 
 /// What caused a charge, for people.

@@ -36,9 +36,18 @@ pub(super) async fn ask(
         Ok(()) => Ok(done(PART, ActionNotice::TopUpAsked)),
         Err(StoreError::Limit(reason)) => {
             let problem = Some(format!("Not asked for: {reason}."));
-            let typed = BillingPageState { notice: None, amount: typed, problem };
-            let query = LedgerQuery { kind: None, before: None };
-            Ok(refused(&billing_page(&console, &person, query, typed).await?))
+            let typed = BillingPageState {
+                notice: None,
+                amount: typed,
+                problem,
+            };
+            let query = LedgerQuery {
+                kind: None,
+                before: None,
+            };
+            Ok(refused(
+                &billing_page(&console, &person, query, typed).await?,
+            ))
         }
         Err(error) => Err(error.into()),
     }
@@ -48,9 +57,19 @@ async fn add(console: &ConsoleState, person: &CurrentMember, amount: Money) -> s
     let (reference, now) = (random_reference(), console.process.clock.now());
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    transaction.top_up_request_add(person.0.team_id, amount.cents(), &reference, &person.0.name, now).await?;
+    transaction
+        .top_up_request_add(
+            person.0.team_id,
+            amount.cents(),
+            &reference,
+            &person.0.name,
+            now,
+        )
+        .await?;
     let subject = format!("{amount}, {reference}");
-    transaction.activity_add(&person.0, "top_up.requested", &subject, now).await?;
+    transaction
+        .activity_add(&person.0, "top_up.requested", &subject, now)
+        .await?;
     transaction.commit().await
 }
 
@@ -63,7 +82,10 @@ pub(super) async fn withdraw(
     let Path(request_id) = path?;
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    let reference = match transaction.top_up_request_withdraw(person.0.team_id, request_id).await {
+    let reference = match transaction
+        .top_up_request_withdraw(person.0.team_id, request_id)
+        .await
+    {
         Ok(reference) => reference,
         Err(StoreError::NotFound(_)) => {
             drop(transaction);
@@ -73,7 +95,9 @@ pub(super) async fn withdraw(
         Err(error) => return Err(error.into()),
     };
     let now = console.process.clock.now();
-    transaction.activity_add(&person.0, "top_up.withdrawn", &reference, now).await?;
+    transaction
+        .activity_add(&person.0, "top_up.withdrawn", &reference, now)
+        .await?;
     transaction.commit().await?;
     Ok(done(PART, ActionNotice::TopUpWithdrawn))
 }
@@ -84,8 +108,14 @@ async fn withdrawn_before(
     person: &CurrentMember,
     request_id: TopUpRequestId,
 ) -> Result<Response, PageError> {
-    let requests = console.process.store.top_up_request_list(person.0.team_id, REQUESTS).await?;
-    let request = requests.iter().find(|request| request.request_id == request_id);
+    let requests = console
+        .process
+        .store
+        .top_up_request_list(person.0.team_id, REQUESTS)
+        .await?;
+    let request = requests
+        .iter()
+        .find(|request| request.request_id == request_id);
     match request.map(|request| &request.state) {
         Some(TopUpRequestState::Booked) => Ok(done(PART, ActionNotice::TopUpBookedBefore)),
         Some(TopUpRequestState::Withdrawn) => Ok(done(PART, ActionNotice::TopUpWithdrawnBefore)),

@@ -44,7 +44,12 @@ const METRES_PER_MILE: f64 = 1_609.344;
 pub(super) fn routes() -> Vec<ConsoleRoute> {
     vec![
         route::page("/campaigns/{campaign_id}/area", RouteAccess::Member, show),
-        route::upload("/campaigns/{campaign_id}/area", RouteAccess::Manager, FORM_BYTES, save),
+        route::upload(
+            "/campaigns/{campaign_id}/area",
+            RouteAccess::Manager,
+            FORM_BYTES,
+            save,
+        ),
     ]
 }
 
@@ -80,7 +85,10 @@ impl MapProjection {
     fn point(&self, longitude: f64, latitude: f64) -> (f64, f64) {
         let tenths = |units: f64| (units * 10.0).round() / 10.0;
         let east = (longitude - self.west) * self.narrowing;
-        (tenths(east * self.scale), tenths((self.north - latitude) * self.scale))
+        (
+            tenths(east * self.scale),
+            tenths((self.north - latitude) * self.scale),
+        )
     }
 }
 
@@ -90,11 +98,18 @@ struct MapExtent([f64; 4]);
 
 impl MapExtent {
     fn of(polygons: &[Vec<Vec<(f64, f64)>>]) -> Self {
-        let start = [f64::INFINITY, f64::INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY];
+        let start = [
+            f64::INFINITY,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NEG_INFINITY,
+        ];
         let positions = polygons.iter().flatten().flatten();
-        Self(positions.fold(start, |[west, south, east, north], &(x, y)| {
-            [west.min(x), south.min(y), east.max(x), north.max(y)]
-        }))
+        Self(
+            positions.fold(start, |[west, south, east, north], &(x, y)| {
+                [west.min(x), south.min(y), east.max(x), north.max(y)]
+            }),
+        )
     }
 
     /// With room around it.
@@ -112,7 +127,8 @@ impl AreaPicture {
     /// # Errors
     /// [`PageError::Invalid`] when it is no area; such text was never stored.
     pub(super) fn of(geojson: &str) -> Result<Self, PageError> {
-        let area = GeoArea::parse(geojson).map_err(|error| PageError::Invalid(format!("{error}.")))?;
+        let area =
+            GeoArea::parse(geojson).map_err(|error| PageError::Invalid(format!("{error}.")))?;
         Ok(Self::draw(&area.polygons().collect::<Vec<_>>()))
     }
 
@@ -121,10 +137,18 @@ impl AreaPicture {
         let MapExtent([west, south, east, north]) = exact.with_margin();
         let narrowing = f64::midpoint(south, north).to_radians().cos().max(0.01);
         let scale = (WIDTH / ((east - west) * narrowing)).min(HEIGHT / (north - south));
-        let projection = MapProjection { west, north, scale, narrowing };
+        let projection = MapProjection {
+            west,
+            north,
+            scale,
+            narrowing,
+        };
         let size = projection.point(east, south);
         Self {
-            paths: polygons.iter().map(|rings| path(rings, &projection)).collect(),
+            paths: polygons
+                .iter()
+                .map(|rings| path(rings, &projection))
+                .collect(),
             grid: grid(&projection, [west, south, east, north]),
             description: describe(polygons, exact),
             size,
@@ -176,16 +200,26 @@ fn grid(projection: &MapProjection, [west, south, east, north]: [f64; 4]) -> Vec
 fn step(about: f64) -> f64 {
     let power = 10_f64.powf(about.log10().floor());
     let factors = [1.0, 2.0, 5.0];
-    power * factors.into_iter().find(|factor| factor * power >= about).unwrap_or(10.0)
+    power
+        * factors
+            .into_iter()
+            .find(|factor| factor * power >= about)
+            .unwrap_or(10.0)
 }
 
 /// The area in words, for those who do not see the picture.
-fn describe(polygons: &[Vec<Vec<(f64, f64)>>], MapExtent([west, south, east, north]): MapExtent) -> String {
+fn describe(
+    polygons: &[Vec<Vec<(f64, f64)>>],
+    MapExtent([west, south, east, north]): MapExtent,
+) -> String {
     let parts = match polygons.len() {
         1 => "One area".to_owned(),
         many => format!("{many} areas"),
     };
-    let holes: usize = polygons.iter().map(|rings| rings.len().saturating_sub(1)).sum();
+    let holes: usize = polygons
+        .iter()
+        .map(|rings| rings.len().saturating_sub(1))
+        .sum();
     let holes = match holes {
         0 => String::new(),
         1 => " with one hole".to_owned(),
@@ -217,7 +251,14 @@ async fn show(
     noticed: Result<Query<NoticeQuery>, QueryRejection>,
 ) -> Result<Response, PageError> {
     let Query(noticed) = noticed?;
-    area_page(&console, &person, &path?.0, noticed.notice, (String::new(), None)).await
+    area_page(
+        &console,
+        &person,
+        &path?.0,
+        noticed.notice,
+        (String::new(), None),
+    )
+    .await
 }
 
 async fn area_page(
@@ -228,13 +269,27 @@ async fn area_page(
     (typed, problem): (String, Option<String>),
 ) -> Result<Response, PageError> {
     let campaign = find(console, person, campaign_id).await?;
-    let settings = console.process.store.campaign_get(person.0.team_id, campaign_id).await?;
+    let settings = console
+        .process
+        .store
+        .campaign_get(person.0.team_id, campaign_id)
+        .await?;
     let area = settings.and_then(|settings| settings.area);
     let picture = area.as_deref().map(AreaPicture::of).transpose()?;
     let frame = PageFrame::new(person, PART).with_notice(notice);
     let is_refused = problem.is_some();
-    let shown = AreaPage { frame, campaign, picture, typed, problem };
-    Ok(if is_refused { refused(&shown) } else { page(&shown) })
+    let shown = AreaPage {
+        frame,
+        campaign,
+        picture,
+        typed,
+        problem,
+    };
+    Ok(if is_refused {
+        refused(&shown)
+    } else {
+        page(&shown)
+    })
 }
 
 /// Takes a file, or what was pasted, or takes the area away.
@@ -258,20 +313,41 @@ async fn save(
     let problem = match (is_everywhere, geojson) {
         (true, _) => None,
         (false, "") => Some("Choose a file, or paste its content.".to_owned()),
-        (false, geojson) => read(geojson).err().map(|error| format!("Nothing was changed: {error}.")),
+        (false, geojson) => read(geojson)
+            .err()
+            .map(|error| format!("Nothing was changed: {error}.")),
     };
     if problem.is_some() {
-        return area_page(&console, &person, &campaign_id, None, (pasted.to_owned(), problem)).await;
+        return area_page(
+            &console,
+            &person,
+            &campaign_id,
+            None,
+            (pasted.to_owned(), problem),
+        )
+        .await;
     }
     let area = (!is_everywhere).then_some(geojson);
     let now = console.process.clock.now();
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    let name = transaction.campaign_set_area(person.0.team_id, &campaign_id, area, now).await?;
-    let action = if is_everywhere { "campaign_area.removed" } else { "campaign_area.changed" };
-    transaction.activity_add(&person.0, action, &name, now).await?;
+    let name = transaction
+        .campaign_set_area(person.0.team_id, &campaign_id, area, now)
+        .await?;
+    let action = if is_everywhere {
+        "campaign_area.removed"
+    } else {
+        "campaign_area.changed"
+    };
+    transaction
+        .activity_add(&person.0, action, &name, now)
+        .await?;
     transaction.commit().await?;
-    let notice = if is_everywhere { ActionNotice::AreaRemoved } else { ActionNotice::AreaChanged };
+    let notice = if is_everywhere {
+        ActionNotice::AreaRemoved
+    } else {
+        ActionNotice::AreaChanged
+    };
     Ok(done(&format!("/campaigns/{campaign_id}/area"), notice))
 }
 
@@ -296,13 +372,18 @@ mod tests {
                 (west, south),
             ]
         };
-        let picture = AreaPicture::draw(&[vec![square(-98.0, 30.0, 1.0), square(-97.8, 30.2, 0.2)]]);
+        let picture =
+            AreaPicture::draw(&[vec![square(-98.0, 30.0, 1.0), square(-97.8, 30.2, 0.2)]]);
         assert_eq!(picture.paths.len(), 1);
         assert_eq!(picture.paths[0].matches('Z').count(), 2);
         assert!(picture.size.0 <= WIDTH + 0.1 && picture.size.1 <= HEIGHT + 0.1);
         // At this latitude a degree of longitude is 0.86 as long as one of latitude.
         assert!((picture.size.0 / picture.size.1 - 30.5_f64.to_radians().cos()).abs() < 0.01);
-        assert!(picture.description.starts_with("One area with one hole, from latitude 30.000 to 31.000"));
+        assert!(
+            picture
+                .description
+                .starts_with("One area with one hole, from latitude 30.000 to 31.000")
+        );
         assert!(!picture.grid.is_empty() && picture.grid.len() < 40);
     }
 
@@ -314,6 +395,9 @@ mod tests {
 
     #[test]
     fn a_grid_has_round_steps() {
-        assert_eq!([0.07, 0.3, 1.0, 4.0, 6.0].map(step), [0.1, 0.5, 1.0, 5.0, 10.0]);
+        assert_eq!(
+            [0.07, 0.3, 1.0, 4.0, 6.0].map(step),
+            [0.1, 0.5, 1.0, 5.0, 10.0]
+        );
     }
 }

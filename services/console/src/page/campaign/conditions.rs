@@ -59,19 +59,40 @@ async fn show(
     noticed: Result<Query<NoticeQuery>, QueryRejection>,
 ) -> Result<Response, PageError> {
     let (campaign_id, Query(noticed)) = (path?.0, noticed?);
-    let campaign = console.process.store.campaign_get(person.0.team_id, &campaign_id).await?;
+    let campaign = console
+        .process
+        .store
+        .campaign_get(person.0.team_id, &campaign_id)
+        .await?;
     let stored = campaign.ok_or(PageError::NotFound)?.conditions;
-    let tree = stored.as_ref().map(ConditionFormTree::of).unwrap_or_default();
+    let tree = stored
+        .as_ref()
+        .map(ConditionFormTree::of)
+        .unwrap_or_default();
     let columns = console.process.store.column_list(person.0.team_id).await?;
     let shown = check(&console, &person, &campaign_id, tree, &columns).await?;
-    let shown = ConditionsPageState { is_stored: true, seen: fingerprint(&stored), ..shown };
-    conditions_page(&console, &person, &campaign_id, &columns, shown, noticed.notice).await
+    let shown = ConditionsPageState {
+        is_stored: true,
+        seen: fingerprint(&stored),
+        ..shown
+    };
+    conditions_page(
+        &console,
+        &person,
+        &campaign_id,
+        &columns,
+        shown,
+        noticed.notice,
+    )
+    .await
 }
 
 /// Why the mailer cannot use stored conditions; `None` when it can.
 pub(super) fn problem(stored: &Value, columns: &[TeamColumn]) -> Option<String> {
     let types = |name: &str| column_type(columns, name);
-    FilterConditions::parse(stored, types).err().map(|error| words::problem(&error.problem))
+    FilterConditions::parse(stored, types)
+        .err()
+        .map(|error| words::problem(&error.problem))
 }
 
 /// Adds or removes a part, counts, or saves: whatever the button says. Only saving changes the campaign.
@@ -84,8 +105,14 @@ async fn change(
     let campaign_id = path?.0;
     find(&console, &person, &campaign_id).await?;
     let Form(fields) = form?;
-    let tree = ConditionFormTree::of_form(&fields).map_err(|error| PageError::Invalid(error.to_string()))?;
-    let field = |wanted: &str| fields.iter().find(|(name, _)| name == wanted).map_or("", |(_, value)| value);
+    let tree = ConditionFormTree::of_form(&fields)
+        .map_err(|error| PageError::Invalid(error.to_string()))?;
+    let field = |wanted: &str| {
+        fields
+            .iter()
+            .find(|(name, _)| name == wanted)
+            .map_or("", |(_, value)| value)
+    };
     let (pressed, seen) = (field("do"), field("seen").to_owned());
     let (verb, position) = pressed.split_once(':').unwrap_or((pressed, ""));
     if let Some(tree) = edited(verb, position.parse().unwrap_or(usize::MAX), &tree) {
@@ -102,14 +129,24 @@ async fn change(
             ConditionsSaveOutcome::No(columns) => (columns, None),
             ConditionsSaveOutcome::Overtaken(columns, standing) => (columns, Some(standing)),
         },
-        _ => (console.process.store.column_list(person.0.team_id).await?, None),
+        _ => (
+            console.process.store.column_list(person.0.team_id).await?,
+            None,
+        ),
     };
     let shown = check(&console, &person, &campaign_id, tree, &columns).await?;
     let shown = match overtaken {
         None => ConditionsPageState { seen, ..shown },
         Some(standing) => {
-            let sentences = standing.as_ref().map(ConditionSentence::all).unwrap_or_default();
-            ConditionsPageState { seen: fingerprint(&standing), overtaken: Some(sentences), ..shown }
+            let sentences = standing
+                .as_ref()
+                .map(ConditionSentence::all)
+                .unwrap_or_default();
+            ConditionsPageState {
+                seen: fingerprint(&standing),
+                overtaken: Some(sentences),
+                ..shown
+            }
         }
     };
     conditions_page(&console, &person, &campaign_id, &columns, shown, None).await
@@ -123,7 +160,10 @@ fn edited(verb: &str, position: usize, tree: &ConditionFormTree) -> Option<Condi
             let operator = audience::Operator::Is.as_str().to_owned();
             tree.add(
                 position,
-                ConditionFormPart::Condition(ConditionInput { operator, ..ConditionInput::default() }),
+                ConditionFormPart::Condition(ConditionInput {
+                    operator,
+                    ..ConditionInput::default()
+                }),
             );
         }
         "add-group" => tree.add(position, ConditionFormPart::Group { is_any: true }),
@@ -143,8 +183,14 @@ async fn unchecked(
     seen: String,
 ) -> Result<Response, PageError> {
     let columns = console.process.store.column_list(person.0.team_id).await?;
-    let shown =
-        ConditionsPageState { tree, problem: None, count: None, seen, overtaken: None, is_stored: false };
+    let shown = ConditionsPageState {
+        tree,
+        problem: None,
+        count: None,
+        seen,
+        overtaken: None,
+        is_stored: false,
+    };
     conditions_page(console, person, campaign_id, &columns, shown, None).await
 }
 
@@ -157,27 +203,44 @@ async fn check(
     columns: &[TeamColumn],
 ) -> Result<ConditionsPageState, PageError> {
     let (problem, count) = match read(&tree, columns) {
-        Ok(conditions) => {
-            (None, Some(MatchCount::of(console, person, campaign_id, conditions, columns).await?))
-        }
+        Ok(conditions) => (
+            None,
+            Some(MatchCount::of(console, person, campaign_id, conditions, columns).await?),
+        ),
         Err(problem) => (Some(problem), None),
     };
-    Ok(ConditionsPageState { tree, problem, count, seen: String::new(), overtaken: None, is_stored: false })
+    Ok(ConditionsPageState {
+        tree,
+        problem,
+        count,
+        seen: String::new(),
+        overtaken: None,
+        is_stored: false,
+    })
 }
 
 /// The tree as the mailer reads it.
-fn read(tree: &ConditionFormTree, columns: &[TeamColumn]) -> Result<FilterConditions, ConditionFormError> {
+fn read(
+    tree: &ConditionFormTree,
+    columns: &[TeamColumn],
+) -> Result<FilterConditions, ConditionFormError> {
     let types = |name: &str| column_type(columns, name);
     let conditions = FilterConditions::parse(&tree.document(types), types).map_err(|error| {
         let ConditionError { path, problem } = error;
-        ConditionFormError { position: tree.position(&path).unwrap_or(0), sentence: words::problem(&problem) }
+        ConditionFormError {
+            position: tree.position(&path).unwrap_or(0),
+            sentence: words::problem(&problem),
+        }
     })?;
     match conditions.unknown_column(types) {
         None => Ok(conditions),
         Some(name) => {
             let uses = |node: &tree::ConditionFormNode| matches!(&node.part, ConditionFormPart::Condition(typed) if fold_name(&typed.column) == name);
             let position = tree.nodes().iter().position(uses).unwrap_or(0);
-            Err(ConditionFormError { position, sentence: words::unknown_column(name) })
+            Err(ConditionFormError {
+                position,
+                sentence: words::unknown_column(name),
+            })
         }
     }
 }
@@ -185,7 +248,10 @@ fn read(tree: &ConditionFormTree, columns: &[TeamColumn]) -> Result<FilterCondit
 /// The type of a column of the team's by its name, whatever its case.
 fn column_type(columns: &[TeamColumn], name: &str) -> Option<ColumnType> {
     let key = fold_name(name);
-    columns.iter().find(|column| column.name_key == key).map(|column| column.column_type)
+    columns
+        .iter()
+        .find(|column| column.name_key == key)
+        .map(|column| column.column_type)
 }
 
 enum ConditionsSaveOutcome {
@@ -211,16 +277,22 @@ async fn save(
     if read(tree, &columns).is_err() {
         return Ok(ConditionsSaveOutcome::No(columns));
     }
-    let standing = transaction.campaign_conditions_locked(team_id, campaign_id).await?;
+    let standing = transaction
+        .campaign_conditions_locked(team_id, campaign_id)
+        .await?;
     if fingerprint(&standing) != seen {
         return Ok(ConditionsSaveOutcome::Overtaken(columns, standing));
     }
     let document = tree.document(|name| column_type(&columns, name));
     let stored = (!tree.is_empty()).then_some(&document);
-    let name = transaction.campaign_set_conditions(team_id, campaign_id, stored, now).await?;
+    let name = transaction
+        .campaign_set_conditions(team_id, campaign_id, stored, now)
+        .await?;
     let change = before_and_now(&words::line(standing.as_ref()), &words::line(stored));
     let subject = format!("{name}, {change}");
-    transaction.activity_add(&person.0, "campaign_conditions.changed", &subject, now).await?;
+    transaction
+        .activity_add(&person.0, "campaign_conditions.changed", &subject, now)
+        .await?;
     transaction.commit().await?;
     Ok(ConditionsSaveOutcome::Yes)
 }

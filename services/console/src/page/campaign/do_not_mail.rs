@@ -28,7 +28,11 @@ pub(super) fn routes() -> Vec<ConsoleRoute> {
     vec![
         route::page(path, RouteAccess::Member, show),
         route::action(path, RouteAccess::Manager, add),
-        route::action("/campaigns/{campaign_id}/do-not-mail/remove", RouteAccess::Manager, remove),
+        route::action(
+            "/campaigns/{campaign_id}/do-not-mail/remove",
+            RouteAccess::Manager,
+            remove,
+        ),
         route::upload(
             "/campaigns/{campaign_id}/do-not-mail/upload",
             RouteAccess::Manager,
@@ -82,7 +86,15 @@ async fn show(
 ) -> Result<Response, PageError> {
     let (Query(shown), Query(noticed)) = (shown?, noticed?);
     let frame = PageFrame::new(&person, PART).with_notice(noticed.notice);
-    list_page(&console, &person, frame, &path?.0, shown, RejectedDoNotMailInput::default()).await
+    list_page(
+        &console,
+        &person,
+        frame,
+        &path?.0,
+        shown,
+        RejectedDoNotMailInput::default(),
+    )
+    .await
 }
 
 async fn list_page(
@@ -91,17 +103,29 @@ async fn list_page(
     frame: PageFrame,
     campaign_id: &CampaignId,
     shown: DoNotMailListQuery,
-    RejectedDoNotMailInput { typed, problem, file_problem }: RejectedDoNotMailInput,
+    RejectedDoNotMailInput {
+        typed,
+        problem,
+        file_problem,
+    }: RejectedDoNotMailInput,
 ) -> Result<Response, PageError> {
     let campaign = find(console, person, campaign_id).await?;
     let text = shown.text.trim();
-    let after = DoNotMailCursor { key: shown.after, address_id: shown.after_id.unwrap_or_default() };
+    let after = DoNotMailCursor {
+        key: shown.after,
+        address_id: shown.after_id.unwrap_or_default(),
+    };
     let store = &console.process.store;
-    let mut addresses =
-        store.do_not_mail_list(person.0.team_id, campaign_id, text, &after, LINES + 1).await?;
+    let mut addresses = store
+        .do_not_mail_list(person.0.team_id, campaign_id, text, &after, LINES + 1)
+        .await?;
     let next = cut(&mut addresses).map(|last| {
         let DoNotMailCursor { key, address_id } = &last.cursor;
-        query(&[("text", text), ("after", key), ("after_id", &address_id.to_string())])
+        query(&[
+            ("text", text),
+            ("after", key),
+            ("after_id", &address_id.to_string()),
+        ])
     });
     let is_refused = problem.is_some() || file_problem.is_some();
     let shown = DoNotMailPage {
@@ -115,7 +139,11 @@ async fn list_page(
         problem,
         file_problem,
     };
-    Ok(if is_refused { refused(&shown) } else { page(&shown) })
+    Ok(if is_refused {
+        refused(&shown)
+    } else {
+        page(&shown)
+    })
 }
 
 #[derive(Deserialize)]
@@ -137,23 +165,46 @@ async fn add(
         Ok(listed) => listed,
         Err(problem) => {
             let problem = Some(format!("{problem}."));
-            let what = RejectedDoNotMailInput { typed: address, problem, file_problem: None };
+            let what = RejectedDoNotMailInput {
+                typed: address,
+                problem,
+                file_problem: None,
+            };
             let frame = PageFrame::new(&person, PART);
-            return list_page(&console, &person, frame, &campaign_id, DoNotMailListQuery::default(), what)
-                .await;
+            return list_page(
+                &console,
+                &person,
+                frame,
+                &campaign_id,
+                DoNotMailListQuery::default(),
+                what,
+            )
+            .await;
         }
     };
     let now = console.process.clock.now();
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
     let row = (listed.id.as_uuid(), listed.line.clone());
-    if transaction.do_not_mail_add(&campaign_id, &[row], now).await? == 0 {
-        return Ok(done(&format!("/campaigns/{campaign_id}/do-not-mail"), ActionNotice::AddressListedBefore));
+    if transaction
+        .do_not_mail_add(&campaign_id, &[row], now)
+        .await?
+        == 0
+    {
+        return Ok(done(
+            &format!("/campaigns/{campaign_id}/do-not-mail"),
+            ActionNotice::AddressListedBefore,
+        ));
     }
     let subject = format!("{}: {}", campaign.name, listed.line);
-    transaction.activity_add(&person.0, "do_not_mail.added", &subject, now).await?;
+    transaction
+        .activity_add(&person.0, "do_not_mail.added", &subject, now)
+        .await?;
     transaction.commit().await?;
-    Ok(done(&format!("/campaigns/{campaign_id}/do-not-mail"), ActionNotice::AddressListed))
+    Ok(done(
+        &format!("/campaigns/{campaign_id}/do-not-mail"),
+        ActionNotice::AddressListed,
+    ))
 }
 
 #[derive(Deserialize)]
@@ -174,7 +225,10 @@ async fn remove(
     let now = console.process.clock.now();
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    let address = match transaction.do_not_mail_remove(person.0.team_id, &campaign_id, address_id).await {
+    let address = match transaction
+        .do_not_mail_remove(person.0.team_id, &campaign_id, address_id)
+        .await
+    {
         Ok(address) => address,
         Err(StoreError::NotFound(_)) => {
             return Ok(done(
@@ -185,7 +239,12 @@ async fn remove(
         Err(error) => return Err(error.into()),
     };
     let subject = format!("{}: {address}", campaign.name);
-    transaction.activity_add(&person.0, "do_not_mail.removed", &subject, now).await?;
+    transaction
+        .activity_add(&person.0, "do_not_mail.removed", &subject, now)
+        .await?;
     transaction.commit().await?;
-    Ok(done(&format!("/campaigns/{campaign_id}/do-not-mail"), ActionNotice::AddressUnlisted))
+    Ok(done(
+        &format!("/campaigns/{campaign_id}/do-not-mail"),
+        ActionNotice::AddressUnlisted,
+    ))
 }

@@ -20,8 +20,16 @@ use crate::route::{self, ConsoleRoute, RouteAccess};
 pub(super) fn routes() -> Vec<ConsoleRoute> {
     vec![
         route::page("/campaigns/{campaign_id}", RouteAccess::Member, show),
-        route::action("/campaigns/{campaign_id}/activate", RouteAccess::Manager, activate),
-        route::action("/campaigns/{campaign_id}/pause", RouteAccess::Manager, pause),
+        route::action(
+            "/campaigns/{campaign_id}/activate",
+            RouteAccess::Manager,
+            activate,
+        ),
+        route::action(
+            "/campaigns/{campaign_id}/pause",
+            RouteAccess::Manager,
+            pause,
+        ),
     ]
 }
 
@@ -52,7 +60,10 @@ async fn show(
     let (campaign_id, Query(noticed)) = (path?.0, noticed?);
     let (store, team_id) = (&console.process.store, person.0.team_id);
     let campaign = find(&console, &person, &campaign_id).await?;
-    let settings = store.campaign_get(team_id, &campaign_id).await?.ok_or(PageError::NotFound)?;
+    let settings = store
+        .campaign_get(team_id, &campaign_id)
+        .await?
+        .ok_or(PageError::NotFound)?;
     let counts = store.recipient_count(team_id, &campaign_id).await?;
     let columns = store.column_list(team_id).await?;
     let tree = settings.conditions.as_ref();
@@ -63,7 +74,11 @@ async fn show(
         money: CampaignBudgetView::of(&campaign),
         counts,
         area: settings.area.as_deref().map(AreaPicture::of).transpose()?,
-        conditions: settings.conditions.as_ref().map(ConditionSentence::all).unwrap_or_default(),
+        conditions: settings
+            .conditions
+            .as_ref()
+            .map(ConditionSentence::all)
+            .unwrap_or_default(),
         steps: settings.steps,
         campaign,
         public_url: console.process.config.console.public_url.clone(),
@@ -103,8 +118,12 @@ async fn set_active(
     let now = console.process.clock.now();
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    let name = transaction.campaign_set_active(person.0.team_id, &campaign_id, is_active, now).await?;
-    transaction.activity_add(&person.0, action, &name, now).await?;
+    let name = transaction
+        .campaign_set_active(person.0.team_id, &campaign_id, is_active, now)
+        .await?;
+    transaction
+        .activity_add(&person.0, action, &name, now)
+        .await?;
     transaction.commit().await?;
     Ok(done(&format!("/campaigns/{campaign_id}"), notice))
 }

@@ -17,7 +17,11 @@ use crate::route::{self, ConsoleRoute, RouteAccess};
 
 /// What there is.
 pub(super) fn routes() -> Vec<ConsoleRoute> {
-    vec![route::page("/campaigns/{campaign_id}/steps/{step}/{side}", RouteAccess::Member, show)]
+    vec![route::page(
+        "/campaigns/{campaign_id}/steps/{step}/{side}",
+        RouteAccess::Member,
+        show,
+    )]
 }
 
 /// A surface of the step's design as it is now, with sample values.
@@ -28,12 +32,21 @@ async fn show(
     headers: HeaderMap,
 ) -> Result<Response, PageError> {
     let Path((campaign_id, number, side)) = path?;
-    let side = Side::ALL.into_iter().find(|known| known.to_string() == side).ok_or(PageError::NotFound)?;
+    let side = Side::ALL
+        .into_iter()
+        .find(|known| known.to_string() == side)
+        .ok_or(PageError::NotFound)?;
     let team_id = person.0.team_id;
-    let campaign = console.process.store.campaign_get(team_id, &campaign_id).await?;
+    let campaign = console
+        .process
+        .store
+        .campaign_get(team_id, &campaign_id)
+        .await?;
     let steps = campaign.ok_or(PageError::NotFound)?.steps;
     let step = steps.into_iter().find(|step| step.step == number);
-    let design = step.and_then(|step| step.design).ok_or(PageError::NotFound)?;
+    let design = step
+        .and_then(|step| step.design)
+        .ok_or(PageError::NotFound)?;
     let wanted = ProofRequest {
         team_id,
         design: (design.design_id, design.version),
@@ -41,5 +54,8 @@ async fn show(
         fields: BTreeMap::new(),
         side,
     };
-    console.proofs.answer(&headers, wanted, console.process.clock.now()).await
+    console
+        .proofs
+        .answer(&headers, wanted, console.process.clock.now())
+        .await
 }

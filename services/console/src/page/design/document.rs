@@ -30,7 +30,9 @@ pub(super) const BEGINNING: &str = r##"{
 pub(super) fn read(text: &str) -> Result<Value, String> {
     let document: Value = serde_json::from_str(text).map_err(|error| not_json(&error))?;
     if document.to_string().contains(r"\u0000") {
-        return Err("The document has the character U+0000 in it, which nothing can print.".to_owned());
+        return Err(
+            "The document has the character U+0000 in it, which nothing can print.".to_owned(),
+        );
     }
     PrintableDesign::parse(&document).map_err(|problem| problem.to_string())?;
     Ok(document)
@@ -39,7 +41,11 @@ pub(super) fn read(text: &str) -> Result<Value, String> {
 fn not_json(error: &serde_json::Error) -> String {
     let what = error.to_string();
     let what = what.split(" at line ").next().unwrap_or_default();
-    format!("This is not JSON: line {}, column {}: {what}.", error.line(), error.column())
+    format!(
+        "This is not JSON: line {}, column {}: {what}.",
+        error.line(),
+        error.column()
+    )
 }
 
 /// A stored document as people write it.

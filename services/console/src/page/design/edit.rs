@@ -84,23 +84,38 @@ pub(super) async fn create(
         Ok(form) => form,
         Err(failure) => {
             let document_problem = Some(failure.of_form(DOCUMENT_BYTES)?);
-            return Ok(refused(&NewDesignPage { document_problem, ..new_page(&person) }));
+            return Ok(refused(&NewDesignPage {
+                document_problem,
+                ..new_page(&person)
+            }));
         }
     };
     let (name, text) = (form.text("name")?.trim(), chosen(&form)?);
     let document = read(text);
-    let mut name_problem = DisplayName::from_str(name).err().map(|why| format!("The name {why}."));
+    let mut name_problem = DisplayName::from_str(name)
+        .err()
+        .map(|why| format!("The name {why}."));
     if let (Ok(document), None) = (&document, &name_problem) {
         let now = console.process.clock.now();
         let mut connection = console.process.store.connection().await?;
         let transaction = connection.begin().await?;
         match transaction.design_by_name(person.0.team_id, name).await {
             Err(StoreError::NotFound(_)) => {
-                let new = NewDesign { name, document, is_ai_draft: false, saved_by: Some(&person.0.name) };
+                let new = NewDesign {
+                    name,
+                    document,
+                    is_ai_draft: false,
+                    saved_by: Some(&person.0.name),
+                };
                 let saved = transaction.design_save(person.0.team_id, &new, now).await?;
-                transaction.activity_add(&person.0, "design.created", name, now).await?;
+                transaction
+                    .activity_add(&person.0, "design.created", name, now)
+                    .await?;
                 transaction.commit().await?;
-                return Ok(done(&super::address(saved.design_id), ActionNotice::DesignSaved));
+                return Ok(done(
+                    &super::address(saved.design_id),
+                    ActionNotice::DesignSaved,
+                ));
             }
             Err(error) => return Err(error.into()),
             Ok(_) => name_problem = Some("Your team has a design of this name already.".to_owned()),
@@ -132,9 +147,21 @@ pub(super) async fn show(
     RawQuery(query): RawQuery,
 ) -> Result<Response, PageError> {
     let (Path(design_id), Query(noticed)) = (path?, noticed?);
-    let design = console.process.store.design_get(person.0.team_id, design_id).await?;
+    let design = console
+        .process
+        .store
+        .design_get(person.0.team_id, design_id)
+        .await?;
     let frame = PageFrame::new(&person, "/designs").with_notice(noticed.notice);
-    design_page(&console, &person, frame, design, ProofQuery::read(query.as_deref()), None).await
+    design_page(
+        &console,
+        &person,
+        frame,
+        design,
+        ProofQuery::read(query.as_deref()),
+        None,
+    )
+    .await
 }
 
 async fn design_page(
@@ -148,20 +175,37 @@ async fn design_page(
     let (team_id, summary) = (person.0.team_id, design.summary);
     let shown = (summary.design_id, summary.version);
     let proof = ProofView::new(console, team_id, shown, &design.document, asked).await?;
-    let versions =
-        console.process.store.design_version_list(team_id, summary.design_id, i32::MAX, LATEST).await?;
+    let versions = console
+        .process
+        .store
+        .design_version_list(team_id, summary.design_id, i32::MAX, LATEST)
+        .await?;
     let (is_refused, standing) = (typed.is_some(), written(&design.document));
     let (document, problem, overtaken) = match typed {
         None => (standing, None, None),
-        Some(RejectedDesignInput { document, problem: DesignInputError::Mistake(problem) }) => {
-            (document, Some(problem), None)
-        }
-        Some(RejectedDesignInput { document, problem: DesignInputError::Overtaken }) => {
-            (document, None, Some(standing))
-        }
+        Some(RejectedDesignInput {
+            document,
+            problem: DesignInputError::Mistake(problem),
+        }) => (document, Some(problem), None),
+        Some(RejectedDesignInput {
+            document,
+            problem: DesignInputError::Overtaken,
+        }) => (document, None, Some(standing)),
     };
-    let shown = DesignPage { frame, design: summary, proof, document, problem, overtaken, versions };
-    Ok(if is_refused { refused(&shown) } else { page(&shown) })
+    let shown = DesignPage {
+        frame,
+        design: summary,
+        proof,
+        document,
+        problem,
+        overtaken,
+        versions,
+    };
+    Ok(if is_refused {
+        refused(&shown)
+    } else {
+        page(&shown)
+    })
 }
 
 /// Saves another version.
@@ -176,10 +220,25 @@ pub(super) async fn save(
         Ok(form) => form,
         Err(failure) => {
             let problem = DesignInputError::Mistake(failure.of_form(DOCUMENT_BYTES)?);
-            let stored = console.process.store.design_get(person.0.team_id, design_id).await?;
-            let (frame, document) = (PageFrame::new(&person, "/designs"), written(&stored.document));
+            let stored = console
+                .process
+                .store
+                .design_get(person.0.team_id, design_id)
+                .await?;
+            let (frame, document) = (
+                PageFrame::new(&person, "/designs"),
+                written(&stored.document),
+            );
             let typed = RejectedDesignInput { document, problem };
-            return design_page(&console, &person, frame, stored, ProofQuery::default(), Some(typed)).await;
+            return design_page(
+                &console,
+                &person,
+                frame,
+                stored,
+                ProofQuery::default(),
+                Some(typed),
+            )
+            .await;
         }
     };
     let (team_id, now) = (person.0.team_id, console.process.clock.now());
@@ -201,16 +260,37 @@ pub(super) async fn save(
             drop(connection);
             let (frame, typed) = (
                 PageFrame::new(&person, "/designs"),
-                RejectedDesignInput { document: text.to_owned(), problem },
+                RejectedDesignInput {
+                    document: text.to_owned(),
+                    problem,
+                },
             );
-            return design_page(&console, &person, frame, stored, ProofQuery::default(), Some(typed)).await;
+            return design_page(
+                &console,
+                &person,
+                frame,
+                stored,
+                ProofQuery::default(),
+                Some(typed),
+            )
+            .await;
         }
     };
     let name = stored.summary.name.as_str();
-    let new = NewDesign { name, document: &document, is_ai_draft: false, saved_by: Some(&person.0.name) };
+    let new = NewDesign {
+        name,
+        document: &document,
+        is_ai_draft: false,
+        saved_by: Some(&person.0.name),
+    };
     let saved = transaction.design_save(team_id, &new, now).await?;
     transaction
-        .activity_add(&person.0, "design.saved", &format!("{name}, version {}", saved.version), now)
+        .activity_add(
+            &person.0,
+            "design.saved",
+            &format!("{name}, version {}", saved.version),
+            now,
+        )
         .await?;
     transaction.commit().await?;
     Ok(done(&super::address(design_id), ActionNotice::DesignSaved))

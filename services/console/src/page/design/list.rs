@@ -36,9 +36,18 @@ pub(super) async fn show(
 ) -> Result<Response, PageError> {
     let Query(cursor) = cursor?;
     let store = &console.process.store;
-    let mut designs = store.design_list(person.0.team_id, &cursor.after, LINES + 1).await?;
+    let mut designs = store
+        .design_list(person.0.team_id, &cursor.after, LINES + 1)
+        .await?;
     let is_more = designs.len() as i64 > LINES;
     designs.truncate(LINES as usize);
-    let next = designs.last().filter(|_| is_more).map(|last| super::proof::encoded(&last.name));
-    Ok(page(&DesignsPage { frame: PageFrame::new(&person, "/designs"), designs, next }))
+    let next = designs
+        .last()
+        .filter(|_| is_more)
+        .map(|last| super::proof::encoded(&last.name));
+    Ok(page(&DesignsPage {
+        frame: PageFrame::new(&person, "/designs"),
+        designs,
+        next,
+    }))
 }

@@ -64,9 +64,11 @@ impl ProofQuery {
         let mut query = url::form_urlencoded::Serializer::new(String::new());
         match self.entry_id {
             Some(entry_id) => query.append_pair("entry", &entry_id.to_string()),
-            None => {
-                query.extend_pairs(self.values.iter().map(|(name, value)| (format!("{FIELD}{name}"), value)))
-            }
+            None => query.extend_pairs(
+                self.values
+                    .iter()
+                    .map(|(name, value)| (format!("{FIELD}{name}"), value)),
+            ),
         };
         query.finish()
     }
@@ -119,13 +121,19 @@ impl ProofView {
         let people = match asked.search.as_str() {
             "" => Vec::new(),
             search => {
-                store.entry_name_list(team_id, search, &store::BookEntryCursor::default(), PEOPLE).await?
+                store
+                    .entry_name_list(team_id, search, &store::BookEntryCursor::default(), PEOPLE)
+                    .await?
             }
         };
         let person = match asked.entry_id {
             Some(entry_id) => {
                 let address = store.entry_get(team_id, entry_id).await?.address;
-                Some(format!("{} {}", address.first_name, address.last_name).trim().to_owned())
+                Some(
+                    format!("{} {}", address.first_name, address.last_name)
+                        .trim()
+                        .to_owned(),
+                )
             }
             None => None,
         };
@@ -137,7 +145,10 @@ impl ProofView {
             version: design.1,
             product: document.as_ref().map(PrintableDesign::product),
             query: asked.query(),
-            fields: document.as_ref().map(|document| fields(document, &asked)).unwrap_or_default(),
+            fields: document
+                .as_ref()
+                .map(|document| fields(document, &asked))
+                .unwrap_or_default(),
             person,
             search: asked.search,
             people,
@@ -151,7 +162,9 @@ impl ProofView {
 
     /// Width and height of the pictures' places, in points of a screen.
     pub(super) fn size(&self) -> (f64, f64) {
-        self.product.map_or((0.0, 0.0), |product| (product.trim_area().width, product.trim_area().height))
+        self.product.map_or((0.0, 0.0), |product| {
+            (product.trim_area().width, product.trim_area().height)
+        })
     }
 }
 
@@ -169,8 +182,17 @@ async fn findings(
     let fields = values(console, team_id, asked, document).await?;
     let document = document.clone();
     // Either side of a card says the same of it.
-    let wanted = ProofRequest { team_id, design: (design_id, version), document, fields, side: Side::Front };
-    console.proofs.findings(wanted, console.process.clock.now()).await
+    let wanted = ProofRequest {
+        team_id,
+        design: (design_id, version),
+        document,
+        fields,
+        side: Side::Front,
+    };
+    console
+        .proofs
+        .findings(wanted, console.process.clock.now())
+        .await
 }
 
 /// The values that are asked for.
@@ -197,7 +219,12 @@ fn fields(document: &PrintableDesign, asked: &ProofQuery) -> Vec<ProofField> {
             name: name.to_owned(),
         }
     };
-    document.fields().into_iter().take(FIELDS).map(field).collect()
+    document
+        .fields()
+        .into_iter()
+        .take(FIELDS)
+        .map(field)
+        .collect()
 }
 
 /// A picture of one surface of a version.
@@ -209,13 +236,29 @@ pub(super) async fn picture(
     headers: HeaderMap,
 ) -> Result<Response, PageError> {
     let Path((design_id, version, side)) = path?;
-    let side = Side::ALL.into_iter().find(|known| known.to_string() == side).ok_or(PageError::NotFound)?;
+    let side = Side::ALL
+        .into_iter()
+        .find(|known| known.to_string() == side)
+        .ok_or(PageError::NotFound)?;
     let team_id = person.0.team_id;
-    let document = console.process.store.design_version_document(team_id, design_id, version).await?;
+    let document = console
+        .process
+        .store
+        .design_version_document(team_id, design_id, version)
+        .await?;
     let asked = ProofQuery::read(query.as_deref());
     let fields = values(&console, team_id, &asked, &document).await?;
-    let wanted = ProofRequest { team_id, design: (design_id, version), document, fields, side };
-    console.proofs.answer(&headers, wanted, console.process.clock.now()).await
+    let wanted = ProofRequest {
+        team_id,
+        design: (design_id, version),
+        document,
+        fields,
+        side,
+    };
+    console
+        .proofs
+        .answer(&headers, wanted, console.process.clock.now())
+        .await
 }
 
 /// The values of somebody of the address book for a design's fields; blanks too, so that no sample stands in for them.
@@ -225,19 +268,36 @@ async fn of_person(
     entry_id: Uuid,
     document: &Value,
 ) -> Result<BTreeMap<String, String>, PageError> {
-    let Ok(document) = PrintableDesign::parse(document) else { return Ok(BTreeMap::new()) };
+    let Ok(document) = PrintableDesign::parse(document) else {
+        return Ok(BTreeMap::new());
+    };
     let store = &console.process.store;
     let values = person_values(&store.entry_get(team_id, entry_id).await?);
     let formulas = computed::FormulaColumns::new(&store.column_list(team_id).await?);
-    let asker = columns::ColumnsContext { store, team_id, now: console.process.clock.now() };
-    let today = asker.today().await.map_err(|error| PageError::Internal(error.into()))?;
+    let asker = columns::ColumnsContext {
+        store,
+        team_id,
+        now: console.process.clock.now(),
+    };
+    let today = asker
+        .today()
+        .await
+        .map_err(|error| PageError::Internal(error.into()))?;
     let computed = formulas.over(&values, today);
     let value = |field: &str| {
         let name = fold_name(field);
         let value = computed.value(&name).unwrap_or_default().to_owned();
         (name, value)
     };
-    let address = ["first_name", "last_name", "address_1", "address_2", "city", "state", "zip"];
+    let address = [
+        "first_name",
+        "last_name",
+        "address_1",
+        "address_2",
+        "city",
+        "state",
+        "zip",
+    ];
     Ok(document
         .fields()
         .into_iter()
@@ -262,8 +322,13 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_is_asked_for_again() {
-        let asked = ProofQuery::read(Some("value.First%20Name=Ann+%26+Bo&value.empty=&search=+mar&other=1"));
-        assert_eq!(asked.values, BTreeMap::from([("first name".to_owned(), "Ann & Bo".to_owned())]));
+        let asked = ProofQuery::read(Some(
+            "value.First%20Name=Ann+%26+Bo&value.empty=&search=+mar&other=1",
+        ));
+        assert_eq!(
+            asked.values,
+            BTreeMap::from([("first name".to_owned(), "Ann & Bo".to_owned())])
+        );
         assert_eq!(asked.search, "mar");
         assert_eq!(ProofQuery::read(Some(&asked.query())).values, asked.values);
         let entry_id = Uuid::now_v7();

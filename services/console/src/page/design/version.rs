@@ -51,11 +51,18 @@ pub(super) async fn list(
     let (store, team_id) = (&console.process.store, person.0.team_id);
     let design = store.design_get(team_id, design_id).await?.summary;
     let before = cursor.before.unwrap_or(i32::MAX);
-    let mut versions = store.design_version_list(team_id, design_id, before, LINES + 1).await?;
+    let mut versions = store
+        .design_version_list(team_id, design_id, before, LINES + 1)
+        .await?;
     let is_more = versions.len() as i64 > LINES;
     versions.truncate(LINES as usize);
     let next = versions.last().filter(|_| is_more).map(|last| last.version);
-    Ok(page(&DesignVersionsPage { frame: PageFrame::new(&person, "/designs"), design, versions, next }))
+    Ok(page(&DesignVersionsPage {
+        frame: PageFrame::new(&person, "/designs"),
+        design,
+        versions,
+        next,
+    }))
 }
 
 /// One version.
@@ -68,13 +75,26 @@ pub(super) async fn show(
     let Path((design_id, number)) = path?;
     let (store, team_id) = (&console.process.store, person.0.team_id);
     let design = store.design_get(team_id, design_id).await?.summary;
-    let document = store.design_version_document(team_id, design_id, number).await?;
-    let mut versions = store.design_version_list(team_id, design_id, number.saturating_add(1), 1).await?;
-    let version = versions.pop().filter(|version| version.version == number).ok_or(PageError::NotFound)?;
+    let document = store
+        .design_version_document(team_id, design_id, number)
+        .await?;
+    let mut versions = store
+        .design_version_list(team_id, design_id, number.saturating_add(1), 1)
+        .await?;
+    let version = versions
+        .pop()
+        .filter(|version| version.version == number)
+        .ok_or(PageError::NotFound)?;
     let asked = ProofQuery::read(query.as_deref());
     let proof = ProofView::new(&console, team_id, (design_id, number), &document, asked).await?;
     let frame = PageFrame::new(&person, "/designs");
-    Ok(page(&DesignVersionPage { frame, design, version, proof, document: written(&document) }))
+    Ok(page(&DesignVersionPage {
+        frame,
+        design,
+        version,
+        proof,
+        document: written(&document),
+    }))
 }
 
 /// Goes back to a version, by a new one with its document.
@@ -85,17 +105,32 @@ pub(super) async fn restore(
 ) -> Result<Response, PageError> {
     let Path((design_id, number)) = path?;
     let (team_id, now) = (person.0.team_id, console.process.clock.now());
-    let document = console.process.store.design_version_document(team_id, design_id, number).await?;
+    let document = console
+        .process
+        .store
+        .design_version_document(team_id, design_id, number)
+        .await?;
     // What could print when it was saved may meet a rule that came since.
-    read(&written(&document)).map_err(|problem| PageError::Invalid(format!("Not done. {problem}")))?;
+    read(&written(&document))
+        .map_err(|problem| PageError::Invalid(format!("Not done. {problem}")))?;
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
     let stored = transaction.design_get_locked(team_id, design_id).await?;
     let name = stored.summary.name.as_str();
-    let new = NewDesign { name, document: &document, is_ai_draft: false, saved_by: Some(&person.0.name) };
+    let new = NewDesign {
+        name,
+        document: &document,
+        is_ai_draft: false,
+        saved_by: Some(&person.0.name),
+    };
     let saved = transaction.design_save(team_id, &new, now).await?;
     let subject = format!("{name}, version {} as version {number}", saved.version);
-    transaction.activity_add(&person.0, "design.restored", &subject, now).await?;
+    transaction
+        .activity_add(&person.0, "design.restored", &subject, now)
+        .await?;
     transaction.commit().await?;
-    Ok(done(&super::address(design_id), ActionNotice::DesignRestored))
+    Ok(done(
+        &super::address(design_id),
+        ActionNotice::DesignRestored,
+    ))
 }

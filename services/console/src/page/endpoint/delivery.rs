@@ -67,7 +67,14 @@ fn delivery_page(
 ) -> Result<DeliveryPage, PageError> {
     let attempts = serde_json::from_value(delivery.attempts.clone()).map_err(StoreError::from)?;
     let is_active = endpoint.state == EndpointState::Active;
-    Ok(DeliveryPage { frame, endpoint, is_active, delivery, attempts, problem })
+    Ok(DeliveryPage {
+        frame,
+        endpoint,
+        is_active,
+        delivery,
+        attempts,
+        problem,
+    })
 }
 
 /// The endpoint and the delivery that a path names, if it is one of those that are shown (contract: Delivery rules 4).
@@ -80,13 +87,18 @@ async fn find_delivery(
     let (store, team_id) = (&console.process.store, person.0.team_id);
     let endpoint = store.endpoint_get(team_id, endpoint_id).await?;
     let deliveries = store.delivery_list(team_id, endpoint_id).await?;
-    let delivery = deliveries.into_iter().find(|delivery| delivery.delivery_id == delivery_id);
+    let delivery = deliveries
+        .into_iter()
+        .find(|delivery| delivery.delivery_id == delivery_id);
     Ok((endpoint, delivery.ok_or(PageError::NotFound)?))
 }
 
 /// Leads to the page of a delivery that is on its way.
 fn sent(endpoint_id: EndpointId, delivery_id: DeliveryId) -> Response {
-    done(&format!("{PART}/{endpoint_id}/deliveries/{delivery_id}"), ActionNotice::EventSent)
+    done(
+        &format!("{PART}/{endpoint_id}/deliveries/{delivery_id}"),
+        ActionNotice::EventSent,
+    )
 }
 
 /// Sends a delivery's event again.
@@ -97,11 +109,19 @@ pub(super) async fn redeliver(
 ) -> Result<Response, PageError> {
     let (endpoint, delivery) = find_delivery(&console, &person, path).await?;
     let (endpoint_id, delivery_id) = (endpoint.endpoint_id, delivery.delivery_id);
-    match manager(&console, &person).redeliver(endpoint_id, delivery_id).await {
+    match manager(&console, &person)
+        .redeliver(endpoint_id, delivery_id)
+        .await
+    {
         Ok(new_id) => Ok(sent(endpoint_id, new_id)),
         Err(ManageError::Store(StoreError::Limit(reason))) => {
             let problem = Some(format!("Not sent again: {reason}."));
-            Ok(refused(&delivery_page(PageFrame::new(&person, PART), endpoint, delivery, problem)?))
+            Ok(refused(&delivery_page(
+                PageFrame::new(&person, PART),
+                endpoint,
+                delivery,
+                problem,
+            )?))
         }
         Err(error) => Err(error.into()),
     }
@@ -134,10 +154,17 @@ pub(super) async fn replay(
     let Form(ReplayForm { since: typed }) = form?;
     let problem = match TeamTimeZone::new(&person.0.time_zone).moment(&typed) {
         None => "Give a day and a time, such as 2026-11-21T09:00.",
-        Some(since) => match manager(&console, &person).replay_failed(endpoint.endpoint_id, since).await {
+        Some(since) => match manager(&console, &person)
+            .replay_failed(endpoint.endpoint_id, since)
+            .await
+        {
             Ok(replayed) => {
                 let path = format!("{PART}/{}", endpoint.endpoint_id);
-                return Ok(done_with(&path, ActionNotice::FailedReplayed, ("replayed", replayed)));
+                return Ok(done_with(
+                    &path,
+                    ActionNotice::FailedReplayed,
+                    ("replayed", replayed),
+                ));
             }
             Err(ManageError::Future) => "Give a time that has passed.",
             Err(error) => return Err(error.into()),
@@ -147,5 +174,7 @@ pub(super) async fn replay(
         replay_problem: Some((typed, problem.to_owned())),
         ..EndpointPageState::default()
     };
-    Ok(refused(&detail_page(&console, &person, endpoint, shown).await?))
+    Ok(refused(
+        &detail_page(&console, &person, endpoint, shown).await?,
+    ))
 }

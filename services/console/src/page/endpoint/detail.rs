@@ -57,7 +57,10 @@ pub(super) struct EndpointPage {
 
 impl EndpointPage {
     fn scope_problem(&self) -> Option<&str> {
-        self.shown.scope_problem.as_ref().map(|(_, problem)| problem.as_str())
+        self.shown
+            .scope_problem
+            .as_ref()
+            .map(|(_, problem)| problem.as_str())
     }
 }
 
@@ -92,8 +95,15 @@ pub(super) async fn show(
     };
     let Query(ReplayedQuery { replayed }) = replayed?;
     let replayed = replayed.filter(|_| notice == Some(ActionNotice::FailedReplayed));
-    let shown = EndpointPageState { notice, secret, replayed, ..EndpointPageState::default() };
-    Ok(page(&detail_page(&console, &person, endpoint, shown).await?))
+    let shown = EndpointPageState {
+        notice,
+        secret,
+        replayed,
+        ..EndpointPageState::default()
+    };
+    Ok(page(
+        &detail_page(&console, &person, endpoint, shown).await?,
+    ))
 }
 
 pub(super) async fn detail_page(
@@ -112,14 +122,21 @@ pub(super) async fn detail_page(
         state: words(endpoint.state),
         is_active: endpoint.state == EndpointState::Active,
         is_chosen: typed.map_or(endpoint.campaigns.is_some(), |form| form.is_chosen),
-        scope_seen: typed.map_or_else(|| fingerprint(&endpoint.campaigns), |form| form.seen.clone()),
+        scope_seen: typed.map_or_else(
+            || fingerprint(&endpoint.campaigns),
+            |form| form.seen.clone(),
+        ),
         choices: choices(console, person, &chosen).await?,
         deliveries: store.delivery_list(team_id, endpoint.endpoint_id).await?,
         most_deliveries: DELIVERIES_SHOWN,
         earlier_hours: console.process.config.dispatcher.earlier_secret_hours,
-        earlier_until: endpoint.earlier_secret_until.filter(|until| *until > console.process.clock.now()),
+        earlier_until: endpoint
+            .earlier_secret_until
+            .filter(|until| *until > console.process.clock.now()),
         frame: match shown.replayed {
-            Some(replayed) => PageFrame::new(person, PART).with_sentence(replayed_sentence(replayed)),
+            Some(replayed) => {
+                PageFrame::new(person, PART).with_sentence(replayed_sentence(replayed))
+            }
             None => PageFrame::new(person, PART).with_notice(shown.notice),
         },
         endpoint,
@@ -147,17 +164,29 @@ pub(super) async fn set_scope(
     };
     let is_as_seen = |endpoint: &Endpoint| fingerprint(&endpoint.campaigns) == form.seen;
     let endpoint_id = endpoint.endpoint_id;
-    match manager(&console, &person).set_scope(endpoint_id, scope.as_deref(), is_as_seen).await {
+    match manager(&console, &person)
+        .set_scope(endpoint_id, scope.as_deref(), is_as_seen)
+        .await
+    {
         Ok(()) => Ok(back(endpoint_id, ActionNotice::EndpointChanged)),
         Err(ManageError::Overtaken) => {
-            let endpoint = console.process.store.endpoint_get(person.0.team_id, endpoint_id).await?;
-            let standing =
-                endpoint.campaigns.as_ref().map_or("all campaigns".to_owned(), |ids| ids.join(", "));
+            let endpoint = console
+                .process
+                .store
+                .endpoint_get(person.0.team_id, endpoint_id)
+                .await?;
+            let standing = endpoint
+                .campaigns
+                .as_ref()
+                .map_or("all campaigns".to_owned(), |ids| ids.join(", "));
             let problem = format!(
                 "Nothing was saved: somebody chose other campaigns meanwhile. It hears of {standing} now. Below is what you \
                  chose; save again to put it in the place of that."
             );
-            let form = ScopeForm { seen: fingerprint(&endpoint.campaigns), ..form };
+            let form = ScopeForm {
+                seen: fingerprint(&endpoint.campaigns),
+                ..form
+            };
             scope_refused(&console, &person, endpoint, (form, problem)).await
         }
         Err(error) => Err(error.into()),
@@ -170,8 +199,13 @@ async fn scope_refused(
     endpoint: Endpoint,
     scope_problem: (ScopeForm, String),
 ) -> Result<Response, PageError> {
-    let shown = EndpointPageState { scope_problem: Some(scope_problem), ..EndpointPageState::default() };
-    Ok(refused(&detail_page(console, person, endpoint, shown).await?))
+    let shown = EndpointPageState {
+        scope_problem: Some(scope_problem),
+        ..EndpointPageState::default()
+    };
+    Ok(refused(
+        &detail_page(console, person, endpoint, shown).await?,
+    ))
 }
 
 /// Sends it nothing any more; what waits is cancelled.
@@ -217,9 +251,15 @@ pub(super) async fn sign(
     let earlier_for = TimeDelta::hours(console.process.config.dispatcher.earlier_secret_hours);
     let secret = SigningSecret::random();
     let kept = keep(&console, &person, &secret).await?;
-    manager(&console, &person).sign(endpoint_id, &secret, earlier_for).await?;
+    manager(&console, &person)
+        .sign(endpoint_id, &secret, earlier_for)
+        .await?;
     let path = format!("{PART}/{endpoint_id}");
-    Ok(kept.with(Redirect::to(&path).into_response(), &path, &console.process.config.console))
+    Ok(kept.with(
+        Redirect::to(&path).into_response(),
+        &path,
+        &console.process.config.console,
+    ))
 }
 
 /// Signs its deliveries no more.

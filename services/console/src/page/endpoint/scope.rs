@@ -64,7 +64,8 @@ impl ScopeForm {
         if !self.is_chosen {
             return Ok(None);
         }
-        let campaigns: Result<Vec<CampaignId>, _> = self.campaigns.iter().map(|id| id.parse()).collect();
+        let campaigns: Result<Vec<CampaignId>, _> =
+            self.campaigns.iter().map(|id| id.parse()).collect();
         match campaigns {
             Ok(campaigns) if !campaigns.is_empty() => Ok(Some(campaigns)),
             Ok(_) => Err("Choose at least one campaign, or all of them.".to_owned()),
@@ -79,7 +80,11 @@ pub(super) async fn choices(
     person: &CurrentMember,
     chosen: &[String],
 ) -> Result<Vec<CampaignChoice>, PageError> {
-    let campaigns = console.process.store.campaign_list(person.0.team_id).await?;
+    let campaigns = console
+        .process
+        .store
+        .campaign_list(person.0.team_id)
+        .await?;
     let choice = |campaign: store::CampaignSummary| CampaignChoice {
         is_chosen: chosen.contains(&campaign.campaign_id),
         campaign_id: campaign.campaign_id,
@@ -94,20 +99,32 @@ mod tests {
 
     #[test]
     fn a_form_names_all_campaigns_or_some() {
-        let form =
-            ScopeForm::read(b"url=+https%3A%2F%2Fa.example%2Fx&scope=all&campaign=PA-AAAAAA&signed=on");
+        let form = ScopeForm::read(
+            b"url=+https%3A%2F%2Fa.example%2Fx&scope=all&campaign=PA-AAAAAA&signed=on",
+        );
         assert_eq!(form.url, "https://a.example/x");
         assert!(form.is_signed);
         assert_eq!(form.scope(), Ok(None));
         let form = ScopeForm::read(b"scope=chosen&campaign=PA-AAAAAA&campaign=PA-BBBBBB");
         let chosen = ["PA-AAAAAA", "PA-BBBBBB"].map(|id| id.parse().unwrap());
         assert_eq!(form.scope(), Ok(Some(chosen.to_vec())));
-        assert!(ScopeForm::read(b"scope=chosen").scope().unwrap_err().starts_with("Choose"));
+        assert!(
+            ScopeForm::read(b"scope=chosen")
+                .scope()
+                .unwrap_err()
+                .starts_with("Choose")
+        );
         assert!(ScopeForm::read(b"scope=chosen&campaign=x").scope().is_err());
-        for unclear in
-            ["scope=some", "scope=", "scope=all&scope=chosen&campaign=PA-AAAAAA", "campaign=PA-AAAAAA"]
-        {
-            assert!(ScopeForm::read(unclear.as_bytes()).scope().is_err(), "{unclear}");
+        for unclear in [
+            "scope=some",
+            "scope=",
+            "scope=all&scope=chosen&campaign=PA-AAAAAA",
+            "campaign=PA-AAAAAA",
+        ] {
+            assert!(
+                ScopeForm::read(unclear.as_bytes()).scope().is_err(),
+                "{unclear}"
+            );
         }
     }
 }

@@ -53,9 +53,17 @@ struct ChartLabel {
 
 impl BarChart {
     /// A chart of series that have a number for each day. Less than nothing is drawn as nothing.
-    pub(super) fn new(title: &'static str, days: &[NaiveDate], series: &[(&'static str, &[i64])]) -> Self {
-        let totals =
-            (0..days.len()).map(|day| series.iter().map(|(_, numbers)| numbers[day].max(0)).sum::<i64>());
+    pub(super) fn new(
+        title: &'static str,
+        days: &[NaiveDate],
+        series: &[(&'static str, &[i64])],
+    ) -> Self {
+        let totals = (0..days.len()).map(|day| {
+            series
+                .iter()
+                .map(|(_, numbers)| numbers[day].max(0))
+                .sum::<i64>()
+        });
         let totals: Vec<i64> = totals.collect();
         let most = totals.iter().copied().max().unwrap_or(0);
         let scale = (HEIGHT - ABOVE - BELOW) / most.max(1) as f64;
@@ -82,7 +90,9 @@ impl BarChart {
             text: day.format("%-m/%-d").to_string(),
         };
         let row = |(at, day): (usize, &NaiveDate)| {
-            let numbers = series.iter().map(|(_, numbers)| grouped(numbers[at].max(0).unsigned_abs()));
+            let numbers = series
+                .iter()
+                .map(|(_, numbers)| grouped(numbers[at].max(0).unsigned_abs()));
             (day.format("%a, %b %-d").to_string(), numbers.collect())
         };
         Self {
@@ -125,19 +135,34 @@ mod tests {
     use super::*;
 
     fn days() -> Vec<NaiveDate> {
-        ["2026-03-01", "2026-03-02", "2026-03-03"].map(|day| day.parse().unwrap()).to_vec()
+        ["2026-03-01", "2026-03-02", "2026-03-03"]
+            .map(|day| day.parse().unwrap())
+            .to_vec()
     }
 
     #[test]
     fn bars_stand_on_each_other_and_the_highest_fills_the_picture() {
-        let chart = BarChart::new("Test by day", &days(), &[("One", &[10, 0, 5]), ("Two", &[10, 4, 0])]);
+        let chart = BarChart::new(
+            "Test by day",
+            &days(),
+            &[("One", &[10, 0, 5]), ("Two", &[10, 4, 0])],
+        );
         assert_eq!(chart.bars.len(), 4);
         let first = &chart.bars[..2];
         assert_eq!(first[0].y + first[0].height, chart.baseline);
         assert_eq!(first[1].y + first[1].height, first[0].y);
         assert_eq!(first[1].y, ABOVE);
-        assert_eq!(chart.summary, "Test by day: 29 in 3 days, most on Mar 1: 20.");
-        assert_eq!(chart.rows[1], ("Mon, Mar 2".to_owned(), vec!["0".to_owned(), "4".to_owned()]));
+        assert_eq!(
+            chart.summary,
+            "Test by day: 29 in 3 days, most on Mar 1: 20."
+        );
+        assert_eq!(
+            chart.rows[1],
+            (
+                "Mon, Mar 2".to_owned(),
+                vec!["0".to_owned(), "4".to_owned()]
+            )
+        );
     }
 
     #[test]

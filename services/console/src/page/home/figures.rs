@@ -14,7 +14,10 @@ const DAYS: u64 = 14;
 
 /// The last days, today at the end.
 pub(super) fn days(today: NaiveDate) -> Vec<NaiveDate> {
-    (0..DAYS).rev().filter_map(|ago| today.checked_sub_days(Days::new(ago))).collect()
+    (0..DAYS)
+        .rev()
+        .filter_map(|ago| today.checked_sub_days(Days::new(ago)))
+        .collect()
 }
 
 /// What happened, with a number for each of the days.
@@ -41,8 +44,15 @@ impl DailyFigures {
             not_mailed: zeros,
             by_reason: BTreeMap::new(),
         };
-        for CampaignDayFigure { day, figure, amount } in figures {
-            let Some(at) = days.iter().position(|shown| shown == day) else { continue };
+        for CampaignDayFigure {
+            day,
+            figure,
+            amount,
+        } in figures
+        {
+            let Some(at) = days.iter().position(|shown| shown == day) else {
+                continue;
+            };
             let numbers = match figure {
                 CampaignFigure::Sends => &mut sorted.sends,
                 CampaignFigure::Cards => &mut sorted.cards,
@@ -67,7 +77,11 @@ impl DailyFigures {
             .map(|(name, amount)| (*name, *amount))
             .collect();
         // Reasons of the same number stay in the order of the contract.
-        let place = |name: &str| NotMailedReason::ALL.iter().position(|reason| reason.as_str() == name);
+        let place = |name: &str| {
+            NotMailedReason::ALL
+                .iter()
+                .position(|reason| reason.as_str() == name)
+        };
         reasons.sort_by_key(|(name, amount)| (std::cmp::Reverse(*amount), place(name)));
         reasons
             .into_iter()
@@ -84,9 +98,15 @@ mod tests {
     fn figures_stand_on_their_days_and_reasons_in_their_order() {
         let today: NaiveDate = "2026-03-02".parse().unwrap();
         let days = days(today);
-        assert_eq!((days.len(), days[0].to_string(), days[13]), (14, "2026-02-17".to_owned(), today));
-        let figure =
-            |day: &str, figure, amount| CampaignDayFigure { day: day.parse().unwrap(), figure, amount };
+        assert_eq!(
+            (days.len(), days[0].to_string(), days[13]),
+            (14, "2026-02-17".to_owned(), today)
+        );
+        let figure = |day: &str, figure, amount| CampaignDayFigure {
+            day: day.parse().unwrap(),
+            figure,
+            amount,
+        };
         let conditions = CampaignFigure::NotMailed(NotMailedReason::FilteredConditions);
         let invalid = CampaignFigure::NotMailed(NotMailedReason::InvalidAddress);
         let figures = DailyFigures::of(
@@ -95,14 +115,24 @@ mod tests {
                 figure("2026-03-01", conditions, 2),
                 figure("2026-03-02", conditions, 1),
                 figure("2026-03-02", invalid, 3),
-                figure("2026-03-02", CampaignFigure::NotMailed(NotMailedReason::DoNotMail), 0),
+                figure(
+                    "2026-03-02",
+                    CampaignFigure::NotMailed(NotMailedReason::DoNotMail),
+                    0,
+                ),
                 figure("2026-01-01", CampaignFigure::Mailed, 99),
             ],
             &days,
         );
         assert_eq!(figures.mailed[12..], [7, 0]);
         assert_eq!(figures.not_mailed[12..], [2, 4]);
-        let reasons = [("Address not deliverable", "3"), ("Waiting on the conditions", "3")];
-        assert_eq!(figures.reasons(), reasons.map(|(name, amount)| (name, amount.to_owned())));
+        let reasons = [
+            ("Address not deliverable", "3"),
+            ("Waiting on the conditions", "3"),
+        ];
+        assert_eq!(
+            figures.reasons(),
+            reasons.map(|(name, amount)| (name, amount.to_owned()))
+        );
     }
 }

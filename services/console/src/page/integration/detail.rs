@@ -10,8 +10,8 @@ use contract::limits::ACTIVE_INTEGRATION_KEYS;
 use contract::push::{PUSH_API, SyncView};
 use serde::Deserialize;
 use store::{
-    ApiKeySummary, HeldBackSync, Integration, IntegrationAvailability, IntegrationRemover, LastSyncRemoval,
-    StoreError,
+    ApiKeySummary, HeldBackSync, Integration, IntegrationAvailability, IntegrationRemover,
+    LastSyncRemoval, StoreError,
 };
 
 use super::{IntegrationPath, IntegrationProgress, PART, find, held_back, held_back_words, words};
@@ -77,8 +77,14 @@ pub(super) async fn show(
     let integration = find(&console, &person, path).await?;
     let Query(NoticeQuery { notice }) = noticed?;
     let made = made_key(&console, &person, &headers).await?;
-    let shown = IntegrationPageState { notice, made, ..IntegrationPageState::default() };
-    Ok(page(&detail_page(&console, &person, integration, shown).await?))
+    let shown = IntegrationPageState {
+        notice,
+        made,
+        ..IntegrationPageState::default()
+    };
+    Ok(page(
+        &detail_page(&console, &person, integration, shown).await?,
+    ))
 }
 
 pub(super) async fn detail_page(
@@ -91,13 +97,18 @@ pub(super) async fn detail_page(
     let (syncer, now) = (&console.process.config.syncer, console.process.clock.now());
     let progress = IntegrationProgress::of(console, &integration).await?;
     let standing = progress.standing();
-    let keys = store.key_list_of_integration(person.0.team_id, integration_id).await?;
+    let keys = store
+        .key_list_of_integration(person.0.team_id, integration_id)
+        .await?;
     let active = keys.iter().filter(|key| key.revoked_at.is_none()).count() as i64;
     let (guard, guard_seen) = match &shown.guard_problem {
         Some((RemovalGuardForm { percent, seen }, _)) => (percent.clone(), seen.clone()),
         None => {
             let stored = integration.removal_guard_percent;
-            (stored.map_or_else(String::new, |percent| percent.to_string()), fingerprint(&stored))
+            (
+                stored.map_or_else(String::new, |percent| percent.to_string()),
+                fingerprint(&stored),
+            )
         }
     };
     Ok(IntegrationPage {
@@ -106,7 +117,9 @@ pub(super) async fn detail_page(
         missing: standing.missing(),
         fields: progress.fields.len(),
         held_back: held_back(console, person, integration_id).await?,
-        removal: store.sync_last_removal(integration_id, syncer.removals_undone_since(now)).await?,
+        removal: store
+            .sync_last_removal(integration_id, syncer.removals_undone_since(now))
+            .await?,
         undo_days: syncer.removal_undo_days,
         may_make_key: person.is_manager() && active < ACTIVE_INTEGRATION_KEYS,
         most_keys: ACTIVE_INTEGRATION_KEYS,
@@ -128,7 +141,11 @@ pub(super) async fn pause(
     person: CurrentMember,
     path: IntegrationPath,
 ) -> Result<Response, PageError> {
-    let change = (IntegrationAvailability::Paused, "integration.paused", ActionNotice::IntegrationPaused);
+    let change = (
+        IntegrationAvailability::Paused,
+        "integration.paused",
+        ActionNotice::IntegrationPaused,
+    );
     set_availability(&console, &person, path, change).await
 }
 
@@ -138,7 +155,11 @@ pub(super) async fn resume(
     person: CurrentMember,
     path: IntegrationPath,
 ) -> Result<Response, PageError> {
-    let change = (IntegrationAvailability::Active, "integration.resumed", ActionNotice::IntegrationResumed);
+    let change = (
+        IntegrationAvailability::Active,
+        "integration.resumed",
+        ActionNotice::IntegrationResumed,
+    );
     set_availability(&console, &person, path, change).await
 }
 
@@ -162,11 +183,19 @@ async fn set_availability(
     path: IntegrationPath,
     (availability, action, notice): (IntegrationAvailability, &str, ActionNotice),
 ) -> Result<Response, PageError> {
-    let Integration { integration_id, name, .. } = find(console, person, path).await?;
+    let Integration {
+        integration_id,
+        name,
+        ..
+    } = find(console, person, path).await?;
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    transaction.integration_set_availability(person.0.team_id, integration_id, availability).await?;
-    transaction.activity_add(&person.0, action, &name, console.process.clock.now()).await?;
+    transaction
+        .integration_set_availability(person.0.team_id, integration_id, availability)
+        .await?;
+    transaction
+        .activity_add(&person.0, action, &name, console.process.clock.now())
+        .await?;
     transaction.commit().await?;
     Ok(done(&format!("{PART}/{integration_id}"), notice))
 }
@@ -187,11 +216,18 @@ pub(super) async fn remove(
     let integration = find(&console, &person, path).await?;
     let Form(IntegrationRemovalForm { name }) = form?;
     if name.trim() != integration.name {
-        let shown = IntegrationPageState { not_its_name: Some(name), ..IntegrationPageState::default() };
-        return Ok(refused(&detail_page(&console, &person, integration, shown).await?));
+        let shown = IntegrationPageState {
+            not_its_name: Some(name),
+            ..IntegrationPageState::default()
+        };
+        return Ok(refused(
+            &detail_page(&console, &person, integration, shown).await?,
+        ));
     }
     let (store, now) = (&console.process.store, console.process.clock.now());
-    store.integration_remove(&integration, IntegrationRemover::Person(&person.0), now).await?;
+    store
+        .integration_remove(&integration, IntegrationRemover::Person(&person.0), now)
+        .await?;
     Ok(done(PART, ActionNotice::IntegrationRemoved))
 }
 
@@ -223,7 +259,9 @@ pub(super) async fn set_guard(
     let (team_id, integration_id) = (person.0.team_id, integration.integration_id);
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    let standing = transaction.integration_guard_locked(team_id, integration_id).await?;
+    let standing = transaction
+        .integration_guard_locked(team_id, integration_id)
+        .await?;
     if fingerprint(&standing) != form.seen {
         drop(transaction);
         drop(connection);
@@ -231,14 +269,24 @@ pub(super) async fn set_guard(
         let problem = format!(
             "Nothing was saved: somebody set the guard meanwhile. It is {stands} now. Save again to replace that."
         );
-        let integration = Integration { removal_guard_percent: standing, ..integration };
-        let form = RemovalGuardForm { seen: fingerprint(&standing), ..form };
+        let integration = Integration {
+            removal_guard_percent: standing,
+            ..integration
+        };
+        let form = RemovalGuardForm {
+            seen: fingerprint(&standing),
+            ..form
+        };
         return guard_refused(&console, &person, integration, (form, problem)).await;
     }
-    transaction.integration_set_guard(team_id, integration_id, percent).await?;
+    transaction
+        .integration_set_guard(team_id, integration_id, percent)
+        .await?;
     let change = before_and_now(&guard_words(standing), &guard_words(percent));
     let subject = format!("{}, {change}", integration.name);
-    transaction.activity_add(&person.0, action, &subject, console.process.clock.now()).await?;
+    transaction
+        .activity_add(&person.0, action, &subject, console.process.clock.now())
+        .await?;
     transaction.commit().await?;
     Ok(done(&format!("{PART}/{integration_id}"), notice))
 }
@@ -249,9 +297,13 @@ async fn guard_refused(
     integration: Integration,
     guard_problem: (RemovalGuardForm, String),
 ) -> Result<Response, PageError> {
-    let shown =
-        IntegrationPageState { guard_problem: Some(guard_problem), ..IntegrationPageState::default() };
-    Ok(refused(&detail_page(console, person, integration, shown).await?))
+    let shown = IntegrationPageState {
+        guard_problem: Some(guard_problem),
+        ..IntegrationPageState::default()
+    };
+    Ok(refused(
+        &detail_page(console, person, integration, shown).await?,
+    ))
 }
 
 fn guard_words(percent: Option<i16>) -> String {
@@ -265,7 +317,11 @@ fn read_percent(typed: &str) -> Option<Option<i16>> {
         return Some(None);
     }
     let number = typed.strip_suffix('%').unwrap_or(typed).trim_end();
-    number.parse().ok().filter(|percent| (0..=100).contains(percent)).map(Some)
+    number
+        .parse()
+        .ok()
+        .filter(|percent| (0..=100).contains(percent))
+        .map(Some)
 }
 
 /// Restores what the last removal removed.
@@ -274,21 +330,36 @@ pub(super) async fn undo_removal(
     person: CurrentMember,
     path: IntegrationPath,
 ) -> Result<Response, PageError> {
-    let Integration { integration_id, name, .. } = find(&console, &person, path).await?;
+    let Integration {
+        integration_id,
+        name,
+        ..
+    } = find(&console, &person, path).await?;
     let now = console.process.clock.now();
     let since = console.process.config.syncer.removals_undone_since(now);
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    match transaction.sync_undo_removal(integration_id, since, now).await {
+    match transaction
+        .sync_undo_removal(integration_id, since, now)
+        .await
+    {
         Ok(_) => {}
         Err(StoreError::NotFound(_)) => {
-            return Ok(done(&format!("{PART}/{integration_id}"), ActionNotice::RemovalUndoneBefore));
+            return Ok(done(
+                &format!("{PART}/{integration_id}"),
+                ActionNotice::RemovalUndoneBefore,
+            ));
         }
         Err(error) => return Err(error.into()),
     }
-    transaction.activity_add(&person.0, "integration.removal_undone", &name, now).await?;
+    transaction
+        .activity_add(&person.0, "integration.removal_undone", &name, now)
+        .await?;
     transaction.commit().await?;
-    Ok(done(&format!("{PART}/{integration_id}"), ActionNotice::RemovalUndone))
+    Ok(done(
+        &format!("{PART}/{integration_id}"),
+        ActionNotice::RemovalUndone,
+    ))
 }
 
 #[cfg(test)]

@@ -31,18 +31,31 @@ pub(super) async fn create(
 ) -> Result<Response, PageError> {
     let integration = find(&console, &person, path).await?;
     let Form(NewIntegrationKeyForm { name }) = form?;
-    let made = key::make(&console, &person, KeyKind::Integration, Some(&integration), &name).await;
+    let made = key::make(
+        &console,
+        &person,
+        KeyKind::Integration,
+        Some(&integration),
+        &name,
+    )
+    .await;
     match made {
         Ok(key) => {
             let path = format!("{PART}/{}", integration.integration_id);
-            Ok(key.with(Redirect::to(&path).into_response(), &path, &console.process.config.console))
+            Ok(key.with(
+                Redirect::to(&path).into_response(),
+                &path,
+                &console.process.config.console,
+            ))
         }
         Err(StoreError::Limit(reason)) => {
             let shown = IntegrationPageState {
                 key_problem: Some(format!("Not made: {reason}.")),
                 ..IntegrationPageState::default()
             };
-            Ok(refused(&detail_page(&console, &person, integration, shown).await?))
+            Ok(refused(
+                &detail_page(&console, &person, integration, shown).await?,
+            ))
         }
         Err(error) => Err(error.into()),
     }
@@ -55,15 +68,29 @@ pub(super) async fn revoke(
     path: Result<Path<(IntegrationId, ApiKeyId)>, PathRejection>,
 ) -> Result<Response, PageError> {
     let Path((integration_id, key_id)) = path?;
-    let (store, team_id, now) = (&console.process.store, person.0.team_id, console.process.clock.now());
+    let (store, team_id, now) = (
+        &console.process.store,
+        person.0.team_id,
+        console.process.clock.now(),
+    );
     let integration = store.integration_of_team(team_id, integration_id).await?;
-    let keys = store.key_list_of_integration(team_id, integration_id).await?;
-    let key = keys.into_iter().find(|key| key.key_id == key_id).ok_or(PageError::NotFound)?;
+    let keys = store
+        .key_list_of_integration(team_id, integration_id)
+        .await?;
+    let key = keys
+        .into_iter()
+        .find(|key| key.key_id == key_id)
+        .ok_or(PageError::NotFound)?;
     let mut connection = store.connection().await?;
     let transaction = connection.begin().await?;
     transaction.key_revoke(team_id, key_id, now).await?;
     let subject = format!("{} of {}", key.name, integration.name);
-    transaction.activity_add(&person.0, "key.revoked", &subject, now).await?;
+    transaction
+        .activity_add(&person.0, "key.revoked", &subject, now)
+        .await?;
     transaction.commit().await?;
-    Ok(done(&format!("{PART}/{integration_id}"), ActionNotice::KeyRevoked))
+    Ok(done(
+        &format!("{PART}/{integration_id}"),
+        ActionNotice::KeyRevoked,
+    ))
 }

@@ -43,11 +43,20 @@ pub(super) async fn list(
     let integration = find(&console, &person, path).await?;
     let Query(SyncListQuery { before }) = cursor?;
     let (store, now) = (&console.process.store, console.process.clock.now());
-    let mut syncs = store.sync_list(integration.integration_id, before, LINES + 1, now).await?;
+    let mut syncs = store
+        .sync_list(integration.integration_id, before, LINES + 1, now)
+        .await?;
     let next = cut(&mut syncs).map(|last| last.id);
     let public_url = console.process.config.console.public_url.clone();
     let (frame, is_newest) = (PageFrame::new(&person, PART), before.is_none());
-    Ok(page(&SyncsPage { frame, integration, syncs, is_newest, next, public_url }))
+    Ok(page(&SyncsPage {
+        frame,
+        integration,
+        syncs,
+        is_newest,
+        next,
+        public_url,
+    }))
 }
 
 /// A path with the ids of an integration and of one of its syncs.
@@ -60,7 +69,9 @@ async fn find_sync(
 ) -> Result<(Integration, SyncView), PageError> {
     let Path((integration_id, sync_id)) = path?;
     let (store, now) = (&console.process.store, console.process.clock.now());
-    let integration = store.integration_of_team(person.0.team_id, integration_id).await?;
+    let integration = store
+        .integration_of_team(person.0.team_id, integration_id)
+        .await?;
     let sync = store.sync_get(integration_id, sync_id, now).await?;
     Ok((integration, sync))
 }
@@ -104,7 +115,13 @@ pub(super) async fn show(
     let kind = kind.unwrap_or(IssueKind::Rejection);
     let store = &console.process.store;
     let mut issues = store
-        .issue_list(integration.integration_id, sync.id, (kind, IssueFilter::All), after, LINES + 1)
+        .issue_list(
+            integration.integration_id,
+            sync.id,
+            (kind, IssueFilter::All),
+            after,
+            LINES + 1,
+        )
         .await?;
     let next = cut(&mut issues).map(|last| last.id);
     let held_back = held_back(&console, &person, integration.integration_id).await?;
@@ -134,18 +151,35 @@ pub(super) async fn export(
         let store = store.clone();
         async move {
             let issues = store
-                .issue_list(integration_id, sync.id, (kind, IssueFilter::All), after, LINES_READ)
+                .issue_list(
+                    integration_id,
+                    sync.id,
+                    (kind, IssueFilter::All),
+                    after,
+                    LINES_READ,
+                )
                 .await?;
             let is_full = i64::try_from(issues.len()).is_ok_and(|count| count == LINES_READ);
             let next = issues.last().filter(|_| is_full).map(|last| last.id);
-            Ok(CsvChunk { cells: issues.into_iter().map(cells).collect(), next })
+            Ok(CsvChunk {
+                cells: issues.into_iter().map(cells).collect(),
+                next,
+            })
         }
     };
     let name = format!("{}s-{}.csv", kind.as_str(), sync.id);
     let subject = format!("{}s of {}", kind.as_str(), integration.name);
     let download = CsvDownload {
         file_name: &name,
-        headings: &["Batch", "Position", "External id", "Code", "Field", "Message", "Resolved"],
+        headings: &[
+            "Batch",
+            "Position",
+            "External id",
+            "Code",
+            "Field",
+            "Message",
+            "Resolved",
+        ],
         action: "sync.downloaded",
         subject: &subject,
     };

@@ -20,7 +20,10 @@ pub(super) enum RecipientListCursor {
 impl RecipientListCursor {
     /// Behind this one, in the order in which they were received.
     pub(super) const fn behind(line: &RecipientLine) -> Self {
-        Self::Received(RecipientCursor { received_at: line.received_at, entry_id: line.entry_id })
+        Self::Received(RecipientCursor {
+            received_at: line.received_at,
+            entry_id: line.entry_id,
+        })
     }
 
     /// The cursor in an address; `None` of what no page has written: it begins at the beginning.
@@ -30,10 +33,17 @@ impl RecipientListCursor {
         let entry_id = Uuid::parse_str(entry_id).ok()?;
         match kind {
             "t" => {
-                let received_at = DateTime::from_timestamp_micros(at.parse().ok()?).filter(is_storable)?;
-                Some(Self::Received(RecipientCursor { received_at, entry_id }))
+                let received_at =
+                    DateTime::from_timestamp_micros(at.parse().ok()?).filter(is_storable)?;
+                Some(Self::Received(RecipientCursor {
+                    received_at,
+                    entry_id,
+                }))
             }
-            "k" => Some(Self::Found(RecipientSearchCursor { key: at.to_owned(), entry_id })),
+            "k" => Some(Self::Found(RecipientSearchCursor {
+                key: at.to_owned(),
+                entry_id,
+            })),
             _ => None,
         }
     }
@@ -56,10 +66,15 @@ impl RecipientListCursor {
 impl fmt::Display for RecipientListCursor {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Received(RecipientCursor { received_at, entry_id }) => {
+            Self::Received(RecipientCursor {
+                received_at,
+                entry_id,
+            }) => {
                 write!(formatter, "t.{entry_id}.{}", received_at.timestamp_micros())
             }
-            Self::Found(RecipientSearchCursor { key, entry_id }) => write!(formatter, "k.{entry_id}.{key}"),
+            Self::Found(RecipientSearchCursor { key, entry_id }) => {
+                write!(formatter, "k.{entry_id}.{key}")
+            }
         }
     }
 }
@@ -74,11 +89,20 @@ mod tests {
         let received_at = "2026-11-21T10:00:00.000001Z".parse().unwrap();
         for cursor in [
             RecipientListCursor::Found(RecipientSearchCursor { key, entry_id }),
-            RecipientListCursor::Received(RecipientCursor { received_at, entry_id }),
+            RecipientListCursor::Received(RecipientCursor {
+                received_at,
+                entry_id,
+            }),
         ] {
             assert_eq!(RecipientListCursor::read(&cursor.to_string()), Some(cursor));
         }
-        for text in ["", "t", "t.x.1", "k.7", "t.00000000-0000-0000-0000-000000000007.99999999999999999999"] {
+        for text in [
+            "",
+            "t",
+            "t.x.1",
+            "k.7",
+            "t.00000000-0000-0000-0000-000000000007.99999999999999999999",
+        ] {
             assert_eq!(RecipientListCursor::read(text), None, "{text}");
         }
     }

@@ -15,8 +15,16 @@ use crate::failure::PageError;
 use crate::page::campaign::{CampaignPath, find};
 use crate::show::TeamTimeZone;
 
-const HEADINGS: [&str; 8] =
-    ["reference", "first_name", "last_name", "address", "status", "reason", "received_at", "removed_at"];
+const HEADINGS: [&str; 8] = [
+    "reference",
+    "first_name",
+    "last_name",
+    "address",
+    "status",
+    "reason",
+    "received_at",
+    "removed_at",
+];
 
 /// Who is in the file, and how it is read.
 struct RecipientExport {
@@ -54,7 +62,14 @@ pub(super) async fn download(
     let name = format!("recipients-{campaign_id}.csv");
     let (store, team_id) = (console.process.store.clone(), person.0.team_id);
     let zone = TeamTimeZone::new(&person.0.time_zone);
-    let export = std::sync::Arc::new(RecipientExport { store, team_id, campaign_id, text, outcome, zone });
+    let export = std::sync::Arc::new(RecipientExport {
+        store,
+        team_id,
+        campaign_id,
+        text,
+        outcome,
+        zone,
+    });
     let download = CsvDownload {
         file_name: &name,
         headings: &HEADINGS,
@@ -69,31 +84,67 @@ pub(super) async fn download(
 }
 
 impl RecipientExport {
-    async fn read(&self, place: RecipientExportCursor) -> store::Result<CsvChunk<RecipientExportCursor>> {
-        let Self { store, team_id, campaign_id, text, .. } = self;
+    async fn read(
+        &self,
+        place: RecipientExportCursor,
+    ) -> store::Result<CsvChunk<RecipientExportCursor>> {
+        let Self {
+            store,
+            team_id,
+            campaign_id,
+            text,
+            ..
+        } = self;
         let (lines, last) = match place {
             RecipientExportCursor::Entry(after) => {
-                let lines = store.recipient_portion(*team_id, campaign_id, after, LINES_READ).await?;
-                let last = lines.last().map(|last| RecipientExportCursor::Entry(last.entry_id));
+                let lines = store
+                    .recipient_portion(*team_id, campaign_id, after, LINES_READ)
+                    .await?;
+                let last = lines
+                    .last()
+                    .map(|last| RecipientExportCursor::Entry(last.entry_id));
                 (lines, last)
             }
             RecipientExportCursor::Found(after) => {
-                let found = store.recipient_find(*team_id, campaign_id, text, &after, LINES_READ).await?;
-                let last = found.last().map(|last| RecipientExportCursor::Found(last.cursor.clone()));
+                let found = store
+                    .recipient_find(*team_id, campaign_id, text, &after, LINES_READ)
+                    .await?;
+                let last = found
+                    .last()
+                    .map(|last| RecipientExportCursor::Found(last.cursor.clone()));
                 (found.into_iter().map(|found| found.line).collect(), last)
             }
         };
-        let is_wanted = |line: &&RecipientLine| self.outcome.is_none_or(|outcome| line.outcome == outcome);
-        let cells = lines.iter().filter(is_wanted).map(|line| cells(line, self.zone)).collect();
-        Ok(CsvChunk { cells, next: last.filter(|_| lines.len() as i64 == LINES_READ) })
+        let is_wanted =
+            |line: &&RecipientLine| self.outcome.is_none_or(|outcome| line.outcome == outcome);
+        let cells = lines
+            .iter()
+            .filter(is_wanted)
+            .map(|line| cells(line, self.zone))
+            .collect();
+        Ok(CsvChunk {
+            cells,
+            next: last.filter(|_| lines.len() as i64 == LINES_READ),
+        })
     }
 }
 
 fn cells(line: &RecipientLine, zone: TeamTimeZone) -> Vec<String> {
-    let RecipientLine { first_name, last_name, address, reference, outcome, received_at, removed_at, .. } =
-        line;
-    let (status, reason) =
-        if outcome == "mailed" { ("mailed", "") } else { ("not_mailed", outcome.as_str()) };
+    let RecipientLine {
+        first_name,
+        last_name,
+        address,
+        reference,
+        outcome,
+        received_at,
+        removed_at,
+        ..
+    } = line;
+    let (status, reason) = if outcome == "mailed" {
+        ("mailed", "")
+    } else {
+        ("not_mailed", outcome.as_str())
+    };
     vec![
         reference.clone().unwrap_or_default(),
         first_name.clone(),
@@ -102,6 +153,9 @@ fn cells(line: &RecipientLine, zone: TeamTimeZone) -> Vec<String> {
         status.to_owned(),
         reason.to_owned(),
         zone.stamp(received_at),
-        removed_at.as_ref().map(|moment| zone.stamp(moment)).unwrap_or_default(),
+        removed_at
+            .as_ref()
+            .map(|moment| zone.stamp(moment))
+            .unwrap_or_default(),
     ]
 }

@@ -54,7 +54,10 @@ impl PasswordAttempt {
         }
         // Asked for nobody as well: it takes the same time.
         let user_id = user_id.unwrap_or(MemberId(Uuid::nil()));
-        if store.sign_in_source_known(user_id, &remembered(source)).await? {
+        if store
+            .sign_in_source_known(user_id, &remembered(source))
+            .await?
+        {
             return Ok(PasswordAttemptDecision::Yes(attempt));
         }
         let account = [b"sign-in:", email.to_lowercase().as_bytes()].concat();
@@ -78,16 +81,27 @@ impl PasswordAttempt {
         let subject = [b"password:", &user_id.0.as_bytes()[..]].concat();
         let tried = attempt.count(console, subject).await?;
         let is_allowed = tried <= console.process.config.console.sign_ins_per_source;
-        Ok(if is_allowed { PasswordAttemptDecision::Yes(attempt) } else { attempt.refused(console) })
+        Ok(if is_allowed {
+            PasswordAttemptDecision::Yes(attempt)
+        } else {
+            attempt.refused(console)
+        })
     }
 
     fn none(console: &ConsoleState) -> Self {
         let now = console.process.clock.now();
-        Self { counted: Vec::new(), window: now.duration_trunc(length(console)).unwrap_or(now) }
+        Self {
+            counted: Vec::new(),
+            window: now.duration_trunc(length(console)).unwrap_or(now),
+        }
     }
 
     async fn count(&mut self, console: &ConsoleState, subject: Vec<u8>) -> Result<i32, PageError> {
-        let count = console.process.store.window_count(&subject, self.window).await?;
+        let count = console
+            .process
+            .store
+            .window_count(&subject, self.window)
+            .await?;
         self.counted.push(subject);
         Ok(count)
     }
@@ -100,7 +114,11 @@ impl PasswordAttempt {
     /// Counts it as no failure.
     pub(crate) async fn take_back(self, console: &ConsoleState) -> Result<(), PageError> {
         for subject in &self.counted {
-            console.process.store.window_uncount(subject, self.window).await?;
+            console
+                .process
+                .store
+                .window_uncount(subject, self.window)
+                .await?;
         }
         Ok(())
     }

@@ -73,7 +73,10 @@ pub(super) async fn change_password(
         Ok(new) => new,
         Err(reason) => {
             let new_problem = Some(format!("Not changed: {reason}."));
-            return Ok(refused(&AccountPage { new_problem, ..account_page(&person) }));
+            return Ok(refused(&AccountPage {
+                new_problem,
+                ..account_page(&person)
+            }));
         }
     };
     // Wrong ones are counted: a session that was left open is no place to guess.
@@ -81,8 +84,12 @@ pub(super) async fn change_password(
         PasswordAttemptDecision::Yes(attempt) => attempt,
         PasswordAttemptDecision::In(seconds) => {
             let minutes = seconds.div_euclid(60) + 1;
-            let problem = format!("There were too many attempts. Wait {minutes} minutes and try again.");
-            return Ok(refused(&AccountPage { present_problem: Some(problem), ..account_page(&person) }));
+            let problem =
+                format!("There were too many attempts. Wait {minutes} minutes and try again.");
+            return Ok(refused(&AccountPage {
+                present_problem: Some(problem),
+                ..account_page(&person)
+            }));
         }
     };
     let changed = change(&console, &person, (present, new), &headers).await;
@@ -91,10 +98,16 @@ pub(super) async fn change_password(
     }
     let Some(session) = changed? else {
         let present_problem = Some("This is not your present password.".to_owned());
-        return Ok(refused(&AccountPage { present_problem, ..account_page(&person) }));
+        return Ok(refused(&AccountPage {
+            present_problem,
+            ..account_page(&person)
+        }));
     };
     let cookie = session_cookie(&console.process.config.console, Some(&session));
-    Ok((AppendHeaders([(SET_COOKIE, cookie)]), done("/account", ActionNotice::PasswordChanged))
+    Ok((
+        AppendHeaders([(SET_COOKIE, cookie)]),
+        done("/account", ActionNotice::PasswordChanged),
+    )
         .into_response())
 }
 
@@ -106,10 +119,19 @@ async fn change(
     (present, new): (String, Password),
     headers: &HeaderMap,
 ) -> Result<Option<SecretToken>, PageError> {
-    let Some(account) = console.process.store.account_by_email(&person.0.email).await? else {
+    let Some(account) = console
+        .process
+        .store
+        .account_by_email(&person.0.email)
+        .await?
+    else {
         return Ok(None);
     };
-    if !console.passwords.matches(present, account.password_hash.clone()).await? {
+    if !console
+        .passwords
+        .matches(present, account.password_hash.clone())
+        .await?
+    {
         return Ok(None);
     }
     let hash = console.passwords.hash(new).await?;
@@ -132,9 +154,15 @@ async fn set_password(
     if !transaction.account_lock(account).await? {
         return Ok(None);
     }
-    transaction.password_set(person.0.user_id, hash, None).await?;
-    transaction.session_begin(person.0.user_id, &session.hash(), replaced.as_ref(), now).await?;
-    transaction.activity_add(&person.0, "person.password_changed", &person.0.name, now).await?;
+    transaction
+        .password_set(person.0.user_id, hash, None)
+        .await?;
+    transaction
+        .session_begin(person.0.user_id, &session.hash(), replaced.as_ref(), now)
+        .await?;
+    transaction
+        .activity_add(&person.0, "person.password_changed", &person.0.name, now)
+        .await?;
     transaction.commit().await?;
     Ok(Some(session))
 }

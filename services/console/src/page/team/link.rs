@@ -17,8 +17,7 @@ use crate::answer::{page, refused};
 use crate::failure::PageError;
 
 /// What is said of a link whose address is another account's.
-const UNUSABLE: &str =
-    "This link cannot be used. If you have an account, sign in with it; else ask whoever gave you the link.";
+const UNUSABLE: &str = "This link cannot be used. If you have an account, sign in with it; else ask whoever gave you the link.";
 
 /// A path with the token of a link.
 type PasswordLinkPath = Result<Path<String>, PathRejection>;
@@ -36,7 +35,10 @@ pub(super) async fn show(
     path: PasswordLinkPath,
 ) -> Result<Response, PageError> {
     let (person, _) = find(&console, path).await?;
-    Ok(page(&PasswordLinkPage { person, problem: None }))
+    Ok(page(&PasswordLinkPage {
+        person,
+        problem: None,
+    }))
 }
 
 async fn find(
@@ -46,7 +48,11 @@ async fn find(
     let Path(text) = path?;
     let link = SecretToken::presented(&text).ok_or(PageError::NotFound)?;
     let now = console.process.clock.now();
-    let person = console.process.store.password_link_get(&link.hash(), now).await?;
+    let person = console
+        .process
+        .store
+        .password_link_get(&link.hash(), now)
+        .await?;
     Ok((person, link))
 }
 
@@ -99,8 +105,17 @@ async fn use_link(
     let transaction = connection.begin().await?;
     let (team_id, user_id) = transaction.password_link_use(&link.hash(), now).await?;
     transaction.password_set(user_id, hash, None).await?;
-    transaction.activity_add_of((team_id, user_id, name), "person.password_chosen", name, now).await?;
-    transaction.session_begin(user_id, &session.hash(), replaced.as_ref(), now).await?;
+    transaction
+        .activity_add_of(
+            (team_id, user_id, name),
+            "person.password_chosen",
+            name,
+            now,
+        )
+        .await?;
+    transaction
+        .session_begin(user_id, &session.hash(), replaced.as_ref(), now)
+        .await?;
     transaction.commit().await?;
     Ok(session)
 }

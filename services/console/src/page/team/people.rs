@@ -69,7 +69,18 @@ pub(super) async fn show(
         Some(OneTimeSecret::Link(name, address)) => Some(PasswordLinkView { name, address }),
         _ => None,
     };
-    Ok(page(&team_page(&console, &person, TeamPageState { notice, made, ..TeamPageState::default() }).await?))
+    Ok(page(
+        &team_page(
+            &console,
+            &person,
+            TeamPageState {
+                notice,
+                made,
+                ..TeamPageState::default()
+            },
+        )
+        .await?,
+    ))
 }
 
 async fn team_page(
@@ -108,11 +119,20 @@ pub(super) async fn add(
 ) -> Result<Response, PageError> {
     let Form(typed) = form?;
     match make(&console, &person, &typed).await {
-        Ok(link) => Ok(link.with(Redirect::to(PART).into_response(), PART, &console.process.config.console)),
+        Ok(link) => Ok(link.with(
+            Redirect::to(PART).into_response(),
+            PART,
+            &console.process.config.console,
+        )),
         Err(StoreError::Limit(reason)) => {
             let NewMemberForm { email, name, .. } = typed;
             let problem = Some(format!("Not added: {reason}."));
-            let shown = TeamPageState { email, name, problem, ..TeamPageState::default() };
+            let shown = TeamPageState {
+                email,
+                name,
+                problem,
+                ..TeamPageState::default()
+            };
             Ok(refused(&team_page(&console, &person, shown).await?))
         }
         Err(error) => Err(error.into()),
@@ -125,16 +145,22 @@ async fn make(
     typed: &NewMemberForm,
 ) -> store::Result<SecretCookie> {
     let email: NormalizedEmail = typed.email.parse().map_err(StoreError::Limit)?;
-    let name: DisplayName =
-        typed.name.parse().map_err(|reason| StoreError::Limit(format!("the name {reason}")))?;
+    let name: DisplayName = typed
+        .name
+        .parse()
+        .map_err(|reason| StoreError::Limit(format!("the name {reason}")))?;
     let now = console.process.clock.now();
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
     let (team_id, name) = (person.0.team_id, name.as_str());
-    let user_id = transaction.person_add(team_id, email.as_str(), name, typed.role, now).await?;
+    let user_id = transaction
+        .person_add(team_id, email.as_str(), name, typed.role, now)
+        .await?;
     let made = make_link(console, &transaction, person, (user_id, name)).await?;
     let subject = format!("{name} as {}", typed.role.as_str());
-    transaction.activity_add(&person.0, "person.added", &subject, now).await?;
+    transaction
+        .activity_add(&person.0, "person.added", &subject, now)
+        .await?;
     transaction.commit().await?;
     Ok(made)
 }
@@ -148,9 +174,17 @@ async fn make_link(
     let (token, now) = (SecretToken::random(), console.process.clock.now());
     let settings = &console.process.config.console;
     let expires_at = now + TimeDelta::hours(settings.password_link_hours);
-    transaction.password_link_create(user_id, &token.hash(), expires_at, now).await?;
-    let address = format!("{}/password/{}", settings.url.trim_end_matches('/'), token.reveal());
-    OneTimeSecret::Link(name.to_owned(), address).keep(transaction, person, now).await
+    transaction
+        .password_link_create(user_id, &token.hash(), expires_at, now)
+        .await?;
+    let address = format!(
+        "{}/password/{}",
+        settings.url.trim_end_matches('/'),
+        token.reveal()
+    );
+    OneTimeSecret::Link(name.to_owned(), address)
+        .keep(transaction, person, now)
+        .await
 }
 
 #[derive(Deserialize)]
@@ -174,15 +208,24 @@ pub(super) async fn set_role(
     if changed.role == role {
         return Ok(done(PART, ActionNotice::NothingChanged));
     }
-    transaction.person_set_role(person.0.team_id, &changed, role).await?;
+    transaction
+        .person_set_role(person.0.team_id, &changed, role)
+        .await?;
     // Of one's own sessions the one at work stays.
     let kept = token(&console.process.config.console, &headers)
         .filter(|_| user_id == person.0.user_id)
         .map(|token| token.hash());
     transaction.session_end_all(user_id, kept.as_ref()).await?;
-    let subject = format!("{}, {} before, {} now", changed.name, changed.role.as_str(), role.as_str());
+    let subject = format!(
+        "{}, {} before, {} now",
+        changed.name,
+        changed.role.as_str(),
+        role.as_str()
+    );
     let now = console.process.clock.now();
-    transaction.activity_add(&person.0, "person.role_changed", &subject, now).await?;
+    transaction
+        .activity_add(&person.0, "person.role_changed", &subject, now)
+        .await?;
     transaction.commit().await?;
     Ok(done(PART, ActionNotice::RoleChanged))
 }
@@ -197,10 +240,18 @@ pub(super) async fn remove(
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
     let removed = transaction.person_lock(person.0.team_id, user_id).await?;
-    refuse_oneself(&person, user_id, "Another owner can remove you from the team.")?;
-    transaction.person_remove(person.0.team_id, &removed).await?;
+    refuse_oneself(
+        &person,
+        user_id,
+        "Another owner can remove you from the team.",
+    )?;
+    transaction
+        .person_remove(person.0.team_id, &removed)
+        .await?;
     let now = console.process.clock.now();
-    transaction.activity_add(&person.0, "person.removed", &removed.name, now).await?;
+    transaction
+        .activity_add(&person.0, "person.removed", &removed.name, now)
+        .await?;
     transaction.commit().await?;
     Ok(done(PART, ActionNotice::PersonRemoved))
 }
@@ -216,15 +267,33 @@ pub(super) async fn reset_password(
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
     let locked_out = transaction.person_lock(person.0.team_id, user_id).await?;
-    refuse_oneself(&person, user_id, "Change your own password on the page of your account.")?;
+    refuse_oneself(
+        &person,
+        user_id,
+        "Change your own password on the page of your account.",
+    )?;
     transaction.password_clear(user_id).await?;
     let link = make_link(&console, &transaction, &person, (user_id, &locked_out.name)).await?;
     let now = console.process.clock.now();
-    transaction.activity_add(&person.0, "person.password_reset", &locked_out.name, now).await?;
+    transaction
+        .activity_add(&person.0, "person.password_reset", &locked_out.name, now)
+        .await?;
     transaction.commit().await?;
-    Ok(link.with(Redirect::to(PART).into_response(), PART, &console.process.config.console))
+    Ok(link.with(
+        Redirect::to(PART).into_response(),
+        PART,
+        &console.process.config.console,
+    ))
 }
 
-fn refuse_oneself(person: &CurrentMember, user_id: MemberId, sentence: &str) -> Result<(), PageError> {
-    if user_id == person.0.user_id { Err(PageError::Invalid(sentence.to_owned())) } else { Ok(()) }
+fn refuse_oneself(
+    person: &CurrentMember,
+    user_id: MemberId,
+    sentence: &str,
+) -> Result<(), PageError> {
+    if user_id == person.0.user_id {
+        Err(PageError::Invalid(sentence.to_owned()))
+    } else {
+        Ok(())
+    }
 }

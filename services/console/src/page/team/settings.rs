@@ -51,7 +51,10 @@ pub(super) async fn set_idempotency_keys(
     };
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    if !transaction.team_honour_keys(person.0.team_id, is_on).await? {
+    if !transaction
+        .team_honour_keys(person.0.team_id, is_on)
+        .await?
+    {
         return Ok(done(PART, ActionNotice::NothingChanged));
     }
     let now = console.process.clock.now();
@@ -73,7 +76,10 @@ pub(super) async fn set_formula_keys(
     };
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    if !transaction.formula_keys_show_people(person.0.team_id, is_on).await? {
+    if !transaction
+        .formula_keys_show_people(person.0.team_id, is_on)
+        .await?
+    {
         return Ok(done(PART, ActionNotice::NothingChanged));
     }
     let now = console.process.clock.now();

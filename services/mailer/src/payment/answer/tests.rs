@@ -4,7 +4,10 @@ use serde_json::{Value, json};
 use super::*;
 
 fn payment(status: u16, body: &Value) -> StripeAnswer<PaymentOutcome> {
-    of_payment(StatusCode::from_u16(status).unwrap(), body.to_string().as_bytes())
+    of_payment(
+        StatusCode::from_u16(status).unwrap(),
+        body.to_string().as_bytes(),
+    )
 }
 
 fn error(kind: &str, code: &str, param: &str) -> Value {
@@ -12,7 +15,9 @@ fn error(kind: &str, code: &str, param: &str) -> Value {
 }
 
 fn declined(detail: &str) -> StripeAnswer<PaymentOutcome> {
-    StripeAnswer::Final(PaymentOutcome::Declined { detail: detail.to_owned() })
+    StripeAnswer::Final(PaymentOutcome::Declined {
+        detail: detail.to_owned(),
+    })
 }
 
 #[test]
@@ -20,19 +25,36 @@ fn only_a_succeeded_payment_is_paid() {
     let intent = |status: &str| payment(200, &json!({ "id": "pi_1", "status": status }));
     assert_eq!(
         intent("succeeded"),
-        StripeAnswer::Final(PaymentOutcome::Paid { reference: Some("pi_1".to_owned()) })
+        StripeAnswer::Final(PaymentOutcome::Paid {
+            reference: Some("pi_1".to_owned())
+        })
     );
-    for status in ["requires_action", "requires_confirmation", "requires_payment_method", "canceled"] {
-        assert_eq!(intent(status), declined("The card cannot be charged."), "{status}");
+    for status in [
+        "requires_action",
+        "requires_confirmation",
+        "requires_payment_method",
+        "canceled",
+    ] {
+        assert_eq!(
+            intent(status),
+            declined("The card cannot be charged."),
+            "{status}"
+        );
     }
     for status in ["processing", "requires_capture", "new_status"] {
-        assert!(matches!(intent(status), StripeAnswer::Unclear(_)), "{status}");
+        assert!(
+            matches!(intent(status), StripeAnswer::Unclear(_)),
+            "{status}"
+        );
     }
 }
 
 #[test]
 fn a_decline_says_why_in_stripes_words() {
-    assert_eq!(payment(402, &error("card_error", "card_declined", "")), declined("In Stripe's words."));
+    assert_eq!(
+        payment(402, &error("card_error", "card_declined", "")),
+        declined("In Stripe's words.")
+    );
     let failed = json!({ "id": "pi_1", "status": "requires_payment_method",
         "last_payment_error": { "type": "card_error", "message": "Your card has expired." } });
     assert_eq!(payment(200, &failed), declined("Your card has expired."));
@@ -41,12 +63,19 @@ fn a_decline_says_why_in_stripes_words() {
 #[test]
 fn an_order_that_can_never_be_paid_is_a_decline_but_our_own_fault_is_not() {
     for param in ["amount", "customer", "payment_method"] {
-        assert_eq!(payment(400, &error("invalid_request_error", "", param)), declined("In Stripe's words."));
+        assert_eq!(
+            payment(400, &error("invalid_request_error", "", param)),
+            declined("In Stripe's words.")
+        );
     }
-    for body in
-        [error("invalid_request_error", "parameter_unknown", "confirm"), error("idempotency_error", "", "")]
-    {
-        assert!(matches!(payment(400, &body), StripeAnswer::Unclear(_)), "{body}");
+    for body in [
+        error("invalid_request_error", "parameter_unknown", "confirm"),
+        error("idempotency_error", "", ""),
+    ] {
+        assert!(
+            matches!(payment(400, &body), StripeAnswer::Unclear(_)),
+            "{body}"
+        );
     }
 }
 
@@ -54,28 +83,45 @@ fn an_order_that_can_never_be_paid_is_a_decline_but_our_own_fault_is_not() {
 fn what_passes_is_tried_again() {
     for (status, body) in [
         (429, error("invalid_request_error", "rate_limit", "")),
-        (409, error("idempotency_error", "idempotency_key_in_use", "")),
-        (400, error("idempotency_error", "idempotency_key_in_use", "")),
+        (
+            409,
+            error("idempotency_error", "idempotency_key_in_use", ""),
+        ),
+        (
+            400,
+            error("idempotency_error", "idempotency_key_in_use", ""),
+        ),
         (500, error("api_error", "", "")),
         (503, json!("Service Unavailable")),
         (200, json!({ "id": "pi_1" })),
     ] {
-        assert!(matches!(payment(status, &body), StripeAnswer::Again(_)), "{status} {body}");
+        assert!(
+            matches!(payment(status, &body), StripeAnswer::Again(_)),
+            "{status} {body}"
+        );
     }
 }
 
 #[test]
 fn an_answer_of_something_between_us_declines_nothing() {
     for status in [301, 400, 402, 403, 404] {
-        assert!(matches!(payment(status, &json!("<html>")), StripeAnswer::Unclear(_)), "{status}");
+        assert!(
+            matches!(payment(status, &json!("<html>")), StripeAnswer::Unclear(_)),
+            "{status}"
+        );
     }
 }
 
 #[test]
 fn a_wrong_key_is_named_but_not_quoted() {
     let body = json!({ "error": { "type": "invalid_request_error", "message": "Invalid API Key provided: sk_live_x" } });
-    let StripeAnswer::Unclear(reason) = payment(401, &body) else { panic!("not unclear") };
-    assert_eq!(reason, "Stripe answered 401 (invalid_request_error): stripe.secret_key is not accepted");
+    let StripeAnswer::Unclear(reason) = payment(401, &body) else {
+        panic!("not unclear")
+    };
+    assert_eq!(
+        reason,
+        "Stripe answered 401 (invalid_request_error): stripe.secret_key is not accepted"
+    );
 }
 
 #[test]
@@ -91,9 +137,14 @@ fn a_charge_is_found_by_its_id() {
         };
         page
     };
-    let paid = StripeAnswer::Final(PaymentOutcome::Paid { reference: Some("pi_2".to_owned()) });
+    let paid = StripeAnswer::Final(PaymentOutcome::Paid {
+        reference: Some("pi_2".to_owned()),
+    });
     assert_eq!(page(true).find("two"), PaymentSearch::Payment(paid));
-    assert_eq!(page(true).find("three"), PaymentSearch::After("pi_1".to_owned()));
+    assert_eq!(
+        page(true).find("three"),
+        PaymentSearch::After("pi_1".to_owned())
+    );
     assert_eq!(page(false).find("three"), PaymentSearch::Nowhere);
 }
 

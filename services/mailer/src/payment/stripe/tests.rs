@@ -17,10 +17,15 @@ fn settings(url: &str) -> service::config::StripeSettings {
     }
 }
 
-fn client(settings: &service::config::StripeSettings) -> Result<StripeClient, PaymentSettingsError> {
+fn client(
+    settings: &service::config::StripeSettings,
+) -> Result<StripeClient, PaymentSettingsError> {
     // Another test may have installed it.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    Ok(StripeClient { first_pause: Duration::from_millis(1), ..StripeClient::new(settings)? })
+    Ok(StripeClient {
+        first_pause: Duration::from_millis(1),
+        ..StripeClient::new(settings)?
+    })
 }
 
 fn time(text: &str) -> DateTime<Utc> {
@@ -39,12 +44,18 @@ fn order() -> PaymentOrder<'static> {
 
 /// Charges the order a minute after it was made.
 async fn charge(settings: &service::config::StripeSettings) -> Result<PaymentOutcome, String> {
-    client(settings).unwrap().charge(&order(), time("2026-08-03T12:01:00Z")).await
+    client(settings)
+        .unwrap()
+        .charge(&order(), time("2026-08-03T12:01:00Z"))
+        .await
 }
 
 /// Charges the order the day after it was made.
 async fn charge_late(settings: &service::config::StripeSettings) -> Result<PaymentOutcome, String> {
-    client(settings).unwrap().charge(&order(), time("2026-08-04T12:01:00Z")).await
+    client(settings)
+        .unwrap()
+        .charge(&order(), time("2026-08-04T12:01:00Z"))
+        .await
 }
 
 fn intent(status: &str) -> ResponseTemplate {
@@ -53,13 +64,14 @@ fn intent(status: &str) -> ResponseTemplate {
 
 fn error(status: u16, kind: &str, code: impl Into<Option<&'static str>>) -> ResponseTemplate {
     let code = code.into();
-    let error =
-        json!({ "type": kind, "code": code, "message": format!("Stripe says {}.", code.unwrap_or(kind)) });
+    let error = json!({ "type": kind, "code": code, "message": format!("Stripe says {}.", code.unwrap_or(kind)) });
     ResponseTemplate::new(status).set_body_json(json!({ "error": error }))
 }
 
 fn paid() -> PaymentOutcome {
-    PaymentOutcome::Paid { reference: Some("pi_1".to_owned()) }
+    PaymentOutcome::Paid {
+        reference: Some("pi_1".to_owned()),
+    }
 }
 
 /// A Stripe that gives these answers in order, each once, and then no more.
@@ -81,7 +93,14 @@ async fn stripe(answers: Vec<ResponseTemplate>) -> MockServer {
 async fn keys(server: &MockServer) -> Vec<String> {
     let requests = server.received_requests().await.unwrap();
     let posts = requests.iter().filter(|request| request.method == "POST");
-    posts.map(|request| request.headers["idempotency-key"].to_str().unwrap().to_owned()).collect()
+    posts
+        .map(|request| {
+            request.headers["idempotency-key"]
+                .to_str()
+                .unwrap()
+                .to_owned()
+        })
+        .collect()
 }
 
 #[tokio::test]
@@ -94,7 +113,10 @@ async fn a_payment_is_asked_for_as_stripe_documents_it() {
         .and(path("/v1/payment_intents"))
         .and(header("authorization", "Bearer sk_test_very_secret"))
         .and(header("stripe-version", "2025-09-30.clover"))
-        .and(header("idempotency-key", "01920000-0000-7000-8000-000000000001"))
+        .and(header(
+            "idempotency-key",
+            "01920000-0000-7000-8000-000000000001",
+        ))
         .and(header("content-type", "application/x-www-form-urlencoded"))
         .and(body_string_contains(fields))
         .respond_with(intent("succeeded"))
@@ -107,13 +129,24 @@ async fn a_payment_is_asked_for_as_stripe_documents_it() {
 #[tokio::test]
 async fn a_refused_card_is_a_decline_at_once() {
     for (answer, detail) in [
-        (error(402, "card_error", "card_declined"), "Stripe says card_declined."),
-        (error(402, "card_error", "authentication_required"), "Stripe says authentication_required."),
+        (
+            error(402, "card_error", "card_declined"),
+            "Stripe says card_declined.",
+        ),
+        (
+            error(402, "card_error", "authentication_required"),
+            "Stripe says authentication_required.",
+        ),
         (intent("requires_action"), "The card cannot be charged."),
-        (intent("requires_payment_method"), "The card cannot be charged."),
+        (
+            intent("requires_payment_method"),
+            "The card cannot be charged.",
+        ),
     ] {
         let server = stripe(vec![answer]).await;
-        let expected = PaymentOutcome::Declined { detail: detail.to_owned() };
+        let expected = PaymentOutcome::Declined {
+            detail: detail.to_owned(),
+        };
         assert_eq!(charge(&settings(&server.uri())).await, Ok(expected));
     }
 }
@@ -137,7 +170,10 @@ async fn a_failure_that_passes_is_tried_again_with_the_same_key() {
 #[tokio::test]
 async fn tries_are_bounded_and_then_nothing_is_certain() {
     let server = stripe(vec![error(500, "api_error", None); ATTEMPTS as usize]).await;
-    assert_eq!(charge(&settings(&server.uri())).await, Err("Stripe answered 500 (api_error)".to_owned()));
+    assert_eq!(
+        charge(&settings(&server.uri())).await,
+        Err("Stripe answered 500 (api_error)".to_owned())
+    );
     assert_eq!(keys(&server).await.len(), ATTEMPTS as usize);
 }
 
@@ -145,7 +181,10 @@ async fn tries_are_bounded_and_then_nothing_is_certain() {
 async fn a_timeout_is_not_certain() {
     let slow = || intent("succeeded").set_delay(Duration::from_secs(60));
     let server = stripe(vec![slow(), slow(), slow()]).await;
-    let settings = service::config::StripeSettings { timeout_ms: 50, ..settings(&server.uri()) };
+    let settings = service::config::StripeSettings {
+        timeout_ms: 50,
+        ..settings(&server.uri())
+    };
     assert!(charge(&settings).await.unwrap_err().contains("timed out"));
 }
 
@@ -160,9 +199,15 @@ async fn an_answer_that_is_cut_off_is_asked_for_again() {
             let mut request = Vec::new();
             // The form ends with the charge's id.
             while !request.ends_with(b"000000000001") {
-                assert!(connection.read_buf(&mut request).await.unwrap() > 0, "the request is cut off");
+                assert!(
+                    connection.read_buf(&mut request).await.unwrap() > 0,
+                    "the request is cut off"
+                );
             }
-            let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{sent}", body.len());
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{sent}",
+                body.len()
+            );
             connection.write_all(answer.as_bytes()).await.unwrap();
             connection.shutdown().await.unwrap();
         }
@@ -175,7 +220,10 @@ async fn an_answer_that_is_cut_off_is_asked_for_again() {
 async fn an_endless_answer_is_not_read_to_its_end() {
     let endless = || ResponseTemplate::new(200).set_body_bytes(vec![b' '; ANSWER_BYTES + 1]);
     let server = stripe(vec![endless(), endless(), endless()]).await;
-    assert_eq!(charge(&settings(&server.uri())).await, Err("Stripe's answer is too long".to_owned()));
+    assert_eq!(
+        charge(&settings(&server.uri())).await,
+        Err("Stripe's answer is too long".to_owned())
+    );
 }
 
 #[tokio::test]
@@ -184,7 +232,10 @@ async fn a_wrong_secret_is_not_certain_and_not_told() {
     let body = json!({ "error": { "type": "invalid_request_error", "message": message } });
     let server = stripe(vec![ResponseTemplate::new(401).set_body_json(body)]).await;
     let reason = charge(&settings(&server.uri())).await.unwrap_err();
-    assert!(reason.contains("stripe.secret_key is not accepted") && !reason.contains(SECRET), "{reason}");
+    assert!(
+        reason.contains("stripe.secret_key is not accepted") && !reason.contains(SECRET),
+        "{reason}"
+    );
 }
 
 #[tokio::test]
@@ -221,7 +272,8 @@ async fn once_the_key_may_be_forgotten_the_payment_is_looked_for_first() {
     let server = MockServer::start().await;
     let charge_id = order().charge_id;
     let other = json!([{ "id": "pi_2", "status": "succeeded", "metadata": {} }]);
-    let wanted = json!([{ "id": "pi_1", "status": "succeeded", "metadata": { "charge_id": charge_id } }]);
+    let wanted =
+        json!([{ "id": "pi_1", "status": "succeeded", "metadata": { "charge_id": charge_id } }]);
     mount_page(&server, None, other, true).await;
     mount_page(&server, Some("pi_2"), wanted, false).await;
     assert_eq!(charge_late(&settings(&server.uri())).await, Ok(paid()));
@@ -238,7 +290,10 @@ async fn a_late_charge_without_a_payment_is_made() {
 #[tokio::test]
 async fn a_late_charge_is_not_made_while_the_search_fails() {
     let server = MockServer::start().await;
-    Mock::given(method("GET")).respond_with(error(500, "api_error", None)).mount(&server).await;
+    Mock::given(method("GET"))
+        .respond_with(error(500, "api_error", None))
+        .mount(&server)
+        .await;
     assert!(charge_late(&settings(&server.uri())).await.is_err());
     assert!(keys(&server).await.is_empty());
 }
@@ -264,5 +319,8 @@ fn a_key_that_is_no_header_is_refused() {
         secret_key: "sk\n".to_owned(),
         ..settings("https://api.stripe.com")
     };
-    assert!(matches!(client(&settings), Err(PaymentSettingsError::Header)));
+    assert!(matches!(
+        client(&settings),
+        Err(PaymentSettingsError::Header)
+    ));
 }

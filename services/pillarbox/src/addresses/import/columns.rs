@@ -94,7 +94,13 @@ static NAMES: &[(&str, SourceColumnRole)] = &[
 
 /// The role of a column by its heading, in any case and with any punctuation; `None` for what no point needs.
 pub(super) fn role(heading: &str) -> Option<SourceColumnRole> {
-    let name: String =
-        heading.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
-    NAMES.iter().find(|(known, _)| *known == name).map(|(_, role)| *role)
+    let name: String = heading
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .map(|c| c.to_ascii_lowercase())
+        .collect();
+    NAMES
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, role)| *role)
 }

@@ -28,7 +28,8 @@ struct GeoJsonPoint {
 pub(super) fn read<'a>(line: &[u8]) -> Result<SourceRow<'a>, PointSkipReason> {
     let line = line.trim_ascii();
     let line = line.strip_suffix(b",").unwrap_or(line);
-    let feature: GeoJsonFeature<'_> = serde_json::from_slice(line).map_err(|_| PointSkipReason::BadRow)?;
+    let feature: GeoJsonFeature<'_> =
+        serde_json::from_slice(line).map_err(|_| PointSkipReason::BadRow)?;
     let mut row = SourceRow::default();
     for (name, value) in feature.properties {
         let Some(role) = role(&name) else { continue };
@@ -64,7 +65,10 @@ mod tests {
         ]
         .map(|role| row.get(role));
         assert_eq!(values, ["12", "Main St", "78701", "-97.74", "30.27"]);
-        assert_eq!(read(br#"{"properties":{},"geometry":null}"#).unwrap_err(), PointSkipReason::BadRow);
+        assert_eq!(
+            read(br#"{"properties":{},"geometry":null}"#).unwrap_err(),
+            PointSkipReason::BadRow
+        );
         assert_eq!(
             read(br#"{"properties":{},"geometry":{"coordinates":[]}}"#).unwrap_err(),
             PointSkipReason::NoPlace

@@ -34,7 +34,15 @@ impl PointSkipReason {
 }
 
 /// What sources write for points that are there; all else is planned, retired or wrong.
-const IN_USE: [&str; 7] = ["", "active", "current", "existing", "in use", "unknown", "not available"];
+const IN_USE: [&str; 7] = [
+    "",
+    "active",
+    "current",
+    "existing",
+    "in use",
+    "unknown",
+    "not available",
+];
 
 /// Beginnings and parts of what sources write for homes.
 const HOMES: [&str; 9] = [
@@ -54,7 +62,11 @@ const UNKNOWN_USES: [&str; 6] = ["", "unknown", "not available", "n/a", "na", "n
 
 /// The point that a row is.
 pub(super) fn point(row: &SourceRow<'_>) -> Result<AddressPointRow, PointSkipReason> {
-    if !IN_USE.contains(&row.get(SourceColumnRole::Status).to_ascii_lowercase().as_str()) {
+    if !IN_USE.contains(
+        &row.get(SourceColumnRole::Status)
+            .to_ascii_lowercase()
+            .as_str(),
+    ) {
         return Err(PointSkipReason::NotActive);
     }
     let number = number(row).ok_or(PointSkipReason::NoNumber)?;
@@ -84,8 +96,20 @@ pub(super) fn point(row: &SourceRow<'_>) -> Result<AddressPointRow, PointSkipRea
         return Err(PointSkipReason::Unreadable);
     }
     let residential = residential(row.get(SourceColumnRole::Use));
-    let ParsedAddress { line1, city, state, .. } = parsed;
-    Ok(AddressPointRow { key, street, latitude, longitude, line_1: line1, city, state, plus4, residential })
+    let ParsedAddress {
+        line1, city, state, ..
+    } = parsed;
+    Ok(AddressPointRow {
+        key,
+        street,
+        latitude,
+        longitude,
+        line_1: line1,
+        city,
+        state,
+        plus4,
+        residential,
+    })
 }
 
 /// The house number with what belongs to it: `123`, `123A`, `123 1/2`. `0` stands for none.
@@ -95,8 +119,15 @@ fn number(row: &SourceRow<'_>) -> Option<String> {
         return None;
     }
     let suffix = row.get(SourceColumnRole::NumberSuffix);
-    let space = if suffix.starts_with(|c: char| c.is_ascii_digit()) { " " } else { "" };
-    Some(format!("{}{number}{space}{suffix}", row.get(SourceColumnRole::NumberPrefix)))
+    let space = if suffix.starts_with(|c: char| c.is_ascii_digit()) {
+        " "
+    } else {
+        ""
+    };
+    Some(format!(
+        "{}{number}{space}{suffix}",
+        row.get(SourceColumnRole::NumberPrefix)
+    ))
 }
 
 fn street(row: &SourceRow<'_>) -> Option<String> {
@@ -114,8 +145,11 @@ fn street(row: &SourceRow<'_>) -> Option<String> {
         SourceColumnRole::PostDirectional,
         SourceColumnRole::PostModifier,
     ];
-    let parts: Vec<&str> =
-        parts.into_iter().map(|role| row.get(role)).filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> = parts
+        .into_iter()
+        .map(|role| row.get(role))
+        .filter(|part| !part.is_empty())
+        .collect();
     Some(parts.join(" "))
 }
 
@@ -218,7 +252,10 @@ mod tests {
         (SourceColumnRole::Longitude, "-97.74"),
     ];
 
-    fn usual_but(role: SourceColumnRole, value: &'static str) -> Result<AddressPointRow, PointSkipReason> {
+    fn usual_but(
+        role: SourceColumnRole,
+        value: &'static str,
+    ) -> Result<AddressPointRow, PointSkipReason> {
         // The first value stays.
         let values: Vec<_> = [(role, value)]
             .into_iter()
@@ -250,10 +287,17 @@ mod tests {
         .unwrap();
         assert_eq!(Some(found.key), sent.point_key());
         assert_eq!(
-            (found.line_1.as_str(), found.city.as_str(), found.state.as_str()),
+            (
+                found.line_1.as_str(),
+                found.city.as_str(),
+                found.state.as_str()
+            ),
             ("12 1/2 N Main St # 4", "Austin", "TX")
         );
-        assert_eq!((found.plus4.as_deref(), found.residential), (Some("1234"), Some(true)));
+        assert_eq!(
+            (found.plus4.as_deref(), found.residential),
+            (Some("1234"), Some(true))
+        );
     }
 
     #[test]
@@ -268,10 +312,22 @@ mod tests {
             (SourceColumnRole::Latitude, "x", PointSkipReason::NoPlace),
             (SourceColumnRole::Latitude, "NaN", PointSkipReason::NoPlace),
             (SourceColumnRole::Latitude, "91", PointSkipReason::NoPlace),
-            (SourceColumnRole::Status, "INACTIVE", PointSkipReason::NotActive),
-            (SourceColumnRole::Status, "Retired", PointSkipReason::NotActive),
+            (
+                SourceColumnRole::Status,
+                "INACTIVE",
+                PointSkipReason::NotActive,
+            ),
+            (
+                SourceColumnRole::Status,
+                "Retired",
+                PointSkipReason::NotActive,
+            ),
         ] {
-            assert_eq!(usual_but(role, value).unwrap_err(), reason, "{role:?} {value}");
+            assert_eq!(
+                usual_but(role, value).unwrap_err(),
+                reason,
+                "{role:?} {value}"
+            );
         }
     }
 
@@ -291,7 +347,13 @@ mod tests {
             ("Commercial", Some(false)),
             ("PRIVATE VACANT", Some(false)),
         ] {
-            assert_eq!(usual_but(SourceColumnRole::Use, written).unwrap().residential, expected, "{written}");
+            assert_eq!(
+                usual_but(SourceColumnRole::Use, written)
+                    .unwrap()
+                    .residential,
+                expected,
+                "{written}"
+            );
         }
     }
 

@@ -15,7 +15,11 @@ pub(super) struct QuoteState {
 impl QuoteState {
     /// Outside quotes. Without a separator there are none.
     pub(super) const fn new(separator: Option<u8>) -> Self {
-        Self { separator, are_open: false, lines: 0 }
+        Self {
+            separator,
+            are_open: false,
+            lines: 0,
+        }
     }
 
     /// Whether the row goes on in the next line.
@@ -25,12 +29,15 @@ impl QuoteState {
 
     /// Passes a line with its end.
     pub(super) fn pass(&mut self, line: &[u8]) {
-        let Some(separator) = self.separator else { return };
+        let Some(separator) = self.separator else {
+            return;
+        };
         if !self.are_open {
             self.lines = 0;
         }
         self.lines += 1;
-        self.are_open = ends_in_quotes(line, separator, self.are_open) && self.lines < LINES_PER_RECORD;
+        self.are_open =
+            ends_in_quotes(line, separator, self.are_open) && self.lines < LINES_PER_RECORD;
     }
 }
 
@@ -71,7 +78,10 @@ pub(super) fn records(text: &[u8], separator: Option<u8>) -> Vec<&[u8]> {
 fn record_length(text: &[u8], separator: Option<u8>) -> usize {
     let mut quotes = QuoteState::new(separator);
     let (mut first_line, mut length) = (None, 0);
-    for line in text.split_inclusive(|byte| *byte == b'\n').take(LINES_PER_RECORD) {
+    for line in text
+        .split_inclusive(|byte| *byte == b'\n')
+        .take(LINES_PER_RECORD)
+    {
         let was_open = quotes.are_open();
         length += line.len();
         let first = *first_line.get_or_insert(length);
@@ -105,7 +115,10 @@ mod tests {
         for (text, expected) in [
             ("a,b\nc,d\n", &["a,b", "c,d"][..]),
             ("a,\"b\nc\"\r\nd,e", &["a,\"b\nc\"", "d,e"]),
-            ("a,\"b \"\"x\"\"\n\nc\",f\n\nd,e\n", &["a,\"b \"\"x\"\"\n\nc\",f", "d,e"]),
+            (
+                "a,\"b \"\"x\"\"\n\nc\",f\n\nd,e\n",
+                &["a,\"b \"\"x\"\"\n\nc\",f", "d,e"],
+            ),
             ("5\" pipe,b\nc,d\n", &["5\" pipe,b", "c,d"]),
             ("\"\",b\nc,\"\"\nd,e", &["\"\",b", "c,\"\"", "d,e"]),
         ] {
@@ -116,9 +129,15 @@ mod tests {
     #[test]
     fn a_quote_that_nobody_closes_costs_its_own_line_only() {
         let text = format!("a,\"b\n{}", "c,d\n".repeat(LINES_PER_RECORD + 4));
-        let expected: Vec<&str> = std::iter::once("a,\"b").chain(["c,d"; LINES_PER_RECORD + 4]).collect();
+        let expected: Vec<&str> = std::iter::once("a,\"b")
+            .chain(["c,d"; LINES_PER_RECORD + 4])
+            .collect();
         assert_eq!(texts(&text), expected);
-        assert_eq!(texts("a,\"b\nc,d"), ["a,\"b", "c,d"], "at the end of the text");
+        assert_eq!(
+            texts("a,\"b\nc,d"),
+            ["a,\"b", "c,d"],
+            "at the end of the text"
+        );
     }
 
     #[test]

@@ -50,9 +50,15 @@ impl SourceFormat {
             return Ok((Self::GeoJson, 0));
         }
         let count = |separator: &u8| text.bytes().filter(|byte| byte == separator).count();
-        let separator = SEPARATORS.into_iter().rev().max_by_key(count).unwrap_or(b',');
-        let roles: Vec<Option<SourceColumnRole>> =
-            fields(text.as_bytes(), separator).iter().map(|heading| role(heading)).collect();
+        let separator = SEPARATORS
+            .into_iter()
+            .rev()
+            .max_by_key(count)
+            .unwrap_or(b',');
+        let roles: Vec<Option<SourceColumnRole>> = fields(text.as_bytes(), separator)
+            .iter()
+            .map(|heading| role(heading))
+            .collect();
         let has = |wanted: SourceColumnRole| roles.contains(&Some(wanted));
         ensure!(
             has(SourceColumnRole::Number)
@@ -77,7 +83,9 @@ impl SourceFormat {
 
     /// The values of a row.
     pub(super) fn read<'a>(&self, line: &'a [u8]) -> Result<SourceRow<'a>, PointSkipReason> {
-        let Self::Separated(separator, roles) = self else { return geojson::read(line) };
+        let Self::Separated(separator, roles) = self else {
+            return geojson::read(line);
+        };
         let fields = fields(line, *separator);
         if fields.len() != roles.len() {
             return Err(PointSkipReason::BadRow);
@@ -98,9 +106,20 @@ fn fields(line: &[u8], separator: u8) -> Vec<Cow<'_, str>> {
     let mut rest = line;
     loop {
         let is_quoted = rest.first() == Some(&b'"');
-        let (value, length) = if is_quoted { quoted(rest) } else { (Cow::Borrowed(rest), 0) };
-        let end = rest[length..].iter().position(|byte| *byte == separator).map(|at| at + length);
-        let value = if is_quoted { value } else { Cow::Borrowed(&rest[..end.unwrap_or(rest.len())]) };
+        let (value, length) = if is_quoted {
+            quoted(rest)
+        } else {
+            (Cow::Borrowed(rest), 0)
+        };
+        let end = rest[length..]
+            .iter()
+            .position(|byte| *byte == separator)
+            .map(|at| at + length);
+        let value = if is_quoted {
+            value
+        } else {
+            Cow::Borrowed(&rest[..end.unwrap_or(rest.len())])
+        };
         fields.push(match value {
             Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
             Cow::Owned(bytes) => String::from_utf8_lossy(&bytes).into_owned().into(),
@@ -117,7 +136,11 @@ fn quoted(text: &[u8]) -> (Cow<'_, [u8]>, usize) {
     let mut value = Vec::new();
     let mut at = 1;
     loop {
-        let Some(quote) = text[at..].iter().position(|byte| *byte == b'"').map(|found| at + found) else {
+        let Some(quote) = text[at..]
+            .iter()
+            .position(|byte| *byte == b'"')
+            .map(|found| at + found)
+        else {
             value.extend_from_slice(&text[at..]);
             return (value.into(), text.len());
         };
@@ -156,19 +179,33 @@ mod tests {
             "1/2",
             "{\"properties\":{",
         ];
-        fuzz::Target::new(samples).words(words).cases(2_000).run(|content| {
-            let first = content.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
-            let Ok((shape, start)) = SourceFormat::of(first, first.len() as u64) else { return Ok(()) };
-            let text = &content[usize::try_from(start).unwrap()..];
-            let records = records(text, shape.separator());
-            proptest::prop_assert!(records.iter().map(|record| record.len()).sum::<usize>() <= text.len());
-            for point in records.iter().filter_map(|record| point(&shape.read(record).ok()?).ok()) {
+        fuzz::Target::new(samples)
+            .words(words)
+            .cases(2_000)
+            .run(|content| {
+                let first = content
+                    .split_inclusive(|byte| *byte == b'\n')
+                    .next()
+                    .unwrap_or_default();
+                let Ok((shape, start)) = SourceFormat::of(first, first.len() as u64) else {
+                    return Ok(());
+                };
+                let text = &content[usize::try_from(start).unwrap()..];
+                let records = records(text, shape.separator());
                 proptest::prop_assert!(
-                    (-90.0..=90.0).contains(&point.latitude) && (-180.0..=180.0).contains(&point.longitude)
+                    records.iter().map(|record| record.len()).sum::<usize>() <= text.len()
                 );
-            }
-            Ok(())
-        });
+                for point in records
+                    .iter()
+                    .filter_map(|record| point(&shape.read(record).ok()?).ok())
+                {
+                    proptest::prop_assert!(
+                        (-90.0..=90.0).contains(&point.latitude)
+                            && (-180.0..=180.0).contains(&point.longitude)
+                    );
+                }
+                Ok(())
+            });
     }
 
     #[test]
@@ -194,7 +231,9 @@ mod tests {
         )
         .unwrap();
         assert_eq!(start, length);
-        let row = shape.read(b"-97.7,30.2,1,Main St,Apt 2,Austin,,TX,78701,x").unwrap();
+        let row = shape
+            .read(b"-97.7,30.2,1,Main St,Apt 2,Austin,,TX,78701,x")
+            .unwrap();
         let values = [
             SourceColumnRole::Number,
             SourceColumnRole::Street,
@@ -205,8 +244,14 @@ mod tests {
         .map(|role| row.get(role));
         assert_eq!(values, ["1", "Main St", "Apt 2", "Austin", "78701"]);
         assert_eq!(shape.read(b"1,2,3").unwrap_err(), PointSkipReason::BadRow);
-        assert!(matches!(SourceFormat::of(b"{\"type\":\"Feature\"", 9).unwrap(), (SourceFormat::GeoJson, 0)));
+        assert!(matches!(
+            SourceFormat::of(b"{\"type\":\"Feature\"", 9).unwrap(),
+            (SourceFormat::GeoJson, 0)
+        ));
         assert!(SourceFormat::of(b"name,phone\n", 11).is_err());
-        assert!(SourceFormat::of(b"Add_Number|St_Name|Zip_Code\n", 28).is_err(), "without degrees");
+        assert!(
+            SourceFormat::of(b"Add_Number|St_Name|Zip_Code\n", 28).is_err(),
+            "without degrees"
+        );
     }
 }

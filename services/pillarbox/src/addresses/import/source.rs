@@ -59,8 +59,16 @@ impl AddressPointSource {
         let mut magic = [0; 2];
         file.rewind()?;
         let is_packed = file.read(&mut magic)? == magic.len() && magic == GZIP_MAGIC;
-        let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        Ok(Self { file, hash, name, size, is_packed })
+        let name = path
+            .file_name()
+            .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        Ok(Self {
+            file,
+            hash,
+            name,
+            size,
+            is_packed,
+        })
     }
 
     /// The shape of its rows, and where they begin.
@@ -106,7 +114,14 @@ impl AddressPointSource {
                 return Ok(());
             }
             let bytes_read = bytes_read.load(Ordering::Relaxed);
-            if chunks.send(Ok(SourceChunk { text, position, bytes_read })).is_err() {
+            if chunks
+                .send(Ok(SourceChunk {
+                    text,
+                    position,
+                    bytes_read,
+                }))
+                .is_err()
+            {
                 return Ok(());
             }
         }
@@ -119,14 +134,18 @@ impl AddressPointSource {
         let start = if self.is_packed { 0 } else { position };
         file.seek(SeekFrom::Start(start))?;
         bytes_read.store(start, Ordering::Relaxed);
-        let counted = CountingReader { file, bytes_read: bytes_read.clone() };
+        let counted = CountingReader {
+            file,
+            bytes_read: bytes_read.clone(),
+        };
         let counted = BufReader::with_capacity(BUFFER_BYTES, counted);
         if !self.is_packed {
             return Ok((Box::new(counted), bytes_read));
         }
         let mut unpacked = BufReader::with_capacity(BUFFER_BYTES, MultiGzDecoder::new(counted));
         // A packed file has no places to go to: what is known is unpacked again and dropped.
-        io::copy(&mut unpacked.by_ref().take(position), &mut io::sink()).context("cannot unpack the file")?;
+        io::copy(&mut unpacked.by_ref().take(position), &mut io::sink())
+            .context("cannot unpack the file")?;
         Ok((Box::new(unpacked), bytes_read))
     }
 }

@@ -48,7 +48,11 @@ fn values_that_an_operator_cannot_take_are_refused() {
         condition("loyalty", "is_one_of", &json!([])),
         condition("loyalty", "is_one_of", &json!("gold")),
         condition("loyalty", "is_one_of", &json!(["gold", ""])),
-        condition("loyalty", "is_one_of", &json!(vec!["gold"; MAX_CHOICES + 1])),
+        condition(
+            "loyalty",
+            "is_one_of",
+            &json!(vec!["gold"; MAX_CHOICES + 1]),
+        ),
         condition("loyalty", "is_empty", &json!("gold")),
         condition("spent", "is", &json!("")),
         condition("spent", "is", &json!({})),
@@ -62,11 +66,18 @@ fn values_that_an_operator_cannot_take_are_refused() {
         condition("joined", "in_next_days", &json!(MAX_DAYS + 1)),
         condition("member", "is", &json!("maybe")),
         condition("birthday", "is", &json!("2/30")),
-        condition("birthday", "anniversary_in_next_days", &json!(MAX_ANNIVERSARY_DAYS + 1)),
+        condition(
+            "birthday",
+            "anniversary_in_next_days",
+            &json!(MAX_ANNIVERSARY_DAYS + 1),
+        ),
     ];
     for document in refused {
         let problem = parse(&document).unwrap_err().problem;
-        assert!(matches!(problem, ConditionErrorKind::Value { .. }), "{document}: {problem}");
+        assert!(
+            matches!(problem, ConditionErrorKind::Value { .. }),
+            "{document}: {problem}"
+        );
     }
 }
 
@@ -83,19 +94,42 @@ fn a_value_that_is_missing_is_refused_where_the_operator_takes_one() {
 
 #[test]
 fn shapes_that_are_no_group_and_no_condition_are_refused() {
-    let shape = [json!(null), json!([]), json!("all"), json!({}), json!({ "column": "zip" })];
+    let shape = [
+        json!(null),
+        json!([]),
+        json!("all"),
+        json!({}),
+        json!({ "column": "zip" }),
+    ];
     for document in shape {
-        assert_eq!(parse(&document).unwrap_err().problem, ConditionErrorKind::Shape, "{document}");
+        assert_eq!(
+            parse(&document).unwrap_err().problem,
+            ConditionErrorKind::Shape,
+            "{document}"
+        );
     }
     let both = json!({ "all": [], "any": [] });
-    assert_eq!(parse(&both).unwrap_err().problem, ConditionErrorKind::UnknownKey("any".to_owned()));
+    assert_eq!(
+        parse(&both).unwrap_err().problem,
+        ConditionErrorKind::UnknownKey("any".to_owned())
+    );
     let extra = json!({ "column": "zip", "operator": "is", "value": "1", "not": true });
-    assert_eq!(parse(&extra).unwrap_err().problem, ConditionErrorKind::UnknownKey("not".to_owned()));
+    assert_eq!(
+        parse(&extra).unwrap_err().problem,
+        ConditionErrorKind::UnknownKey("not".to_owned())
+    );
     let list = json!({ "any": { "column": "zip" } });
-    assert_eq!(parse(&list).unwrap_err().problem, ConditionErrorKind::NotAList("any"));
+    assert_eq!(
+        parse(&list).unwrap_err().problem,
+        ConditionErrorKind::NotAList("any")
+    );
     for column in [json!(""), json!("  "), json!(5)] {
         let document = json!({ "column": column, "operator": "is_empty" });
-        assert_eq!(parse(&document).unwrap_err().problem, ConditionErrorKind::Column, "{document}");
+        assert_eq!(
+            parse(&document).unwrap_err().problem,
+            ConditionErrorKind::Column,
+            "{document}"
+        );
     }
 }
 
@@ -103,7 +137,11 @@ fn shapes_that_are_no_group_and_no_condition_are_refused() {
 fn nested(groups: usize) -> Json {
     let leaf = condition("zip", "is_empty", &Json::Null);
     (0..groups).fold(leaf, |inner, _| {
-        Json::Object([("all".to_owned(), Json::Array(vec![inner]))].into_iter().collect())
+        Json::Object(
+            [("all".to_owned(), Json::Array(vec![inner]))]
+                .into_iter()
+                .collect(),
+        )
     })
 }
 
@@ -124,7 +162,10 @@ fn the_number_of_nodes_is_bounded() {
         json!({ "any": [{ "all": vec![leaf; conditions] }] })
     };
     assert!(parse(&tree(MAX_NODES - 2)).is_ok());
-    assert_eq!(parse(&tree(MAX_NODES - 1)).unwrap_err().problem, ConditionErrorKind::TooMany);
+    assert_eq!(
+        parse(&tree(MAX_NODES - 1)).unwrap_err().problem,
+        ConditionErrorKind::TooMany
+    );
 }
 
 #[test]
@@ -133,7 +174,10 @@ fn columns_are_listed_once_by_their_folded_names() {
         condition(" ZIP ", "is_empty", &Json::Null),
         { "any": [condition("Spent", "is", &json!(1)), condition("zip", "is", &json!(1))] },
     ] });
-    assert_eq!(parse(&document).unwrap().columns().collect::<Vec<_>>(), ["spent", "zip"]);
+    assert_eq!(
+        parse(&document).unwrap().columns().collect::<Vec<_>>(),
+        ["spent", "zip"]
+    );
 }
 
 #[test]
@@ -145,10 +189,16 @@ fn an_unknown_column_takes_what_any_type_takes() {
         ("in_last_days", json!(3)),
         ("is_empty", Json::Null),
     ] {
-        assert!(parse(&condition("gone", operator, &value)).is_ok(), "{operator}");
+        assert!(
+            parse(&condition("gone", operator, &value)).is_ok(),
+            "{operator}"
+        );
     }
     let refused = parse(&condition("gone", "anniversary_today", &Json::Null)).unwrap_err();
-    assert!(matches!(refused.problem, ConditionErrorKind::Operator { .. }));
+    assert!(matches!(
+        refused.problem,
+        ConditionErrorKind::Operator { .. }
+    ));
     let refused = parse(&condition("gone", "greater", &json!("much"))).unwrap_err();
     assert!(matches!(refused.problem, ConditionErrorKind::Value { .. }));
 }
@@ -162,15 +212,22 @@ fn no_conditions_are_the_default_and_read_back() {
 
 /// A condition that is right, on a column of any kind.
 fn any_condition() -> impl Strategy<Value = Json> {
-    (prop::sample::select(COLUMNS.to_vec()), any::<prop::sample::Index>()).prop_map(|(column, index)| {
-        let operator = *index.get(operators(column));
-        condition(column, operator.as_str(), &operand(column, operator))
-    })
+    (
+        prop::sample::select(COLUMNS.to_vec()),
+        any::<prop::sample::Index>(),
+    )
+        .prop_map(|(column, index)| {
+            let operator = *index.get(operators(column));
+            condition(column, operator.as_str(), &operand(column, operator))
+        })
 }
 
 fn any_tree() -> impl Strategy<Value = Json> {
     any_condition().prop_recursive(4, 40, 4, |inner| {
-        (prop::sample::select(vec!["all", "any"]), prop::collection::vec(inner, 0..4))
+        (
+            prop::sample::select(vec!["all", "any"]),
+            prop::collection::vec(inner, 0..4),
+        )
             .prop_map(|(group, items)| json!({ group: items }))
     })
 }

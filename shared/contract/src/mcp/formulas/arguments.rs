@@ -79,18 +79,26 @@ pub struct ExplainArguments {
 ///
 /// # Errors
 /// [`FormulaError::InvalidRequest`] with what is wanted, as the tool's schema has it.
-pub fn read_arguments<T: DeserializeOwned>(tool: FormulaTool, arguments: &[u8]) -> Result<T, FormulaError> {
+pub fn read_arguments<T: DeserializeOwned>(
+    tool: FormulaTool,
+    arguments: &[u8],
+) -> Result<T, FormulaError> {
     let read: Option<Value> = serde_json::from_slice(arguments).ok();
     let misfit = match &read {
         Some(arguments) => misfit(&super::schemas::input(tool), arguments),
         None => Some(
-            "The arguments must be JSON with at most 128 levels, and texts of whole characters.".to_owned(),
+            "The arguments must be JSON with at most 128 levels, and texts of whole characters."
+                .to_owned(),
         ),
     };
     match (misfit, read) {
-        (None, Some(arguments)) => serde_json::from_value(with_whole_limit(arguments)).map_err(|_| {
-            FormulaError::InvalidRequest("The arguments are not those of the tool's inputSchema.".to_owned())
-        }),
+        (None, Some(arguments)) => {
+            serde_json::from_value(with_whole_limit(arguments)).map_err(|_| {
+                FormulaError::InvalidRequest(
+                    "The arguments are not those of the tool's inputSchema.".to_owned(),
+                )
+            })
+        }
         (misfit, _) => Err(FormulaError::InvalidRequest(misfit.unwrap_or_default())),
     }
 }
@@ -99,7 +107,9 @@ pub fn read_arguments<T: DeserializeOwned>(tool: FormulaTool, arguments: &[u8]) 
 /// clients.
 fn whole(value: &Value) -> Option<u64> {
     let fits = |number: &f64| number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(number);
-    value.as_u64().or_else(|| value.as_f64().filter(fits).map(|number| number as u64))
+    value
+        .as_u64()
+        .or_else(|| value.as_f64().filter(fits).map(|number| number as u64))
 }
 
 fn with_whole_limit(mut arguments: Value) -> Value {
@@ -114,37 +124,53 @@ fn with_whole_limit(mut arguments: Value) -> Value {
 /// The first argument that is missing or of another type than the schema has. Null is absent.
 fn misfit(schema: &Value, arguments: &Value) -> Option<String> {
     let given = |name: &str| arguments.get(name).filter(|value| !value.is_null());
-    let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let required = schema["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str);
     if let Some(missing) = required.into_iter().find(|name| given(name).is_none()) {
         return Some(format!("{missing} is missing."));
     }
     let properties = schema["properties"].as_object().into_iter().flatten();
-    properties.filter_map(|(name, property)| Some((name, property, given(name)?))).find_map(
-        |(name, property, value)| match property["type"].as_str() {
+    properties
+        .filter_map(|(name, property)| Some((name, property, given(name)?)))
+        .find_map(|(name, property, value)| match property["type"].as_str() {
             Some("string") if !value.is_string() => Some(format!("{name} must be a text.")),
-            Some("integer") if whole(value).is_none() => Some(format!("{name} must be a whole number.")),
+            Some("integer") if whole(value).is_none() => {
+                Some(format!("{name} must be a whole number."))
+            }
             Some("array") => not_a_list_of_objects(name, value),
             _ => None,
-        },
-    )
+        })
 }
 
 fn not_a_list_of_objects(name: &str, value: &Value) -> Option<String> {
-    let Some(items) = value.as_array() else { return Some(format!("{name} must be a list.")) };
+    let Some(items) = value.as_array() else {
+        return Some(format!("{name} must be a list."));
+    };
     let wrong = items.iter().position(|item| !item.is_object())?;
-    Some(format!("{name}[{wrong}] must be an object with values by column name."))
+    Some(format!(
+        "{name}[{wrong}] must be an object with values by column name."
+    ))
 }
 
 /// A page's length.
 ///
 /// # Errors
 /// [`FormulaError::InvalidRequest`] when it is not 1 to `most`.
-pub fn page_length(limit: Option<usize>, default: usize, most: usize) -> Result<usize, FormulaError> {
+pub fn page_length(
+    limit: Option<usize>,
+    default: usize,
+    most: usize,
+) -> Result<usize, FormulaError> {
     let limit = limit.unwrap_or(default);
     if (1..=most).contains(&limit) {
         return Ok(limit);
     }
-    Err(FormulaError::InvalidRequest(format!("limit must be a whole number from 1 to {most}.")))
+    Err(FormulaError::InvalidRequest(format!(
+        "limit must be a whole number from 1 to {most}."
+    )))
 }
 
 #[cfg(test)]
@@ -153,14 +179,19 @@ mod tests {
 
     #[test]
     fn arguments_of_another_shape_are_an_invalid_request_that_names_what_is_missing() {
-        let refusal =
-            |json: &str| match read_arguments::<SaveArguments>(FormulaTool::SaveFormula, json.as_bytes()) {
-                Err(FormulaError::InvalidRequest(message)) => message,
-                other => panic!("{json}: {other:?}"),
-            };
+        let refusal = |json: &str| match read_arguments::<SaveArguments>(
+            FormulaTool::SaveFormula,
+            json.as_bytes(),
+        ) {
+            Err(FormulaError::InvalidRequest(message)) => message,
+            other => panic!("{json}: {other:?}"),
+        };
         assert_eq!(refusal("{}"), "name is missing.");
         assert_eq!(refusal(r#"{"name":"a"}"#), "formula is missing.");
-        assert_eq!(refusal(r#"{"name":7,"formula":"1"}"#), "name must be a text.");
+        assert_eq!(
+            refusal(r#"{"name":7,"formula":"1"}"#),
+            "name must be a text."
+        );
         assert!(refusal(r#"{"name":"\ud800","formula":"1"}"#).contains("whole characters"));
         let preview = |json: &str| {
             read_arguments::<PreviewArguments>(FormulaTool::PreviewFormula, json.as_bytes())
@@ -169,17 +200,30 @@ mod tests {
         };
         assert_eq!(preview(r#"{"limit":1.5}"#), "limit must be a whole number.");
         assert_eq!(preview(r#"{"limit":-1}"#), "limit must be a whole number.");
-        assert_eq!(preview(r#"{"limit":1e300}"#), "limit must be a whole number.");
+        assert_eq!(
+            preview(r#"{"limit":1e300}"#),
+            "limit must be a whole number."
+        );
         let two: ListColumnsArguments =
             read_arguments(FormulaTool::ListColumns, br#"{"limit":2.0}"#).unwrap();
         assert_eq!(two.limit, Some(2));
         assert_eq!(preview(r#"{"rows":{}}"#), "rows must be a list.");
-        assert_eq!(preview(r#"{"rows":[{},1]}"#), "rows[1] must be an object with values by column name.");
+        assert_eq!(
+            preview(r#"{"rows":[{},1]}"#),
+            "rows[1] must be an object with values by column name."
+        );
         let lists: ListColumnsArguments =
             read_arguments(FormulaTool::ListColumns, br#"{"search":null,"more":1}"#).unwrap();
         assert_eq!(lists, ListColumnsArguments::default());
-        let nested = format!(r#"{{"rows":[{{"a":{}1{}}}]}}"#, "[".repeat(10_000), "]".repeat(10_000));
-        assert!(read_arguments::<PreviewArguments>(FormulaTool::PreviewFormula, nested.as_bytes()).is_err());
+        let nested = format!(
+            r#"{{"rows":[{{"a":{}1{}}}]}}"#,
+            "[".repeat(10_000),
+            "]".repeat(10_000)
+        );
+        assert!(
+            read_arguments::<PreviewArguments>(FormulaTool::PreviewFormula, nested.as_bytes())
+                .is_err()
+        );
     }
 
     #[test]

@@ -92,9 +92,9 @@ impl FormulaError {
     pub fn details(&self) -> Option<Value> {
         match self {
             Self::InvalidFormula(problems) => Some(json!({"problems": problems})),
-            Self::TypeInUse { column, campaigns, .. } => {
-                Some(json!({"column": column, "campaigns": campaigns}))
-            }
+            Self::TypeInUse {
+                column, campaigns, ..
+            } => Some(json!({"column": column, "campaigns": campaigns})),
             Self::TooManyFormulas { limit } => Some(json!({"limit": limit})),
             _ => None,
         }
@@ -114,11 +114,18 @@ mod tests {
             message: "Write == to compare.".to_owned(),
             suggestion,
         };
-        let error = FormulaError::InvalidFormula(vec![problem(3, Some("==".to_owned())), problem(9, None)]);
+        let error =
+            FormulaError::InvalidFormula(vec![problem(3, Some("==".to_owned())), problem(9, None)]);
         let sent = serde_json::to_vec(&error).unwrap();
-        assert_eq!(serde_json::from_slice::<FormulaError>(&sent).unwrap(), error);
+        assert_eq!(
+            serde_json::from_slice::<FormulaError>(&sent).unwrap(),
+            error
+        );
         assert_eq!(error.to_string(), "At character 4: Write == to compare.");
         let plain = serde_json::to_vec(&FormulaError::DeadlinePassed).unwrap();
-        assert_eq!(serde_json::from_slice::<FormulaError>(&plain).unwrap(), FormulaError::DeadlinePassed);
+        assert_eq!(
+            serde_json::from_slice::<FormulaError>(&plain).unwrap(),
+            FormulaError::DeadlinePassed
+        );
     }
 }

@@ -11,12 +11,13 @@ use serde::{Deserialize, Serialize};
 
 pub use answers::{
     CampaignUse, CheckAnswer, ColumnKindName, ColumnView, ColumnsAnswer, DesignUse, ExplainAnswer,
-    FormulaChangeView, FormulaUses, FunctionsAnswer, PreviewAnswer, PreviewRow, PreviewSource, SaveAnswer,
-    SaveOutcome,
+    FormulaChangeView, FormulaUses, FunctionsAnswer, PreviewAnswer, PreviewRow, PreviewSource,
+    SaveAnswer, SaveOutcome,
 };
 pub use arguments::{
-    CheckArguments, ExplainArguments, FORMULA_PAGE_COLUMNS, FunctionsArguments, ListColumnsArguments,
-    PREVIEW_ROWS, PREVIEW_ROWS_DEFAULT, PreviewArguments, SaveArguments, page_length, read_arguments,
+    CheckArguments, ExplainArguments, FORMULA_PAGE_COLUMNS, FunctionsArguments,
+    ListColumnsArguments, PREVIEW_ROWS, PREVIEW_ROWS_DEFAULT, PreviewArguments, SaveArguments,
+    page_length, read_arguments,
 };
 pub use error::{FormulaError, FormulaProblem};
 
@@ -106,7 +107,9 @@ impl FormulaTool {
 
     /// The tool that a message of this type asks for.
     pub fn from_message_kind(kind: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|tool| tool.message_kind() == kind)
+        Self::ALL
+            .into_iter()
+            .find(|tool| tool.message_kind() == kind)
     }
 
     /// All that a client knows of it.
@@ -185,7 +188,10 @@ mod tests {
     fn every_tool_is_found_by_its_name_and_by_its_message() {
         for tool in FormulaTool::ALL {
             assert_eq!(FormulaTool::from_name(tool.name()), Some(tool));
-            assert_eq!(FormulaTool::from_message_kind(tool.message_kind()), Some(tool));
+            assert_eq!(
+                FormulaTool::from_message_kind(tool.message_kind()),
+                Some(tool)
+            );
             assert_eq!(tool.message_kind(), format!("{}.v1", tool.name()));
         }
         assert_eq!(FormulaTool::from_message_kind("list_columns.v2"), None);

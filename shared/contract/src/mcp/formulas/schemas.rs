@@ -4,7 +4,9 @@ use audience::ColumnType;
 use serde_json::{Value, json};
 
 use super::{FORMULA_PAGE_COLUMNS, FormulaTool, PREVIEW_ROWS, PREVIEW_ROWS_DEFAULT};
-use crate::mcp::schema::{answer, count, described, list, object, one_of, text, text_or_null, yes_no};
+use crate::mcp::schema::{
+    answer, count, described, list, object, one_of, text, text_or_null, yes_no,
+};
 
 /// The schema of a tool's arguments.
 pub(super) fn input(tool: FormulaTool) -> Value {
@@ -36,7 +38,10 @@ pub(super) fn input(tool: FormulaTool) -> Value {
             }),
             &["name", "formula"],
         ),
-        FormulaTool::ExplainFormula => object(json!({"name": text("The formula column's name.")}), &["name"]),
+        FormulaTool::ExplainFormula => object(
+            json!({"name": text("The formula column's name.")}),
+            &["name"],
+        ),
     }
 }
 
@@ -88,7 +93,10 @@ fn columns() -> Value {
         &["name", "type", "kind"],
     );
     let next_after = text_or_null("Pass it as after for the next page; null on the last one.");
-    object(json!({"columns": list(column), "nextAfter": next_after}), &["columns", "nextAfter"])
+    object(
+        json!({"columns": list(column), "nextAfter": next_after}),
+        &["columns", "nextAfter"],
+    )
 }
 
 fn functions() -> Value {
@@ -100,7 +108,17 @@ fn functions() -> Value {
         "example": text("A whole formula."),
         "result": text("What the example gives on 2026-01-31; empty for blank."),
     });
-    let function = object(properties, &["name", "category", "signature", "description", "example", "result"]);
+    let function = object(
+        properties,
+        &[
+            "name",
+            "category",
+            "signature",
+            "description",
+            "example",
+            "result",
+        ],
+    );
     object(json!({"functions": list(function)}), &["functions"])
 }
 
@@ -170,7 +188,10 @@ fn saved() -> Value {
 }
 
 fn explained() -> Value {
-    let campaign = object(json!({"id": text("Its id."), "name": text("Its name.")}), &["id", "name"]);
+    let campaign = object(
+        json!({"id": text("Its id."), "name": text("Its name.")}),
+        &["id", "name"],
+    );
     let design = object(
         json!({"name": text("Its name."), "as": list(text("text, link, image or return_address."))}),
         &["name", "as"],
@@ -202,13 +223,24 @@ fn explained() -> Value {
         "usedBy": used_by,
         "changes": described(list(change), "Its latest changes, the newest first."),
     });
-    object(properties, &["name", "formula", "type", "columns", "problems", "usedBy", "changes"])
+    object(
+        properties,
+        &[
+            "name", "formula", "type", "columns", "problems", "usedBy", "changes",
+        ],
+    )
 }
 
 fn column_names() -> Value {
-    described(list(json!({"type": "string"})), "The columns that it uses, by name.")
+    described(
+        list(json!({"type": "string"})),
+        "The columns that it uses, by name.",
+    )
 }
 
 fn column_type() -> Value {
-    one_of(&ColumnType::ALL.map(ColumnType::as_str), "The type of its values.")
+    one_of(
+        &ColumnType::ALL.map(ColumnType::as_str),
+        "The type of its values.",
+    )
 }

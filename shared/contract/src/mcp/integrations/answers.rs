@@ -48,7 +48,12 @@ fn status() -> Value {
             "declaredFields": count("Declared fields of the integration."),
             "syncExpiryHours": count("Hours until an open sync expires."),
         }),
-        &["recordsPerBatch", "bytesPerBatch", "declaredFields", "syncExpiryHours"],
+        &[
+            "recordsPerBatch",
+            "bytesPerBatch",
+            "declaredFields",
+            "syncExpiryHours",
+        ],
     );
     let properties = json!({
         "integration": integration,
@@ -57,7 +62,10 @@ fn status() -> Value {
         "nextStep": text("What to call next."),
         "fields": list(object(field_properties(or_null(semantic())), &["key", "label", "type", "semantic"])),
     });
-    object(properties, &["integration", "openSync", "limits", "nextStep", "fields"])
+    object(
+        properties,
+        &["integration", "openSync", "limits", "nextStep", "fields"],
+    )
 }
 
 fn declared() -> Value {
@@ -80,13 +88,25 @@ fn sync_properties() -> Value {
 fn pushed() -> Value {
     let mut properties = batch_properties();
     properties["deleted"] = count("Records that removed a contact.");
-    object(properties, &["accepted", "deleted", "rejected", "rejections", "warnings"])
+    object(
+        properties,
+        &["accepted", "deleted", "rejected", "rejections", "warnings"],
+    )
 }
 
 fn validated() -> Value {
     let mut properties = batch_properties();
     properties["validated"] = always_true();
-    object(properties, &["validated", "accepted", "rejected", "rejections", "warnings"])
+    object(
+        properties,
+        &[
+            "validated",
+            "accepted",
+            "rejected",
+            "rejections",
+            "warnings",
+        ],
+    )
 }
 
 fn batch_properties() -> Value {
@@ -122,7 +142,18 @@ fn warning_group() -> Value {
         "count": count("Accepted records that lost a value of this field."),
         "externalIds": external_ids,
     });
-    object(properties, &["index", "externalId", "code", "field", "message", "count", "externalIds"])
+    object(
+        properties,
+        &[
+            "index",
+            "externalId",
+            "code",
+            "field",
+            "message",
+            "count",
+            "externalIds",
+        ],
+    )
 }
 
 fn completed() -> Value {
@@ -135,8 +166,15 @@ fn completed() -> Value {
         "recordsRejected": count("Records that it refused."),
         "markedRemoved": count("Contacts that a full sync did not receive and removed."),
     });
-    let required =
-        ["ok", "syncId", "mode", "recordsUpserted", "recordsDeleted", "recordsRejected", "markedRemoved"];
+    let required = [
+        "ok",
+        "syncId",
+        "mode",
+        "recordsUpserted",
+        "recordsDeleted",
+        "recordsRejected",
+        "markedRemoved",
+    ];
     object(properties, &required)
 }
 
@@ -152,7 +190,15 @@ fn rejections_page() -> Value {
             "message": text("What is wrong, in a sentence."),
             "resolved": yes_no("True when a later batch of the sync accepted the record, or a value for the field."),
         }),
-        &["id", "batch", "index", "externalId", "code", "field", "message"],
+        &[
+            "id",
+            "batch",
+            "index",
+            "externalId",
+            "code",
+            "field",
+            "message",
+        ],
     );
     let properties = json!({
         "syncId": sync_id("The sync."),
@@ -164,7 +210,10 @@ fn rejections_page() -> Value {
 }
 
 fn mode() -> Value {
-    one_of(&["full", "delta"], "full removes at its end what it did not receive; delta does not.")
+    one_of(
+        &["full", "delta"],
+        "full removes at its end what it did not receive; delta does not.",
+    )
 }
 
 fn time(description: &str) -> Value {

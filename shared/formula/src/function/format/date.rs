@@ -22,7 +22,9 @@ impl DateFormat {
         while let [(at, first), behind @ ..] = rest {
             rest = behind;
             match *first {
-                FormatCharacter::Literal(character) => parts.push(DateFormatPart::Literal(character)),
+                FormatCharacter::Literal(character) => {
+                    parts.push(DateFormatPart::Literal(character))
+                }
                 FormatCharacter::Sign(sign) if sign.is_alphabetic() => {
                     let is_same = |(_, piece): &&(usize, FormatCharacter)| matches!(piece, FormatCharacter::Sign(one) if one.eq_ignore_ascii_case(&sign));
                     let more = behind.iter().take_while(is_same).count();
@@ -43,8 +45,14 @@ impl DateFormat {
                 }
             }
         }
-        if !parts.iter().any(|part| matches!(part, DateFormatPart::Field(_))) {
-            return fault(0, "A date is written where Y, M or D stands, as in MMMM D, YYYY.");
+        if !parts
+            .iter()
+            .any(|part| matches!(part, DateFormatPart::Field(_)))
+        {
+            return fault(
+                0,
+                "A date is written where Y, M or D stands, as in MMMM D, YYYY.",
+            );
         }
         Ok(Self(parts))
     }
@@ -75,9 +83,14 @@ fn field(at: usize, letter: char, count: usize) -> Result<&'static str, FormatEr
         ('D', 3) => "%a",
         ('D', 4) => "%A",
         ('H' | 'S', _) => {
-            return fault(at, "A date has no time; letters other than Y, M and D stand in quotes.");
+            return fault(
+                at,
+                "A date has no time; letters other than Y, M and D stand in quotes.",
+            );
         }
-        ('Y' | 'M' | 'D', _) => return fault(at, "Y, M and D stand four times in a row at the most."),
+        ('Y' | 'M' | 'D', _) => {
+            return fault(at, "Y, M and D stand four times in a row at the most.");
+        }
         _ => {
             let why = format!("Letters other than Y, M and D stand in quotes; this is {letter}.");
             return fault(at, why);
@@ -130,7 +143,11 @@ mod tests {
             ("\"only\"", 0),
             ("--", 0),
         ] {
-            assert_eq!(DateFormat::read(format).err().map(|fault| fault.at), Some(at), "{format}");
+            assert_eq!(
+                DateFormat::read(format).err().map(|fault| fault.at),
+                Some(at),
+                "{format}"
+            );
         }
     }
 }

@@ -51,13 +51,18 @@ pub(super) fn text<'a>(
     machine.spend_text(format.len())?;
     let written = match cell {
         _ if format.is_empty() => Ok(String::new()),
-        CellValue::Number(number) => number::NumberFormat::read(&format).map(|format| format.write(number)),
+        CellValue::Number(number) => {
+            number::NumberFormat::read(&format).map(|format| format.write(number))
+        }
         CellValue::Date(date) => date::DateFormat::read(&format).map(|format| format.write(date)),
         other => return Ok(CellValue::Text(other.into_text())),
     };
     match written {
         Ok(text) => Ok(CellValue::Text(Cow::Owned(text))),
-        Err(fault) => error(format!("the format is not understood: {}", fault.message.trim_end_matches('.'))),
+        Err(fault) => error(format!(
+            "the format is not understood: {}",
+            fault.message.trim_end_matches('.')
+        )),
     }
 }
 
@@ -87,15 +92,25 @@ fn pieces(format: &str) -> Result<Vec<(usize, FormatCharacter)>, FormatError> {
 /// Signs that spreadsheets give a meaning, and formulas none.
 fn refuse_strange(at: usize, sign: char) -> Result<(), FormatError> {
     match sign {
-        '?' => fault(at, "Formats have no fractions and no ? for a space; digits are 0 or #."),
-        '*' | '_' => fault(at, format!("Formats fill no space; a {sign} that is to print stands in quotes.")),
-        '[' | ']' | '@' => {
-            fault(at, format!("Formats have no {sign}; one that is to print stands in quotes."))
-        }
+        '?' => fault(
+            at,
+            "Formats have no fractions and no ? for a space; digits are 0 or #.",
+        ),
+        '*' | '_' => fault(
+            at,
+            format!("Formats fill no space; a {sign} that is to print stands in quotes."),
+        ),
+        '[' | ']' | '@' => fault(
+            at,
+            format!("Formats have no {sign}; one that is to print stands in quotes."),
+        ),
         _ => Ok(()),
     }
 }
 
 fn fault<T>(at: usize, message: impl Into<String>) -> Result<T, FormatError> {
-    Err(FormatError { at, message: message.into() })
+    Err(FormatError {
+        at,
+        message: message.into(),
+    })
 }

@@ -44,22 +44,34 @@ impl NumberFormat {
     /// Reads the sections.
     pub(super) fn read(format: &str) -> Result<Self, FormatError> {
         let pieces = pieces(format)?;
-        let parts: Vec<_> = pieces.split(|(_, piece)| *piece == FormatCharacter::Sign(';')).collect();
+        let parts: Vec<_> = pieces
+            .split(|(_, piece)| *piece == FormatCharacter::Sign(';'))
+            .collect();
         if let Some(beyond) = parts.get(MAX_SECTIONS) {
             let at = beyond.first().map_or(format.chars().count(), |(at, _)| *at);
-            return fault(at, "A format has three sections at the most: above zero, below it, and zero.");
+            return fault(
+                at,
+                "A format has three sections at the most: above zero, below it, and zero.",
+            );
         }
-        let sections =
-            parts.iter().map(|part| NumberFormatSection::read(part)).collect::<Result<Vec<_>, _>>()?;
+        let sections = parts
+            .iter()
+            .map(|part| NumberFormatSection::read(part))
+            .collect::<Result<Vec<_>, _>>()?;
         if !sections[0].has_digits() {
-            return fault(0, "A number is written where 0 or # stands, as in $#,##0.00.");
+            return fault(
+                0,
+                "A number is written where 0 or # stands, as in $#,##0.00.",
+            );
         }
         Ok(Self { sections })
     }
 
     /// The number as text. One that rounds to zero is written as zero.
     pub(super) fn write(&self, number: f64) -> String {
-        let [above, behind @ ..] = self.sections.as_slice() else { return String::new() };
+        let [above, behind @ ..] = self.sections.as_slice() else {
+            return String::new();
+        };
         let zero = behind.get(1).unwrap_or(above);
         let section = match behind.first() {
             Some(below) if number < 0.0 => below,
@@ -69,7 +81,11 @@ impl NumberFormat {
         if rounded == 0.0 && section.has_digits() || number == 0.0 {
             return zero.write(0.0);
         }
-        let sign = if rounded < 0.0 && behind.is_empty() { "-" } else { "" };
+        let sign = if rounded < 0.0 && behind.is_empty() {
+            "-"
+        } else {
+            ""
+        };
         format!("{sign}{}", section.write(rounded.abs()))
     }
 }
@@ -77,15 +93,19 @@ impl NumberFormat {
 impl NumberFormatSection {
     /// What stands before the first and behind the last of the digits stays, and between those before the point.
     fn read(pieces: &[(usize, FormatCharacter)]) -> Result<Self, FormatError> {
-        let is_digit =
-            |(_, piece): &(usize, FormatCharacter)| matches!(piece, FormatCharacter::Sign('0' | '#'));
+        let is_digit = |(_, piece): &(usize, FormatCharacter)| {
+            matches!(piece, FormatCharacter::Sign('0' | '#'))
+        };
         let mut section = Self::default();
         let (prefix, picture, suffix) = match pieces.iter().position(is_digit) {
             Some(first) => {
                 // `.00` begins with its point.
                 let has_point = first > 0 && pieces[first - 1].1 == FormatCharacter::Sign('.');
                 let start = first - usize::from(has_point);
-                let end = pieces.iter().rposition(is_digit).map_or(first, |last| last + 1);
+                let end = pieces
+                    .iter()
+                    .rposition(is_digit)
+                    .map_or(first, |last| last + 1);
                 (&pieces[..start], &pieces[start..end], &pieces[end..])
             }
             None => (pieces, &pieces[..0], &pieces[..0]),
@@ -124,15 +144,21 @@ impl NumberFormatSection {
                     self.is_grouped = true;
                     continue;
                 }
-                FormatCharacter::Sign('%') => return fault(*at, "A % stands before or behind all digits."),
+                FormatCharacter::Sign('%') => {
+                    return fault(*at, "A % stands before or behind all digits.");
+                }
                 other => DigitPlaceholder::Literal(self.literal(*at, *other)?),
             };
             self.whole.push(place);
         }
-        let between =
-            whole.iter().find(|(_, piece)| !matches!(piece, FormatCharacter::Sign('0' | '#' | ',')));
+        let between = whole
+            .iter()
+            .find(|(_, piece)| !matches!(piece, FormatCharacter::Sign('0' | '#' | ',')));
         if let (Some((at, _)), true) = (between, self.is_grouped || !decimals.is_empty()) {
-            return fault(*at, "Digits are either grouped and with a point, or parted by other signs.");
+            return fault(
+                *at,
+                "Digits are either grouped and with a point, or parted by other signs.",
+            );
         }
         for (at, piece) in decimals.iter().skip(1) {
             match piece {
@@ -142,7 +168,10 @@ impl NumberFormatSection {
             }
             self.decimals += 1;
             if self.decimals > MAX_DECIMALS {
-                return fault(*at, format!("A format has at most {MAX_DECIMALS} digits behind the point."));
+                return fault(
+                    *at,
+                    format!("A format has at most {MAX_DECIMALS} digits behind the point."),
+                );
             }
         }
         Ok(())
@@ -156,28 +185,41 @@ impl NumberFormatSection {
         };
         refuse_strange(at, sign)?;
         match sign {
-            '%' if self.is_percent => fault(at, "A format has one % at the most; others stand in quotes."),
+            '%' if self.is_percent => fault(
+                at,
+                "A format has one % at the most; others stand in quotes.",
+            ),
             '%' => {
                 self.is_percent = true;
                 Ok(sign)
             }
-            'E' | 'e' => {
-                fault(at, "Formats have no powers of ten; letters stand in quotes, as in 0 \"points\".")
-            }
-            letter if letter.is_alphabetic() => {
-                fault(at, format!("Letters stand in quotes, as in 0 \"points\"; this is {letter}."))
-            }
+            'E' | 'e' => fault(
+                at,
+                "Formats have no powers of ten; letters stand in quotes, as in 0 \"points\".",
+            ),
+            letter if letter.is_alphabetic() => fault(
+                at,
+                format!("Letters stand in quotes, as in 0 \"points\"; this is {letter}."),
+            ),
             _ => Ok(sign),
         }
     }
 
     fn has_digits(&self) -> bool {
-        self.decimals > 0 || self.whole.iter().any(|place| !matches!(place, DigitPlaceholder::Literal(_)))
+        self.decimals > 0
+            || self
+                .whole
+                .iter()
+                .any(|place| !matches!(place, DigitPlaceholder::Literal(_)))
     }
 
     /// The number that is written.
     fn rounded(&self, number: f64) -> f64 {
-        let number = if self.is_percent { number * 100.0 } else { number };
+        let number = if self.is_percent {
+            number * 100.0
+        } else {
+            number
+        };
         // At most MAX_DECIMALS.
         round_to(number, self.decimals as i32, f64::round)
     }
@@ -205,12 +247,18 @@ impl NumberFormatSection {
             text.push(digit);
             count += 1;
         };
-        let first = self.whole.iter().position(|place| !matches!(place, DigitPlaceholder::Literal(_)));
+        let first = self
+            .whole
+            .iter()
+            .position(|place| !matches!(place, DigitPlaceholder::Literal(_)));
         for (at, place) in self.whole.iter().enumerate().rev() {
             match place {
                 DigitPlaceholder::Literal(character) => text.push(*character),
                 DigitPlaceholder::Zero => push(&mut text, left.next().unwrap_or('0')),
-                DigitPlaceholder::Number => left.next().into_iter().for_each(|digit| push(&mut text, digit)),
+                DigitPlaceholder::Number => left
+                    .next()
+                    .into_iter()
+                    .for_each(|digit| push(&mut text, digit)),
             }
             if Some(at) == first {
                 left.by_ref().for_each(|digit| push(&mut text, digit));
@@ -223,8 +271,16 @@ impl NumberFormatSection {
 
 /// The point and the digits behind it, at least so many.
 fn fraction_text(digits: &str, least: usize) -> String {
-    let significant = digits.trim_end_matches('0').len().max(least).min(digits.len());
-    if significant == 0 { String::new() } else { format!(".{}", &digits[..significant]) }
+    let significant = digits
+        .trim_end_matches('0')
+        .len()
+        .max(least)
+        .min(digits.len());
+    if significant == 0 {
+        String::new()
+    } else {
+        format!(".{}", &digits[..significant])
+    }
 }
 
 #[cfg(test)]
@@ -320,7 +376,11 @@ mod tests {
             ("\"only\"", 0),
             ("0.0000000000000000", 17),
         ] {
-            assert_eq!(NumberFormat::read(format).err().map(|fault| fault.at), Some(at), "{format}");
+            assert_eq!(
+                NumberFormat::read(format).err().map(|fault| fault.at),
+                Some(at),
+                "{format}"
+            );
         }
     }
 }

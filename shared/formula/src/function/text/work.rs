@@ -37,7 +37,10 @@ pub(super) fn compared<'a>(
     arguments: &'a [ExpressionNode],
     compare: fn(&str, &str) -> bool,
 ) -> EvaluationResult<'a> {
-    let (text, part) = (searched(machine, &arguments[0])?, searched(machine, &arguments[1])?);
+    let (text, part) = (
+        searched(machine, &arguments[0])?,
+        searched(machine, &arguments[1])?,
+    );
     Ok(CellValue::YesNo(compare(&text, &part)))
 }
 
@@ -46,7 +49,10 @@ pub(super) fn split<'a>(
     arguments: &'a [ExpressionNode],
     pick: for<'t> fn(&'t str, &str) -> &'t str,
 ) -> EvaluationResult<'a> {
-    let (text, separator) = (searched(machine, &arguments[0])?, searched(machine, &arguments[1])?);
+    let (text, separator) = (
+        searched(machine, &arguments[0])?,
+        searched(machine, &arguments[1])?,
+    );
     if separator.is_empty() {
         return error("the separator is blank");
     }
@@ -78,7 +84,11 @@ pub(super) fn part<'a>(
 ) -> EvaluationResult<'a> {
     let text = searched(machine, node)?;
     let (skipped, count) = window(text.chars().count());
-    let byte = |text: &str, chars: usize| text.char_indices().nth(chars).map_or(text.len(), |(at, _)| at);
+    let byte = |text: &str, chars: usize| {
+        text.char_indices()
+            .nth(chars)
+            .map_or(text.len(), |(at, _)| at)
+    };
     let start = byte(&text, skipped);
     let end = start + byte(&text[start..], count);
     Ok(CellValue::Text(match text {
@@ -157,7 +167,13 @@ pub(super) fn proper(text: &str) -> String {
             made.extend(character.to_lowercase());
         }
         is_start = match character {
-            '\'' | '’' => rest.clone().take_while(|next| next.is_alphabetic()).take(2).count() > 1,
+            '\'' | '’' => {
+                rest.clone()
+                    .take_while(|next| next.is_alphabetic())
+                    .take(2)
+                    .count()
+                    > 1
+            }
             // A digit's letters belong to it: 3rd.
             _ => !character.is_alphanumeric(),
         };

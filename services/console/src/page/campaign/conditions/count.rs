@@ -43,11 +43,18 @@ impl MatchCount {
         columns: &[TeamColumn],
     ) -> Result<Self, PageError> {
         let Ok(place) = timeout(COMPUTING_TIME, COUNTED_AT_A_TIME.acquire()).await else {
-            return Ok(Self { looked_at: 0, matching: 0, is_cut_short: true });
+            return Ok(Self {
+                looked_at: 0,
+                matching: 0,
+                is_cut_short: true,
+            });
         };
         let store = &console.process.store;
-        let recipients = store.recipient_sample(person.0.team_id, campaign_id, LOOKED_AT).await?;
-        let today = crate::show::TeamTimeZone::new(&person.0.time_zone).day(console.process.clock.now());
+        let recipients = store
+            .recipient_sample(person.0.team_id, campaign_id, LOOKED_AT)
+            .await?;
+        let today =
+            crate::show::TeamTimeZone::new(&person.0.time_zone).day(console.process.clock.now());
         let formulas = FormulaColumns::new(columns);
         let count = move || {
             let begun = Instant::now();
@@ -63,10 +70,17 @@ impl MatchCount {
     /// Asks about one after the other. A recipient is bounded, but a thousand of hostile formulas take longer than anybody
     /// waits.
     fn among<T>(asked: &[T], matches: impl Fn(&T) -> bool, is_too_late: impl Fn() -> bool) -> Self {
-        let mut count = Self { looked_at: 0, matching: 0, is_cut_short: false };
+        let mut count = Self {
+            looked_at: 0,
+            matching: 0,
+            is_cut_short: false,
+        };
         for one in asked {
             if is_too_late() {
-                return Self { is_cut_short: true, ..count };
+                return Self {
+                    is_cut_short: true,
+                    ..count
+                };
             }
             count.looked_at += 1;
             count.matching += usize::from(matches(one));
@@ -79,10 +93,14 @@ impl MatchCount {
         let number = |count: usize| grouped(count as u64);
         let (matching, looked_at) = (number(self.matching), number(self.looked_at));
         match self {
-            Self { is_cut_short: true, looked_at: 0, .. } => {
-                "There was no time to count who matches. Try again in a moment.".to_owned()
-            }
-            Self { is_cut_short: true, .. } => format!(
+            Self {
+                is_cut_short: true,
+                looked_at: 0,
+                ..
+            } => "There was no time to count who matches. Try again in a moment.".to_owned(),
+            Self {
+                is_cut_short: true, ..
+            } => format!(
                 "At least {matching} of the recipients received match: so many of {looked_at}. There was no time to look at more."
             ),
             Self { looked_at: 0, .. } => "The campaign has received nobody yet.".to_owned(),
@@ -106,10 +124,22 @@ mod tests {
 
     #[test]
     fn a_count_says_how_much_it_knows() {
-        let sentence =
-            |looked_at, matching, is_cut_short| MatchCount { looked_at, matching, is_cut_short }.sentence();
-        assert_eq!(sentence(0, 0, false), "The campaign has received nobody yet.");
-        assert_eq!(sentence(999, 12, false), "12 of the 999 recipients received match.");
+        let sentence = |looked_at, matching, is_cut_short| {
+            MatchCount {
+                looked_at,
+                matching,
+                is_cut_short,
+            }
+            .sentence()
+        };
+        assert_eq!(
+            sentence(0, 0, false),
+            "The campaign has received nobody yet."
+        );
+        assert_eq!(
+            sentence(999, 12, false),
+            "12 of the 999 recipients received match."
+        );
         assert_eq!(
             sentence(1000, 12, false),
             "At least 12 of the recipients received match: so many of the last 1,000."
@@ -118,7 +148,10 @@ mod tests {
             sentence(340, 12, true),
             "At least 12 of the recipients received match: so many of 340. There was no time to look at more."
         );
-        assert_eq!(sentence(0, 0, true), "There was no time to count who matches. Try again in a moment.");
+        assert_eq!(
+            sentence(0, 0, true),
+            "There was no time to count who matches. Try again in a moment."
+        );
     }
 
     #[test]
@@ -129,8 +162,25 @@ mod tests {
             number % 2 == 0
         };
         let count = MatchCount::among(&[1, 2, 3, 4, 5, 6], is_even, || asked.get() >= 4);
-        assert_eq!((count, asked.get()), (MatchCount { looked_at: 4, matching: 2, is_cut_short: true }, 4));
+        assert_eq!(
+            (count, asked.get()),
+            (
+                MatchCount {
+                    looked_at: 4,
+                    matching: 2,
+                    is_cut_short: true
+                },
+                4
+            )
+        );
         let count = MatchCount::among(&[1, 2, 3], |number| number % 2 == 0, || false);
-        assert_eq!(count, MatchCount { looked_at: 3, matching: 1, is_cut_short: false });
+        assert_eq!(
+            count,
+            MatchCount {
+                looked_at: 3,
+                matching: 1,
+                is_cut_short: false
+            }
+        );
     }
 }

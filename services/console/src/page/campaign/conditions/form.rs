@@ -9,7 +9,8 @@ use serde_json::Value;
 use store::{CampaignSummary, TeamColumn};
 
 use super::tree::{
-    ConditionFormNode, ConditionFormOperand, ConditionFormPart, ConditionFormTree, ConditionInput, operand,
+    ConditionFormNode, ConditionFormOperand, ConditionFormPart, ConditionFormTree, ConditionInput,
+    operand,
 };
 use super::{ConditionsPageState, column_type};
 use crate::ConsoleState;
@@ -81,10 +82,21 @@ pub(super) async fn conditions_page(
     notice: Option<ActionNotice>,
 ) -> Result<Response, PageError> {
     let campaign = find(console, person, campaign_id).await?;
-    let ConditionsPageState { tree, problem, count, seen, overtaken, is_stored } = shown;
+    let ConditionsPageState {
+        tree,
+        problem,
+        count,
+        seen,
+        overtaken,
+        is_stored,
+    } = shown;
     let own = columns.iter().map(|column| column.name.as_str());
-    let suggestions =
-        BuiltInColumn::ALL.iter().map(|column| column.key()).chain(own).take(SUGGESTED).collect();
+    let suggestions = BuiltInColumn::ALL
+        .iter()
+        .map(|column| column.key())
+        .chain(own)
+        .take(SUGGESTED)
+        .collect();
     let is_refused = !is_stored && (problem.is_some() || overtaken.is_some());
     let shown = ConditionsPage {
         frame: PageFrame::new(person, PART).with_notice(notice),
@@ -92,11 +104,17 @@ pub(super) async fn conditions_page(
         lines: lines(&tree, columns, problem.as_ref()),
         suggestions,
         count: count.map(super::MatchCount::sentence),
-        problem: problem.as_ref().map(|_| if is_stored { NOT_USABLE } else { NOT_SAVED }),
+        problem: problem
+            .as_ref()
+            .map(|_| if is_stored { NOT_USABLE } else { NOT_SAVED }),
         seen,
         overtaken,
     };
-    Ok(if is_refused { refused(&shown) } else { page(&shown) })
+    Ok(if is_refused {
+        refused(&shown)
+    } else {
+        page(&shown)
+    })
 }
 
 fn lines<'a>(
@@ -108,7 +126,12 @@ fn lines<'a>(
     let line = |(position, node): (usize, &'a ConditionFormNode)| {
         let next_depth = nodes.get(position + 1).map_or(0, |next| next.depth);
         let is_group = matches!(node.part, ConditionFormPart::Group { .. });
-        let ConditionChoices { operators, misfit, operand, is_yes_no } = match &node.part {
+        let ConditionChoices {
+            operators,
+            misfit,
+            operand,
+            is_yes_no,
+        } = match &node.part {
             ConditionFormPart::Group { .. } => ConditionChoices::default(),
             ConditionFormPart::Condition(typed) => ConditionChoices::of(typed, columns),
         };
@@ -139,7 +162,12 @@ struct ConditionChoices<'a> {
 
 impl Default for ConditionChoices<'_> {
     fn default() -> Self {
-        Self { operators: &[], misfit: None, operand: ConditionFormOperand::None, is_yes_no: false }
+        Self {
+            operators: &[],
+            misfit: None,
+            operand: ConditionFormOperand::None,
+            is_yes_no: false,
+        }
     }
 }
 
@@ -148,13 +176,17 @@ impl<'a> ConditionChoices<'a> {
     fn of(typed: &'a ConditionInput, columns: &[TeamColumn]) -> Self {
         let built_in = BuiltInColumn::from_name(&typed.column).map(BuiltInColumn::column_type);
         let column_type = built_in.or_else(|| column_type(columns, &typed.column));
-        let operators =
-            column_type.map_or(Operator::ALL, |column_type| operators_for(&typed.column, column_type));
-        let is_offered = operators.iter().any(|operator| operator.as_str() == typed.operator);
+        let operators = column_type.map_or(Operator::ALL, |column_type| {
+            operators_for(&typed.column, column_type)
+        });
+        let is_offered = operators
+            .iter()
+            .any(|operator| operator.as_str() == typed.operator);
         let is_word = matches!(typed.value.as_str(), "" | "yes" | "no");
         Self {
             operators,
-            misfit: Some(typed.operator.as_str()).filter(|operator| !is_offered && !operator.is_empty()),
+            misfit: Some(typed.operator.as_str())
+                .filter(|operator| !is_offered && !operator.is_empty()),
             operand: operand(&typed.operator),
             is_yes_no: column_type == Some(ColumnType::YesNo) && is_word,
         }
@@ -199,7 +231,13 @@ impl ConditionSentence {
     pub(in crate::page::campaign) fn all(document: &Value) -> Vec<Self> {
         let tree = ConditionFormTree::of(document);
         let nodes = if tree.is_empty() { &[] } else { tree.nodes() };
-        nodes.iter().map(|node| Self { depth: node.depth, text: words(&node.part) }).collect()
+        nodes
+            .iter()
+            .map(|node| Self {
+                depth: node.depth,
+                text: words(&node.part),
+            })
+            .collect()
     }
 }
 
@@ -207,15 +245,23 @@ fn words(part: &ConditionFormPart) -> String {
     match part {
         ConditionFormPart::Group { is_any: true } => "Any of these:".to_owned(),
         ConditionFormPart::Group { is_any: false } => "All of these:".to_owned(),
-        ConditionFormPart::Condition(ConditionInput { column, operator, value, until }) => {
-            let name =
-                Operator::from_name(operator).map_or(operator.as_str(), |operator| operator_name(&operator));
+        ConditionFormPart::Condition(ConditionInput {
+            column,
+            operator,
+            value,
+            until,
+        }) => {
+            let name = Operator::from_name(operator)
+                .map_or(operator.as_str(), |operator| operator_name(&operator));
             match operand(operator) {
                 ConditionFormOperand::None => format!("{column} {name}"),
                 ConditionFormOperand::One => format!("{column} {name} {value}"),
                 ConditionFormOperand::Range => format!("{column} {name} {value} and {until}"),
                 ConditionFormOperand::List => {
-                    format!("{column} {name} {}", value.lines().collect::<Vec<_>>().join(", "))
+                    format!(
+                        "{column} {name} {}",
+                        value.lines().collect::<Vec<_>>().join(", ")
+                    )
                 }
             }
         }
@@ -245,7 +291,10 @@ mod tests {
             (2, "visits is between 1 and 5"),
             (2, "email is empty"),
         ];
-        assert_eq!(sentences, expected.map(|(depth, text)| (depth, text.to_owned())));
+        assert_eq!(
+            sentences,
+            expected.map(|(depth, text)| (depth, text.to_owned()))
+        );
         assert!(ConditionSentence::all(&json!({ "all": [] })).is_empty());
     }
 
@@ -253,7 +302,10 @@ mod tests {
     fn groups_close_where_they_end() {
         let document = json!({ "all": [{ "any": [{ "all": [] }] }, { "column": "city", "operator": "is", "value": "x" }] });
         let tree = ConditionFormTree::of(&document);
-        let closes: Vec<usize> = lines(&tree, &[], None).iter().map(|line| line.closes).collect();
+        let closes: Vec<usize> = lines(&tree, &[], None)
+            .iter()
+            .map(|line| line.closes)
+            .collect();
         assert_eq!(closes, [0, 0, 2, 1]);
     }
 }

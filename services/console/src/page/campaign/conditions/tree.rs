@@ -103,7 +103,11 @@ impl ConditionFormTree {
             tree = Self::default();
         }
         tree.read(document, 0, tree.nodes.len());
-        if tree.nodes.is_empty() { Self::default() } else { tree }
+        if tree.nodes.is_empty() {
+            Self::default()
+        } else {
+            tree
+        }
     }
 
     /// Stored trees are no deeper than allowed; what would be is left out.
@@ -111,7 +115,9 @@ impl ConditionFormTree {
         if depth > MAX_DEPTH || self.nodes.len() >= MAX_NODES {
             return;
         }
-        let group = ["all", "any"].into_iter().find_map(|name| Some((name, document.get(name)?.as_array()?)));
+        let group = ["all", "any"]
+            .into_iter()
+            .find_map(|name| Some((name, document.get(name)?.as_array()?)));
         let Some((name, parts)) = group else {
             self.nodes.push(ConditionFormNode {
                 parent,
@@ -124,7 +130,9 @@ impl ConditionFormTree {
         self.nodes.push(ConditionFormNode {
             parent,
             depth,
-            part: ConditionFormPart::Group { is_any: name == "any" },
+            part: ConditionFormPart::Group {
+                is_any: name == "any",
+            },
         });
         for part in parts {
             self.read(part, position, depth + 1);
@@ -138,7 +146,9 @@ impl ConditionFormTree {
     pub(super) fn of_form(fields: &[(String, String)]) -> Result<Self, ConditionFormTreeError> {
         let mut nodes: Vec<ConditionFormNode> = Vec::new();
         for (name, value) in fields {
-            let Some((position, name)) = name.strip_prefix("part.").and_then(|rest| rest.split_once('.'))
+            let Some((position, name)) = name
+                .strip_prefix("part.")
+                .and_then(|rest| rest.split_once('.'))
             else {
                 continue;
             };
@@ -147,18 +157,29 @@ impl ConditionFormTree {
                 let node = Self::new_node(&nodes, value)?;
                 nodes.push(node);
             }
-            let node = nodes.get_mut(position).ok_or(ConditionFormTreeError::Form)?;
+            let node = nodes
+                .get_mut(position)
+                .ok_or(ConditionFormTreeError::Form)?;
             match (&mut node.part, name) {
-                (part, "group") => *part = ConditionFormPart::Group { is_any: value == "any" },
+                (part, "group") => {
+                    *part = ConditionFormPart::Group {
+                        is_any: value == "any",
+                    }
+                }
                 (ConditionFormPart::Condition(typed), "column") => typed.column.clone_from(value),
-                (ConditionFormPart::Condition(typed), "operator") => typed.operator.clone_from(value),
+                (ConditionFormPart::Condition(typed), "operator") => {
+                    typed.operator.clone_from(value)
+                }
                 (ConditionFormPart::Condition(typed), "value") => typed.value.clone_from(value),
                 (ConditionFormPart::Condition(typed), "until") => typed.until.clone_from(value),
                 _ => {}
             }
         }
         match nodes.first() {
-            Some(ConditionFormNode { part: ConditionFormPart::Group { .. }, .. }) => Ok(Self { nodes }),
+            Some(ConditionFormNode {
+                part: ConditionFormPart::Group { .. },
+                ..
+            }) => Ok(Self { nodes }),
             _ => Err(ConditionFormTreeError::Form),
         }
     }
@@ -171,7 +192,11 @@ impl ConditionFormTree {
         let depth = match nodes {
             [] => 0,
             nodes => match nodes.get(parent) {
-                Some(ConditionFormNode { part: ConditionFormPart::Group { .. }, depth, .. }) => depth + 1,
+                Some(ConditionFormNode {
+                    part: ConditionFormPart::Group { .. },
+                    depth,
+                    ..
+                }) => depth + 1,
                 _ => return Err(ConditionFormTreeError::Form),
             },
         };
@@ -181,7 +206,11 @@ impl ConditionFormTree {
         if depth > MAX_DEPTH {
             return Err(ConditionFormTreeError::TooDeep);
         }
-        Ok(ConditionFormNode { parent, depth, part: ConditionFormPart::Condition(ConditionInput::default()) })
+        Ok(ConditionFormNode {
+            parent,
+            depth,
+            part: ConditionFormPart::Condition(ConditionInput::default()),
+        })
     }
 
     /// Its parts in their order, the root first.
@@ -196,20 +225,31 @@ impl ConditionFormTree {
 
     /// Whether a part can still be put into this group.
     pub(super) fn has_room(&self, group: usize) -> bool {
-        self.nodes.len() < MAX_NODES && self.nodes.get(group).is_some_and(|node| node.depth < MAX_DEPTH)
+        self.nodes.len() < MAX_NODES
+            && self
+                .nodes
+                .get(group)
+                .is_some_and(|node| node.depth < MAX_DEPTH)
     }
 
     /// Adds a part at the end of a group; does nothing without room for it.
     pub(super) fn add(&mut self, group: usize, part: ConditionFormPart) {
-        let Some(ConditionFormNode { part: ConditionFormPart::Group { .. }, depth, .. }) =
-            self.nodes.get(group)
+        let Some(ConditionFormNode {
+            part: ConditionFormPart::Group { .. },
+            depth,
+            ..
+        }) = self.nodes.get(group)
         else {
             return;
         };
         if !self.has_room(group) {
             return;
         }
-        let node = ConditionFormNode { parent: group, depth: depth + 1, part };
+        let node = ConditionFormNode {
+            parent: group,
+            depth: depth + 1,
+            part,
+        };
         let end = self.end(group);
         self.nodes.insert(end, node);
         for later in &mut self.nodes[end + 1..] {
@@ -264,8 +304,12 @@ impl ConditionFormTree {
         let mut position = 0;
         for step in path.split('.').filter(|step| !step.is_empty()) {
             let nth: usize = step.split_once('[')?.1.strip_suffix(']')?.parse().ok()?;
-            let mut children =
-                self.nodes.iter().enumerate().skip(1).filter(|(_, node)| node.parent == position);
+            let mut children = self
+                .nodes
+                .iter()
+                .enumerate()
+                .skip(1)
+                .filter(|(_, node)| node.parent == position);
             position = children.nth(nth)?.0;
         }
         Some(position)
@@ -283,7 +327,11 @@ impl ConditionInput {
             ConditionFormOperand::One => scalar(&self.value),
             ConditionFormOperand::Range => json!([scalar(&self.value), scalar(&self.until)]),
             ConditionFormOperand::List => {
-                let lines = self.value.lines().map(str::trim).filter(|line| !line.is_empty());
+                let lines = self
+                    .value
+                    .lines()
+                    .map(str::trim)
+                    .filter(|line| !line.is_empty());
                 lines.map(Value::from).collect()
             }
         };
@@ -295,7 +343,11 @@ impl ConditionInput {
 /// A value as files have it: a number of a number column as a number.
 fn scalar(text: &str, column_type: Option<ColumnType>) -> Value {
     let text = text.trim();
-    let number = || serde_json::from_str::<Number>(text).ok().filter(|number| number.to_string() == text);
+    let number = || {
+        serde_json::from_str::<Number>(text)
+            .ok()
+            .filter(|number| number.to_string() == text)
+    };
     match column_type {
         Some(ColumnType::Number) => number().map_or_else(|| text.into(), Value::Number),
         _ => text.into(),
@@ -310,12 +362,18 @@ fn typed(document: &Value) -> ConditionInput {
             let end = |at: usize| ends.get(at).map(shown).unwrap_or_default();
             (end(0), end(1))
         }
-        (ConditionFormOperand::List, Some(Value::Array(items))) => {
-            (items.iter().map(shown).collect::<Vec<_>>().join("\n"), String::new())
-        }
+        (ConditionFormOperand::List, Some(Value::Array(items))) => (
+            items.iter().map(shown).collect::<Vec<_>>().join("\n"),
+            String::new(),
+        ),
         (_, value) => (value.map(shown).unwrap_or_default(), String::new()),
     };
-    ConditionInput { column: text("column"), operator, value, until }
+    ConditionInput {
+        column: text("column"),
+        operator,
+        value,
+        until,
+    }
 }
 
 /// A value as people write it.

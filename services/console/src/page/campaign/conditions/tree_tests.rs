@@ -21,11 +21,14 @@ fn nested() -> Value {
 fn sent(tree: &ConditionFormTree) -> Vec<(String, String)> {
     let mut fields = Vec::new();
     for (position, node) in tree.nodes().iter().enumerate() {
-        let mut field =
-            |name: &str, value: &str| fields.push((format!("part.{position}.{name}"), value.to_owned()));
+        let mut field = |name: &str, value: &str| {
+            fields.push((format!("part.{position}.{name}"), value.to_owned()))
+        };
         field("parent", &node.parent.to_string());
         match &node.part {
-            ConditionFormPart::Group { is_any } => field("group", if *is_any { "any" } else { "all" }),
+            ConditionFormPart::Group { is_any } => {
+                field("group", if *is_any { "any" } else { "all" })
+            }
             ConditionFormPart::Condition(typed) => {
                 field("column", &typed.column);
                 field("operator", &typed.operator);
@@ -47,7 +50,10 @@ fn nested_groups_of_a_file_come_back_as_they_were() {
 #[test]
 fn a_single_condition_gets_a_group() {
     let condition = json!({ "column": "state", "operator": "is", "value": "TX" });
-    assert_eq!(ConditionFormTree::of(&condition).document(types), json!({ "all": [condition] }));
+    assert_eq!(
+        ConditionFormTree::of(&condition).document(types),
+        json!({ "all": [condition] })
+    );
 }
 
 #[test]
@@ -77,11 +83,18 @@ fn parts_are_added_at_the_end_of_their_group_and_removed_with_all_in_them() {
         }),
     );
     let document = tree.document(types);
-    assert_eq!(document["any"][1]["all"][2], json!({ "column": "zip", "operator": "is_empty" }));
+    assert_eq!(
+        document["any"][1]["all"][2],
+        json!({ "column": "zip", "operator": "is_empty" })
+    );
     assert_eq!(document["any"][2]["column"], "city");
     tree.remove(group);
-    let columns: Vec<_> =
-        tree.document(types)["any"].as_array().unwrap().iter().map(|part| part["column"].clone()).collect();
+    let columns: Vec<_> = tree.document(types)["any"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|part| part["column"].clone())
+        .collect();
     assert_eq!(columns, ["state", "city"]);
     tree.remove(0);
     assert_eq!(tree.nodes().len(), 3, "the root stays");
@@ -93,15 +106,26 @@ fn forms_that_the_page_did_not_make_are_refused() {
     for fields in [
         vec![],
         vec![field("part.0.parent", "0"), field("part.0.column", "state")],
-        vec![field("part.0.parent", "0"), field("part.0.group", "all"), field("part.1.parent", "7")],
+        vec![
+            field("part.0.parent", "0"),
+            field("part.0.group", "all"),
+            field("part.1.parent", "7"),
+        ],
         vec![field("part.5.group", "all")],
         vec![field("part.99999999999999999999.parent", "0")],
     ] {
-        assert_eq!(ConditionFormTree::of_form(&fields), Err(ConditionFormTreeError::Form), "{fields:?}");
+        assert_eq!(
+            ConditionFormTree::of_form(&fields),
+            Err(ConditionFormTreeError::Form),
+            "{fields:?}"
+        );
     }
     let mut fields = vec![field("part.0.parent", "0"), field("part.0.group", "all")];
     fields.extend((1..=MAX_NODES).map(|position| field(&format!("part.{position}.parent"), "0")));
-    assert_eq!(ConditionFormTree::of_form(&fields), Err(ConditionFormTreeError::TooMany));
+    assert_eq!(
+        ConditionFormTree::of_form(&fields),
+        Err(ConditionFormTreeError::TooMany)
+    );
 }
 
 proptest! {

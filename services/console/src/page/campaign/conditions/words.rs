@@ -10,20 +10,34 @@ use super::form::{ConditionSentence, operator_name};
 pub(super) fn problem(problem: &ConditionErrorKind) -> String {
     match problem {
         ConditionErrorKind::Column => "Choose a column for this condition".to_owned(),
-        ConditionErrorKind::Operator { column, operator, allowed } => {
+        ConditionErrorKind::Operator {
+            column,
+            operator,
+            allowed,
+        } => {
             let name = Operator::from_name(operator)
                 .map_or_else(|| operator.clone(), |operator| plain(&operator).to_owned());
-            let allowed: Vec<String> =
-                allowed.iter().map(|operator| format!("\u{201c}{}\u{201d}", plain(operator))).collect();
+            let allowed: Vec<String> = allowed
+                .iter()
+                .map(|operator| format!("\u{201c}{}\u{201d}", plain(operator)))
+                .collect();
             format!(
                 "{} cannot be compared with \u{201c}{name}\u{201d}; it has {}",
                 label(column),
                 allowed.join(", ")
             )
         }
-        ConditionErrorKind::Value { column, operator, expected } => {
+        ConditionErrorKind::Value {
+            column,
+            operator,
+            expected,
+        } => {
             let expected = expected.replacen("an array of", "a list of", 1);
-            format!("{} \u{201c}{}\u{201d}: the value {expected}", label(column), plain(operator))
+            format!(
+                "{} \u{201c}{}\u{201d}: the value {expected}",
+                label(column),
+                plain(operator)
+            )
         }
         ConditionErrorKind::TooDeep => "Groups stand too deep in one another here".to_owned(),
         ConditionErrorKind::Shape
@@ -44,7 +58,9 @@ pub(super) fn unknown_column(name: &str) -> String {
 fn label(column: &str) -> String {
     let spaced = column.replace('_', " ");
     let mut letters = spaced.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
 }
 
 /// An operator without what the form says about the value behind it.
@@ -60,7 +76,11 @@ pub(super) fn line(conditions: Option<&Value>) -> String {
     }
     let texts = sentences.into_iter().map(|sentence| {
         let is_group = sentence.text.ends_with(':');
-        if is_group { format!("{} ", sentence.text) } else { format!("{}; ", sentence.text) }
+        if is_group {
+            format!("{} ", sentence.text)
+        } else {
+            format!("{}; ", sentence.text)
+        }
     });
     texts.collect::<String>().trim_end_matches("; ").to_owned()
 }
@@ -99,7 +119,10 @@ mod tests {
             { "column": "city", "operator": "is", "value": "Austin" },
             { "any": [{ "column": "email", "operator": "is_empty" }] },
         ] });
-        assert_eq!(line(Some(&conditions)), "All of these: city is Austin; Any of these: email is empty");
+        assert_eq!(
+            line(Some(&conditions)),
+            "All of these: city is Austin; Any of these: email is empty"
+        );
         assert_eq!(line(None), "everybody");
     }
 }

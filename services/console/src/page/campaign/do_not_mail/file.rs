@@ -62,13 +62,19 @@ impl DoNotMailFileColumns {
             return Ok(Self::Line(at));
         }
         let parts = PARTS.map(find);
-        let is_whole = parts.iter().zip(PARTS).all(|(at, name)| at.is_some() || name == "address_2");
-        is_whole.then_some(Self::Parts(parts)).ok_or(DoNotMailFileError::Headings)
+        let is_whole = parts
+            .iter()
+            .zip(PARTS)
+            .all(|(at, name)| at.is_some() || name == "address_2");
+        is_whole
+            .then_some(Self::Parts(parts))
+            .ok_or(DoNotMailFileError::Headings)
     }
 
     /// The address of a line; `None` of a line without one.
     fn read(&self, record: &ByteRecord) -> Option<Result<AddressListEntry, String>> {
-        let cell = |at: usize| std::str::from_utf8(record.get(at).unwrap_or_default()).map(str::trim);
+        let cell =
+            |at: usize| std::str::from_utf8(record.get(at).unwrap_or_default()).map(str::trim);
         let not_utf_8 = || "it is not text in UTF-8".to_owned();
         match self {
             Self::Line(at) => match cell(*at) {
@@ -77,7 +83,8 @@ impl DoNotMailFileColumns {
                 Err(_) => Some(Err(not_utf_8())),
             },
             Self::Parts(parts) => {
-                let cells: Result<Vec<&str>, _> = parts.iter().map(|at| at.map_or(Ok(""), cell)).collect();
+                let cells: Result<Vec<&str>, _> =
+                    parts.iter().map(|at| at.map_or(Ok(""), cell)).collect();
                 match cells.as_deref() {
                     Ok(cells) if cells.iter().all(|cell| cell.is_empty()) => None,
                     Ok([address_1, address_2, city, state, zip]) => {
@@ -105,13 +112,19 @@ pub(super) fn read(file: &[u8]) -> Result<DoNotMailFile, DoNotMailFileError> {
         return Err(DoNotMailFileError::Foreign(foreign));
     }
     // Of lines with too few cells the rest counts as blank.
-    let mut reader = ReaderBuilder::new().flexible(true).from_reader(LineCounter::new(file));
+    let mut reader = ReaderBuilder::new()
+        .flexible(true)
+        .from_reader(LineCounter::new(file));
     let unreadable = |_: csv::Error| DoNotMailFileError::Unreadable;
     let columns = DoNotMailFileColumns::of(reader.byte_headers().map_err(unreadable)?)?;
     let (mut read, mut record, mut lines) = (DoNotMailFile::default(), ByteRecord::new(), 0);
     while reader.read_byte_record(&mut record).map_err(unreadable)? {
-        let line = reader.get_mut().line_of_row(record.position().map_or(0, Position::byte));
-        let Some(address) = columns.read(&record) else { continue };
+        let line = reader
+            .get_mut()
+            .line_of_row(record.position().map_or(0, Position::byte));
+        let Some(address) = columns.read(&record) else {
+            continue;
+        };
         lines += 1;
         if lines > MOST_ADDRESSES {
             return Err(DoNotMailFileError::TooMany);
@@ -137,14 +150,25 @@ mod tests {
     use super::*;
 
     fn lines(file: &str) -> Vec<String> {
-        read(file.as_bytes()).unwrap().addresses.into_iter().map(|(_, line)| line).collect()
+        read(file.as_bytes())
+            .unwrap()
+            .addresses
+            .into_iter()
+            .map(|(_, line)| line)
+            .collect()
     }
 
     #[test]
     fn addresses_stand_on_one_line_or_in_parts() {
         let expected = ["1100 Congress Ave, Austin, TX 78701"];
-        assert_eq!(lines("\u{feff}Name,Address\nAda,\"1100 congress avenue, austin TX 78701\"\n"), expected);
-        assert_eq!(lines("zip,state,city,address_1\r\n78701,tx,Austin,1100 Congress Ave\r\n"), expected);
+        assert_eq!(
+            lines("\u{feff}Name,Address\nAda,\"1100 congress avenue, austin TX 78701\"\n"),
+            expected
+        );
+        assert_eq!(
+            lines("zip,state,city,address_1\r\n78701,tx,Austin,1100 Congress Ave\r\n"),
+            expected
+        );
     }
 
     #[test]
@@ -156,7 +180,8 @@ mod tests {
     #[test]
     fn bad_lines_are_told_with_their_numbers_and_stop_nothing() {
         let mut file =
-            b"address_1,city,state,zip\n1100 Congress Ave,Austin,TX,78701\nnowhere,Austin\n".to_vec();
+            b"address_1,city,state,zip\n1100 Congress Ave,Austin,TX,78701\nnowhere,Austin\n"
+                .to_vec();
         file.extend(b"\xff\xfe,Austin,TX,78701\n");
         let read = read(&file).unwrap();
         assert_eq!((read.addresses.len(), read.bad), (1, 2));
@@ -175,13 +200,22 @@ mod tests {
     #[test]
     fn a_workbook_is_told_from_a_csv_file() {
         let problem = read(b"PK\x03\x04\x14\0\x06\0").unwrap_err().to_string();
-        assert!(problem.starts_with("The file is an Excel workbook (.xlsx)"), "{problem}");
-        assert_eq!(read(b"\xff\xfea\0"), Err(DoNotMailFileError::Foreign(ForeignFile::Utf16)));
+        assert!(
+            problem.starts_with("The file is an Excel workbook (.xlsx)"),
+            "{problem}"
+        );
+        assert_eq!(
+            read(b"\xff\xfea\0"),
+            Err(DoNotMailFileError::Foreign(ForeignFile::Utf16))
+        );
     }
 
     #[test]
     fn a_file_without_headings_or_with_too_many_lines_is_refused() {
-        assert_eq!(read("1100 Congress Ave\n".as_bytes()), Err(DoNotMailFileError::Headings));
+        assert_eq!(
+            read("1100 Congress Ave\n".as_bytes()),
+            Err(DoNotMailFileError::Headings)
+        );
         assert_eq!(read("".as_bytes()), Err(DoNotMailFileError::Headings));
         let file = format!("address\n{}", "x\n".repeat(MOST_ADDRESSES + 1));
         assert_eq!(read(file.as_bytes()), Err(DoNotMailFileError::TooMany));
@@ -194,13 +228,18 @@ mod tests {
             "zip;state\nx",
             "address_1,address_2,city,state,zip\r\n1100 Congress Ave,Apt 4,Austin,TX,78701\r\n\"\"\"\",,,,\r\n",
         ];
-        fuzz::Target::new(samples).words(["address,", "\"", "\"\"", "\r", "78701"]).cases(2_000).run(
-            |content| {
-                let Ok(file) = read(content) else { return Ok(()) };
+        fuzz::Target::new(samples)
+            .words(["address,", "\"", "\"\"", "\r", "78701"])
+            .cases(2_000)
+            .run(|content| {
+                let Ok(file) = read(content) else {
+                    return Ok(());
+                };
                 proptest::prop_assert!(file.told.len() <= TOLD && file.told.len() <= file.bad);
-                proptest::prop_assert!(file.addresses.is_sorted() && file.addresses.len() <= content.len());
+                proptest::prop_assert!(
+                    file.addresses.is_sorted() && file.addresses.len() <= content.len()
+                );
                 Ok(())
-            },
-        );
+            });
     }
 }

@@ -69,11 +69,20 @@ pub(super) async fn take(
     let file = match read {
         Ok(file) => file,
         Err(PageError::Invalid(problem)) => {
-            let what =
-                RejectedDoNotMailInput { file_problem: Some(problem), ..RejectedDoNotMailInput::default() };
+            let what = RejectedDoNotMailInput {
+                file_problem: Some(problem),
+                ..RejectedDoNotMailInput::default()
+            };
             let frame = PageFrame::new(&person, PART);
-            return list_page(&console, &person, frame, &campaign_id, DoNotMailListQuery::default(), what)
-                .await;
+            return list_page(
+                &console,
+                &person,
+                frame,
+                &campaign_id,
+                DoNotMailListQuery::default(),
+                what,
+            )
+            .await;
         }
         Err(failure) => return Err(failure),
     };
@@ -89,7 +98,10 @@ pub(super) async fn take(
 }
 
 /// Receives the form's file. It waits for nobody but its sender: without memory for what arrives it is refused.
-async fn receive(mut form: Multipart, memory: &'static Semaphore) -> Result<ReceivedFile, PageError> {
+async fn receive(
+    mut form: Multipart,
+    memory: &'static Semaphore,
+) -> Result<ReceivedFile, PageError> {
     let place = |bytes: usize| {
         let bytes = u32::try_from(bytes).map_err(|_| PageError::Busy)?;
         memory.try_acquire_many(bytes).map_err(|_| PageError::Busy)
@@ -98,7 +110,10 @@ async fn receive(mut form: Multipart, memory: &'static Semaphore) -> Result<Rece
         if field.name() != Some("file") {
             continue;
         }
-        let mut received = ReceivedFile { content: BytesMut::new(), memory: place(0)? };
+        let mut received = ReceivedFile {
+            content: BytesMut::new(),
+            memory: place(0)?,
+        };
         while let Some(piece) = field.chunk().await.map_err(|_| cut_off())? {
             received.memory.merge(place(piece.len())?);
             received.content.extend_from_slice(&piece);
@@ -128,10 +143,14 @@ async fn save(
     let transaction = connection.begin().await?;
     let mut added = 0;
     for portion in file.addresses.chunks(PORTION) {
-        added += transaction.do_not_mail_add(campaign_id, portion, now).await?;
+        added += transaction
+            .do_not_mail_add(campaign_id, portion, now)
+            .await?;
     }
     let subject = format!("{name}: {added} addresses of a file");
-    transaction.activity_add(&person.0, "do_not_mail.added", &subject, now).await?;
+    transaction
+        .activity_add(&person.0, "do_not_mail.added", &subject, now)
+        .await?;
     transaction.commit().await?;
     Ok(added)
 }
@@ -161,18 +180,30 @@ mod tests {
 
     async fn form(body: String) -> Multipart {
         let request = Request::post("/").header(CONTENT_TYPE, "multipart/form-data; boundary=b");
-        Multipart::from_request(request.body(Body::from(body)).unwrap(), &()).await.unwrap()
+        Multipart::from_request(request.body(Body::from(body)).unwrap(), &())
+            .await
+            .unwrap()
     }
 
     #[tokio::test]
     async fn a_file_for_which_there_is_no_memory_is_refused_and_holds_none() {
         static MEMORY: Semaphore = Semaphore::const_new(10);
-        let first = receive(form(format!("{HEAD}{END}")).await, &MEMORY).await.ok().unwrap();
-        assert_eq!((&first.content[..], MEMORY.available_permits()), (&b"address\n"[..], 2));
+        let first = receive(form(format!("{HEAD}{END}")).await, &MEMORY)
+            .await
+            .ok()
+            .unwrap();
+        assert_eq!(
+            (&first.content[..], MEMORY.available_permits()),
+            (&b"address\n"[..], 2)
+        );
         let second = receive(form(format!("{HEAD}{END}")).await, &MEMORY).await;
         assert!(matches!(second, Err(PageError::Busy)));
         assert!(read(first).await.is_ok());
-        assert_eq!(MEMORY.available_permits(), 10, "a file that is read holds none");
+        assert_eq!(
+            MEMORY.available_permits(),
+            10,
+            "a file that is read holds none"
+        );
     }
 
     #[tokio::test]

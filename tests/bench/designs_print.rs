@@ -81,8 +81,9 @@ impl Write for Counter {
 
 /// Measures everything.
 pub async fn run() -> anyhow::Result<Vec<Figure>> {
-    let document =
-        serde_json::from_str(include_str!("../../shared/design/examples/postcard.json"))?;
+    let document = serde_json::from_str(include_str!(
+        "../../shared/domain/design/examples/postcard.json"
+    ))?;
     let plan = LayoutPlan::new(PrintableDesign::parse(&document)?);
     let photo = photo()?;
     // Fonts are read once in a process, and that is not what is measured.

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, ensure};
 use chrono::Utc;
 use pillarbox_tests::KEY;
+use runtime::Config;
 use serde_json::{Value, json};
-use service::Config;
 use store::Store;
 
 use crate::database::Database;

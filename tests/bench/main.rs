@@ -175,7 +175,7 @@ async fn run() -> anyhow::Result<()> {
         Asked::Measure(arguments) => arguments,
         Asked::Help => return Ok(writeln!(std::io::stdout(), "{}", help())?),
     };
-    service::install_crypto();
+    runtime::install_crypto();
     for (bench, parts) in arguments.benches {
         let machine = machine::describe();
         let report = Report {

@@ -11,8 +11,8 @@ use pillarbox_tests::{
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
+use runtime::{Config, Process};
 use serde_json::{Value, json};
-use service::{Config, Process};
 use tokio_util::sync::CancellationToken;
 
 fn quick_leases() -> Vec<(&'static str, String)> {

@@ -2,13 +2,13 @@
 
 use pillarbox_tests::{PrivateServer, ServerKind};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
-use service::Config;
+use runtime::Config;
 use store::{SchemaVersion, Store, StoreError};
 use tempfile::NamedTempFile;
 
 /// Asks a database of this URL for its version, as a process does.
 async fn ask(url: &str) -> Result<SchemaVersion, StoreError> {
-    service::install_crypto();
+    runtime::install_crypto();
     let settings = [("PILLARBOX__DATABASE__URL".to_owned(), url.to_owned())].into();
     let config = Config::with(settings).unwrap();
     Store::new(&config.database)?.schema_version().await

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use runtime::Config;
 use serde_json::Value;
-use service::Config;
 
 const COMPOSE: &str = include_str!("../../docker-compose.yml");
 

@@ -10,8 +10,8 @@ use pillarbox_tests::{
     PictureHost, SecurePictureHost, SpawnedProcess, StackOptions, TestStack, eventually,
     fixed_picture, people, person, postcard, variable_picture,
 };
+use runtime::Config;
 use serde_json::{Value, json};
-use service::Config;
 use storage::Storage;
 use store::{PictureOutcome, PictureUse};
 

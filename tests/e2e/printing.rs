@@ -10,8 +10,8 @@ use pillarbox_tests::{
     PictureHost, SpawnedProcess, StackOptions, TestStack, eventually, people, person, text_box,
     variable_picture,
 };
+use runtime::Config;
 use serde_json::{Value, json};
-use service::Config;
 use storage::Storage;
 use tempfile::TempDir;
 

@@ -5,8 +5,8 @@ use pillarbox_tests::{
     INTEGRATION_KEY, PrivateServers, SpawnedProcess, StackOptions, TestStack, eventually,
     settings_for,
 };
+use runtime::Config;
 use serde_json::json;
-use service::Config;
 use store::{BookCursor, PROCESSES, PictureOutcome, PictureRow, PictureUse, Store};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, NoTls};

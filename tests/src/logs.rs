@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use runtime::config::LogFormat;
 use serde_json::Value;
-use service::config::LogFormat;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -74,7 +74,7 @@ pub(crate) fn keep_logs_of_this_process() {
             return;
         };
         let filter = EnvFilter::new("info,lapin=warn");
-        let lines = service::log::lines("tests", LogFormat::Json, filter, file);
+        let lines = runtime::log::lines("tests", LogFormat::Json, filter, file);
         let _ = tracing_subscriber::registry().with(lines).try_init();
     });
 }

@@ -114,7 +114,7 @@ impl Drop for SmtpServer {
 
 /// What makes connections secure, and the certificate for [`HOST`] that its clients are to trust.
 pub(crate) fn certified() -> (TlsAcceptor, String) {
-    service::install_crypto();
+    runtime::install_crypto();
     let made = rcgen::generate_simple_self_signed([HOST.to_owned()]).expect("a certificate");
     let key = PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());
     let config = rustls::ServerConfig::builder()

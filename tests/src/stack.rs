@@ -9,8 +9,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use outbound::TargetPolicy;
 use reqwest::header::HeaderMap;
 use reqwest::{Method, StatusCode};
+use runtime::{Clock, Config, Process};
 use serde_json::{Value, json};
-use service::{Clock, Config, Process};
 use store::Store;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -203,7 +203,7 @@ impl TestStack {
     }
 
     async fn build(options: StackOptions, settings: HashMap<String, String>) -> Self {
-        service::install_crypto();
+        runtime::install_crypto();
         keep_logs_of_this_process();
         let database = settings["PILLARBOX__DATABASE__URL"].clone();
         let clock = Clock::system();

@@ -9,9 +9,9 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::MethodRouter;
 use chrono::{DateTime, TimeDelta, Utc};
 use cookie::{Cookie, SameSite};
+use runtime::config;
+use runtime::measure::note_asker;
 use secret::SecretToken;
-use service::config;
-use service::measure::note_asker;
 use store::{MemberRole, SessionAgeLimits, SignedInMember};
 
 use crate::ConsoleState;

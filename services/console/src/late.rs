@@ -13,9 +13,9 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt as _, stream};
 use ipnet::IpNet;
-use service::config;
-use service::memory::{MemoryAccount, MemoryBudget, MemoryLimits, MemoryReservation};
-use service::source::{source_address, subject};
+use runtime::config;
+use runtime::memory::{MemoryAccount, MemoryBudget, MemoryLimits, MemoryReservation};
+use runtime::source::{source_address, subject};
 use tokio::time::{Instant, timeout_at};
 
 use crate::failure::PageError;
@@ -172,7 +172,7 @@ fn request_with_bounded_body(
 
 #[cfg(test)]
 mod tests {
-    use service::memory::MemoryDeniedError;
+    use runtime::memory::MemoryDeniedError;
 
     use super::*;
 

@@ -33,9 +33,9 @@ use std::time::Duration;
 use anyhow::Context;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use service::Process;
-use service::http::ServerLimits;
-use service::measure::measured;
+use runtime::Process;
+use runtime::http::ServerLimits;
+use runtime::measure::measured;
 use tokio::net::TcpListener;
 use tokio_util::task::TaskTracker;
 
@@ -100,7 +100,7 @@ pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()
         process,
     });
     is_working.store(true, Ordering::Relaxed);
-    service::http::serve(listener, measured(router), limits, shutdown).await;
+    runtime::http::serve(listener, measured(router), limits, shutdown).await;
     notes.close();
     if tokio::time::timeout(LAST_NOTES_TIMEOUT, notes.wait())
         .await

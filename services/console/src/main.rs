@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    service::run("console", console::run)
+    runtime::run("console", console::run)
 }

@@ -8,9 +8,9 @@ use axum::http::header::SET_COOKIE;
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use chrono::{DateTime, TimeDelta, Utc};
 use cookie::{Cookie, SameSite};
+use runtime::config;
 use secret::{SecretToken, seal, unseal};
 use serde::{Deserialize, Serialize};
-use service::config;
 use store::{StoreError, Transaction};
 
 use crate::ConsoleState;

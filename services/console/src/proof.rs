@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
-use artwork::{LoadPicturesError, LoadedPictures, PaperSettings, Proof};
 use axum::body::Bytes;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderMap, StatusCode};
@@ -15,8 +14,9 @@ use design::{PrintableDesign, Side};
 use outbound::{OutboundClient, TargetPolicy};
 use pictures::PictureFetcher;
 use print::ProofCrop;
+use printing::{LoadPicturesError, LoadedPictures, PaperSettings, Proof};
+use runtime::Process;
 use serde_json::Value;
-use service::Process;
 use storage::Storage;
 use tokio::sync::Semaphore;
 
@@ -176,7 +176,7 @@ impl ProofRenderer {
         let document = PrintableDesign::parse(&document).map_err(|problem| {
             PageError::Invalid(format!("The design cannot print: {problem}."))
         })?;
-        let mut values = artwork::sample_values(&document);
+        let mut values = printing::sample_values(&document);
         values.extend(fields);
         let failed = |error: LoadPicturesError| PageError::Internal(error.into());
         let mut pictures = LoadedPictures::default();

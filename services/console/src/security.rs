@@ -10,7 +10,7 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use service::config;
+use runtime::config;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::{failure, origin};

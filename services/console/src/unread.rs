@@ -8,9 +8,9 @@ use axum::http::HeaderMap;
 use axum::middleware::Next;
 use axum::response::Response;
 use ipnet::IpNet;
-use service::config;
-use service::memory::{MemoryAccount, MemoryBudget, MemoryLimits};
-use service::source::{source_address, subject};
+use runtime::config;
+use runtime::memory::{MemoryAccount, MemoryBudget, MemoryLimits};
+use runtime::source::{source_address, subject};
 
 /// Bytes of the largest answer that is made before it is sent.
 const LARGEST_BYTES: usize = 4 * 1024 * 1024;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use futures_util::FutureExt;
-use service::fail_point;
+use runtime::fail_point;
 use store::{DeliveryAttempt, DeliveryLane, LeasedDelivery};
 use tokio::sync::mpsc;
 

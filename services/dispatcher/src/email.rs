@@ -8,7 +8,7 @@ use anyhow::{Context, ensure};
 use chrono::TimeDelta;
 use lettre::message::{Mailbox, header::ContentType};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
-use service::{Process, config};
+use runtime::{Process, config};
 use store::{LeasedEmail, StoreError};
 use url::Url;
 

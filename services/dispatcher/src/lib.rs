@@ -22,7 +22,7 @@ use std::time::Duration;
 use contract::id::{EndpointId, TeamId};
 use contract::message::{DELIVERIES_QUEUE, DELIVERIES_WAITING_V1};
 use outbound::{OutboundClient, TargetPolicy};
-use service::Process;
+use runtime::Process;
 use store::{DeliveryAttempt, DeliveryLane};
 use tokio::sync::{Notify, mpsc};
 use tokio_util::task::TaskTracker;

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    service::run("dispatcher", dispatcher::run)
+    runtime::run("dispatcher", dispatcher::run)
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use contract::id::{EndpointId, TeamId};
 use contract::limits::DELIVERIES_SHOWN;
-use service::fail_point;
+use runtime::fail_point;
 use store::{DeliveryAttempt, DeliveryFailureRules, Fault, StoreError, retry};
 use tokio::sync::mpsc;
 use tokio::time::Instant;

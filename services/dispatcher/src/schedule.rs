@@ -1,7 +1,7 @@
 //! What follows an attempt? Pure (contract: Delivery rules 2, 4 and 5).
 
 use chrono::{DateTime, TimeDelta, Utc};
-use service::config;
+use runtime::config;
 use store::{AttemptOutcome, DeliveryKind};
 
 /// The pauses between attempts.
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     fn schedule() -> RetrySchedule {
-        RetrySchedule::new(&service::Config::with(HashMap::new()).unwrap().dispatcher)
+        RetrySchedule::new(&runtime::Config::with(HashMap::new()).unwrap().dispatcher)
     }
 
     #[test]

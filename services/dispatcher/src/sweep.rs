@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use contract::id::EndpointId;
-use service::housekeeping::note;
-use service::purge::PurgePortions;
+use runtime::housekeeping::note;
+use runtime::purge::PurgePortions;
 use store::{DeliveryLane, StoreError};
 
 use crate::DispatcherState;

@@ -5,13 +5,13 @@ use std::net::IpAddr;
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use contract::key::{KeyKind, PresentedKey};
-use service::trace::RequestIdentity;
-use service::{Clock, Config, Process};
+use runtime::trace::RequestIdentity;
+use runtime::{Clock, Config, Process};
 use store::{AdmissionRequest, AdmittedKey, Store};
 
 use crate::refusal::AdmissionError;
 use crate::shield::RefusalCache;
-use service::source::subject;
+use runtime::source::subject;
 
 /// The length of a rate window. Windows begin with the minute.
 const WINDOW: TimeDelta = TimeDelta::minutes(1);

@@ -10,10 +10,10 @@ use axum::middleware::Next;
 use axum::response::Response;
 use contract::id::TeamId;
 use contract::limits::RESPONSE_BYTES;
-use service::config;
-use service::memory::{MemoryAccount, MemoryBudget, MemoryLimits, MemoryReservation, is_counted};
-use service::source::{source_address, subject};
-use service::trace::RequestIdentity;
+use runtime::config;
+use runtime::memory::{MemoryAccount, MemoryBudget, MemoryLimits, MemoryReservation, is_counted};
+use runtime::source::{source_address, subject};
+use runtime::trace::RequestIdentity;
 
 use crate::refusal::AdmissionError;
 use crate::{GatewayState, PeerAddress};

@@ -9,9 +9,9 @@ use contract::id::TeamId;
 use contract::limits::BODY_BYTES;
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
-use service::Process;
-use service::memory::{MemoryAccount, MemoryBudget, MemoryLimits, MemoryReservation};
-use service::source::subject;
+use runtime::Process;
+use runtime::memory::{MemoryAccount, MemoryBudget, MemoryLimits, MemoryReservation};
+use runtime::source::subject;
 use tokio::time::{Instant, timeout};
 
 use crate::refusal::AdmissionError;

@@ -28,9 +28,9 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use contract::message::{FORMULA_QUEUE, PUSH_QUEUE, SEND_QUEUE};
 use queue::{CallError, QueueCall, QueueCaller, QueueReply};
-use service::http::ServerLimits;
-use service::measure::measured;
-use service::{Config, Process};
+use runtime::http::ServerLimits;
+use runtime::measure::measured;
+use runtime::{Config, Process};
 use tokio::net::TcpListener;
 use tower_http::normalize_path::NormalizePath;
 
@@ -95,7 +95,7 @@ pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()
     let is_working = process.is_working.clone();
     let gateway = GatewayState::start(process)?;
     let router = without_trailing_slashes(measured(router(gateway.clone())));
-    let serving = service::http::serve(listener, router, limits, shutdown);
+    let serving = runtime::http::serve(listener, router, limits, shutdown);
     // A load balancer sends nothing before calls have their channels: they would be refused.
     let starting = async {
         gateway.opened().await;

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    service::run("gateway", gateway::run)
+    runtime::run("gateway", gateway::run)
 }

@@ -27,8 +27,8 @@ use crate::push::query::PushQuery;
 use crate::refusal::AdmissionError;
 use crate::request::{RETRY_AFTER, bearer_key};
 use crate::{GatewayState, PeerAddress};
-use service::source::source_address;
-use service::trace::RequestIdentity;
+use runtime::source::source_address;
+use runtime::trace::RequestIdentity;
 
 /// Bodies up to this size are checked in place; larger ones on a thread of their own.
 const INLINE_CHECK_BYTES: usize = 64 * 1024;

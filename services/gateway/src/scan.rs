@@ -18,9 +18,9 @@ pub(crate) use self::record::ScanRecorder;
 use self::record::{ScanLookupError, ScanVisit};
 use self::visitor::visitor;
 use crate::{GatewayState, PeerAddress};
-use service::measure::AnswerCode;
-use service::source::source_address;
-use service::trace::TraceContext;
+use runtime::measure::AnswerCode;
+use runtime::source::source_address;
+use runtime::trace::TraceContext;
 
 const NOT_FOUND_PAGE: &str = include_str!("scan/not_found.html");
 const TRY_AGAIN_PAGE: &str = include_str!("scan/try_again.html");

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use futures_util::{FutureExt, StreamExt, stream};
-use service::fail_point;
-use service::measure::{ProviderOutcome, provider_call};
+use runtime::fail_point;
+use runtime::measure::{ProviderOutcome, provider_call};
 use store::{AiCell, StoreError};
 use tracing::Instrument;
 use uuid::Uuid;

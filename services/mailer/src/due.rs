@@ -13,7 +13,7 @@ use chrono::{TimeDelta, Utc};
 use contract::id::{ChargeId, TeamId};
 use contract::send::{NotMailedReason, SendError};
 use queue::{CallRefusedError, SlotScheduler};
-use service::fail_point;
+use runtime::fail_point;
 use store::{Campaign, Job, JobKind, StoreError, retry};
 use tracing::field::Empty;
 use tracing::{Instrument, Span};

@@ -7,7 +7,7 @@ use contract::message::{
 };
 use contract::send::{SendContext, SendError, SendReplyContext};
 use queue::{CallHandler, QueueCall, QueueReply, SlotPermit};
-use service::trace::{TraceContext, work};
+use runtime::trace::{TraceContext, work};
 use store::FinishedSend;
 
 use crate::MailerState;

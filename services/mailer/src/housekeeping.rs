@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use service::housekeeping::note;
-use service::purge::PurgePortions;
+use runtime::housekeeping::note;
+use runtime::purge::PurgePortions;
 use store::StoreError;
 
 use crate::MailerState;

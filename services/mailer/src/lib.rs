@@ -40,7 +40,7 @@ use design::Product;
 use outbound::{OutboundClient, TargetPolicy};
 use pictures::PictureFetcher;
 use queue::{ConsumerOptions, SlotPermit};
-use service::Process;
+use runtime::Process;
 use storage::Storage;
 use verification::{AddressVerifier, VerificationError};
 

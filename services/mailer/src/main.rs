@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    service::run("mailer", mailer::run)
+    runtime::run("mailer", mailer::run)
 }

@@ -82,7 +82,7 @@ impl PaymentProcessor {
     /// [`PaymentSettingsError`] when the settings cannot be used.
     pub fn new(
         store: Store,
-        settings: &service::config::StripeSettings,
+        settings: &runtime::config::StripeSettings,
         at_stripe: usize,
     ) -> Result<Self, PaymentSettingsError> {
         let stripe = match settings.secret_key.as_str() {

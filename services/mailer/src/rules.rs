@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use audience::{FilterConditions, GeoArea};
 use chrono::NaiveDate;
 use columns::RecipientProfile;
-use computed::{ComputedRecipient, FormulaColumns};
+use columns::{ComputedRecipient, FormulaColumns};
 use contract::send::{NotMailedReason, SendError};
-use service::Config;
+use runtime::Config;
 use store::{AudienceSource, Campaign, CampaignStep, StepDesign, TeamColumn};
 
 use crate::cards::{DesignCache, MailpieceRules};

@@ -9,7 +9,7 @@ use contract::id::{CampaignId, RequestId, TeamId};
 use contract::idempotency::IdempotencyKey;
 use contract::limits::CENTERS_PER_REQUEST;
 use contract::send::{SendError, SendRequest, fingerprint, parse, request_hash};
-use service::fail_point;
+use runtime::fail_point;
 use store::{
     Campaign, FinishedSend, NewSend, ReservedSend, SendClaim, SendIdempotencyKey, SendLease,
     StoreError,

@@ -9,7 +9,7 @@ use chrono_tz::Tz;
 use contract::id::ChargeId;
 use contract::limits::RESPONSE_BYTES;
 use contract::send::{NotMailedReason, SendError, SendResponse, write_response};
-use service::fail_point;
+use runtime::fail_point;
 use store::{
     Campaign, CampaignFigure, Charge, FinishedSend, JobLease, ReservedSend, StepJobPlan,
     StoreError, Transaction, retry,

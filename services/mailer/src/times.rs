@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use chrono_tz::Tz;
-use service::Config;
+use runtime::Config;
 use store::Campaign;
 
 use crate::calendar::{mail_by_date, next_local_hour};

@@ -172,7 +172,7 @@ impl GatewayClient {
                 "the key is empty or holds blanks: give it as it was shown, in PILLARBOX_KEY or --key"
             );
         }
-        service::install_crypto();
+        runtime::install_crypto();
         let http = reqwest::Client::builder()
             .connect_timeout(CONNECT_TIMEOUT)
             .timeout(ANSWER_TIMEOUT)

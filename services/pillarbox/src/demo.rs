@@ -78,7 +78,7 @@ pub async fn post(demo: &DemoArgs) -> anyhow::Result<CommandReport> {
     let body = text_file::read(&demo.file, FILE_BYTES)?;
     let names = names(&body);
     let url = format!("{}{RECIPIENTS_PATH}", demo.url.trim_end_matches('/'));
-    service::install_crypto();
+    runtime::install_crypto();
     let client = reqwest::Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)
         .timeout(ANSWER_TIMEOUT)

@@ -10,12 +10,12 @@ mod run;
 mod sheet;
 
 use anyhow::{Context, bail};
-use artwork::PaperSettings;
 use chrono::{NaiveDate, TimeDelta};
 use design::Product;
+use printing::PaperSettings;
+use runtime::config::PrintSettings;
+use runtime::{Clock, fail_point};
 use serde::Serialize;
-use service::config::PrintSettings;
-use service::{Clock, fail_point};
 use storage::Storage;
 use store::{PrintPaper, PrintRun, PrintRunRequest, Store, StoreError};
 

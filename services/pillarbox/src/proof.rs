@@ -5,7 +5,6 @@ mod computed;
 use std::collections::BTreeMap;
 
 use anyhow::Context;
-use artwork::{LoadedPictures, PaperSettings, Proof, ProofFindings};
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use contract::id::{CampaignId, DesignId};
@@ -14,8 +13,9 @@ use design::{PrintableDesign, Side};
 use outbound::{OutboundClient, TargetPolicy};
 use pictures::PictureFetcher;
 use print::ProofCrop;
+use printing::{LoadedPictures, PaperSettings, Proof, ProofFindings};
+use runtime::{Clock, Config};
 use serde_json::json;
-use service::{Clock, Config};
 use storage::Storage;
 use store::Store;
 
@@ -130,7 +130,7 @@ async fn step_design(
 }
 
 fn fetcher(config: &Config, store: &Store, storage: &Storage) -> anyhow::Result<PictureFetcher> {
-    service::install_crypto();
+    runtime::install_crypto();
     let client = OutboundClient::new(TargetPolicy::new(&config.outbound.allowed_networks))?;
     let (clock, settings) = (Clock::system(), config.pictures.clone());
     Ok(PictureFetcher::new(

@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 use clap::CommandFactory;
 use clap_complete::Shell;
 use outbound::TargetPolicy;
-use service::{Clock, Config};
+use runtime::{Clock, Config};
 use storage::Storage;
 use store::Store;
 
@@ -167,7 +167,7 @@ async fn on_database(command: CliCommand) -> anyhow::Result<CommandReport> {
 }
 
 async fn on_print(command: PrintArgs, config: &Config) -> anyhow::Result<CommandReport> {
-    service::install_crypto();
+    runtime::install_crypto();
     let PrintArgs {
         product,
         mail_by,

@@ -12,7 +12,7 @@ use contract::push::{
     TypeLockReason, read_declaration,
 };
 use queue::QueueCall;
-use service::fail_point;
+use runtime::fail_point;
 use store::{ColumnKind, ColumnSource, StoreError, TeamColumn, retry};
 
 use crate::handler::json;

@@ -7,7 +7,7 @@ use contract::message::{
 };
 use contract::push::{PushContext, PushError};
 use queue::{CallHandler, QueueCall, QueueReply, SlotPermit};
-use service::trace::{TraceContext, work};
+use runtime::trace::{TraceContext, work};
 use tracing::field::display;
 
 use crate::{SyncerState, begin, complete, declare, push, validate};

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use contract::message::{CALL_QUEUES, PUSH_QUEUE};
 use contract::push::PushError;
 use queue::ConsumerOptions;
-use service::Process;
+use runtime::Process;
 use store::StoreError;
 
 /// What the parts of a syncer share. Clones share it all.

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    service::run("syncer", syncer::run)
+    runtime::run("syncer", syncer::run)
 }

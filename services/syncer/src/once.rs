@@ -5,7 +5,7 @@ use std::error::Error;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use contract::push::{IdempotencyKey, PushContext, PushError, RequestHash};
-use service::fail_point;
+use runtime::fail_point;
 use store::{IdempotencyKeyState, StoreError, Transaction, retry};
 
 use crate::handler::ChangeAnswer;

@@ -4,8 +4,8 @@ use chrono::TimeDelta;
 use pillarbox_tests::{
     LoadGenerator, LoadRetryPolicy, LoadTally, StackOptions, TestStack, eventually,
 };
+use runtime::Clock;
 use serde_json::json;
-use service::Clock;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn clocks_that_jump_lose_and_double_nothing() {

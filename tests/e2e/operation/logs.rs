@@ -140,7 +140,7 @@ async fn a_failure_of_the_database_is_logged_with_its_code_its_statement_its_req
         "{failure}"
     );
     assert!(
-        text("statement_at").starts_with("shared/store/src/campaign.rs:"),
+        text("statement_at").starts_with("shared/infra/store/src/campaign.rs:"),
         "{failure}"
     );
     fleet

@@ -5,8 +5,8 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use pillarbox_tests::eventually;
+use runtime::metric::{METRICS, Metric, MetricKind};
 use serde_json::json;
-use service::metric::{METRICS, Metric, MetricKind};
 
 use super::rules::{Query, queries, triggers};
 use super::{Fleet, PROCESSES};

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use promql_parser::label::MatchOp;
 use promql_parser::parser::{Expr, VectorSelector, parse};
 use promql_parser::util::{ExprVisitor, walk_expr};
+use runtime::metric::{METRICS, MetricKind};
 use serde_json::Value;
-use service::metric::{METRICS, MetricKind};
 
 /// A use of a metric in a query.
 pub(super) struct Query {

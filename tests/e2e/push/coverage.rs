@@ -13,7 +13,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("syncs", include_str!("syncs.rs")),
     (
         "check",
-        include_str!("../../../shared/contract/src/push/check_tests.rs"),
+        include_str!("../../../shared/wire/contract/src/push/check_tests.rs"),
     ),
 ];
 

@@ -13,21 +13,24 @@ const SOURCES: &[(&str, &str)] = &[
     ("scans", include_str!("../scans.rs")),
     (
         "client",
-        include_str!("../../../shared/outbound/tests/client.rs"),
+        include_str!("../../../shared/infra/outbound/tests/client.rs"),
     ),
     (
         "policy",
-        include_str!("../../../shared/outbound/src/policy.rs"),
+        include_str!("../../../shared/infra/outbound/src/policy.rs"),
     ),
     (
         "target",
-        include_str!("../../../shared/outbound/src/target.rs"),
+        include_str!("../../../shared/infra/outbound/src/target.rs"),
     ),
     (
         "address",
-        include_str!("../../../shared/outbound/src/address.rs"),
+        include_str!("../../../shared/infra/outbound/src/address.rs"),
     ),
-    ("link", include_str!("../../../shared/design/src/link.rs")),
+    (
+        "link",
+        include_str!("../../../shared/domain/design/src/link.rs"),
+    ),
     (
         "schedule",
         include_str!("../../../services/dispatcher/src/schedule.rs"),

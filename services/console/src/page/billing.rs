@@ -159,7 +159,7 @@ async fn billing_page(
 fn prices(console: &ConsoleState) -> Vec<PriceRow> {
     let mut prices: Vec<_> = console.process.config.prices.iter().collect();
     prices.sort_by_key(|(product, price)| (price.standard, product.as_str()));
-    let line = |(product, price): (&String, &service::config::PriceByPostage)| PriceRow {
+    let line = |(product, price): (&String, &runtime::config::PriceByPostage)| PriceRow {
         product: product_name(product),
         standard: dollars(price.standard),
         first_class: dollars(price.first_class),

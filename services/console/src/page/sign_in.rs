@@ -14,10 +14,10 @@ use axum::http::header::{RETRY_AFTER, SET_COOKIE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
 use chrono::{DateTime, Utc};
+use runtime::Process;
+use runtime::source::source_address;
 use secret::SecretToken;
 use serde::Deserialize;
-use service::Process;
-use service::source::source_address;
 use store::{MemberCredentials, Transaction};
 
 pub(crate) use self::attempt::{PasswordAttempt, PasswordAttemptDecision};

@@ -7,7 +7,7 @@ use contract::id::{ApiKeyId, TeamId};
 use contract::key::KeyKind;
 use contract::mcp::{FormulaContext, RpcError};
 use contract::push::PushError;
-use service::trace::RequestIdentity;
+use runtime::trace::RequestIdentity;
 use store::AdmittedKey;
 
 use crate::GatewayState;

@@ -9,9 +9,9 @@ use contract::mcp::{
     INTEGRATIONS_INSTRUCTIONS, INTEGRATIONS_SERVER, InitializeResult, IntegrationTool, McpTool,
     RpcError, RpcMethod, ToolCall, ToolFailure, ToolList,
 };
+use runtime::trace::RequestIdentity;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
-use service::trace::RequestIdentity;
 
 use crate::GatewayState;
 use crate::mcp::admit::McpAccess;

@@ -32,8 +32,8 @@ pub(crate) use crate::mcp::turns::TeamCallLimiter;
 use crate::push::answer::json_response;
 use crate::refusal::AdmissionError;
 use crate::{GatewayState, PeerAddress};
-use service::source::source_address;
-use service::trace::RequestIdentity;
+use runtime::source::source_address;
+use runtime::trace::RequestIdentity;
 
 /// Where the Formula MCP server is; the Integrations one is a path of the push API.
 pub(crate) const FORMULAS_PATH: &str = "/api/formulas/v1/mcp";

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use contract::id::TeamId;
-use service::memory::{MemoryAccount, MemoryBudget, MemoryLimits};
+use runtime::memory::{MemoryAccount, MemoryBudget, MemoryLimits};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::mcp::formulas::ARGUMENTS_BYTES;

@@ -14,7 +14,7 @@ use contract::push::{
     read_declaration, split_batch,
 };
 use queue::{CallError, QueueCall, QueueReply};
-use service::trace::RequestIdentity;
+use runtime::trace::RequestIdentity;
 
 use crate::GatewayState;
 use crate::push::answer::ReplayableAnswer;

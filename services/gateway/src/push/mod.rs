@@ -28,8 +28,8 @@ use crate::push::query::PushQuery;
 use crate::refusal::AdmissionError;
 use crate::request::bearer_key;
 use crate::{GatewayState, PeerAddress};
-use service::source::source_address;
-use service::trace::RequestIdentity;
+use runtime::source::source_address;
+use runtime::trace::RequestIdentity;
 
 /// Where the API begins (contract: Versioning).
 pub(crate) const BASE_PATH: &str = "/api/integrations/push/v1";

@@ -15,7 +15,7 @@ use chrono_tz::Tz;
 use contract::message::{DELIVERIES_QUEUE, DELIVERIES_WAITING_V1};
 use contract::scan::ScanTarget;
 use queue::Announcer;
-use service::{Process, fail_point};
+use runtime::{Process, fail_point};
 use store::{NewScan, ScannedMailpiece, Store, StoreError, retry};
 use tokio::sync::{Mutex, mpsc, oneshot};
 use uuid::Uuid;

@@ -6,9 +6,9 @@ use chrono::TimeDelta;
 use reqwest::header::RETRY_AFTER;
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode, Url};
+use runtime::config::LanguageModelSettings;
 use serde::Deserialize;
 use serde_json::json;
-use service::config::LanguageModelSettings;
 
 use super::ANSWER_CHARS;
 
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn keys_and_prompts_do_not_travel_in_the_clear() {
         let settings = |url: &str| {
-            let mut settings = service::Config::with(HashMap::new())
+            let mut settings = runtime::Config::with(HashMap::new())
                 .unwrap()
                 .language_model;
             settings.url = url.to_owned();

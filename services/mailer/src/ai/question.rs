@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use audience::{ValueLookup, fold_name};
 use chrono::{DateTime, NaiveDate, Utc};
+use columns::FormulaColumns;
 use columns::RecipientProfile;
-use computed::FormulaColumns;
 use contract::id::TeamId;
 use design::TextTemplate;
 use store::{AiCell, BookRecipient, StoreError, TeamColumn};
@@ -55,7 +55,7 @@ impl PromptSources {
                 formulas: FormulaColumns::new(&columns),
                 columns,
                 entries: store.entry_list(cell.team_id, &entry_ids).await?,
-                today: computed::today(&store.team_get(cell.team_id).await?, now),
+                today: columns::today(&store.team_get(cell.team_id).await?, now),
             };
             teams.insert(cell.team_id, book);
         }

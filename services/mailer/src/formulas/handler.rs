@@ -6,9 +6,9 @@ use contract::id::{RequestId, TeamId};
 use contract::mcp::{FormulaContext, FormulaError, FormulaTool, read_arguments};
 use contract::message::{FORMULA_QUEUE, REPLY_ERROR, REPLY_OK};
 use queue::{CallHandler, QueueCall, QueueReply, SlotPermit};
+use runtime::Process;
+use runtime::trace::{TraceContext, work};
 use serde::Serialize;
-use service::Process;
-use service::trace::{TraceContext, work};
 
 use super::{check, explain, list, save};
 

@@ -18,7 +18,7 @@ use columns::ColumnsContext;
 use contract::id::{ApiKeyId, RequestId};
 use contract::message::FORMULA_QUEUE;
 use queue::ConsumerOptions;
-use service::Process;
+use runtime::Process;
 
 /// Answers calls of formula tools until the process is to stop.
 pub(crate) async fn run(process: &Process) {

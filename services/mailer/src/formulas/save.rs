@@ -2,7 +2,7 @@
 
 use columns::{FormulaToSave, SaveColumnError, checked_name, failed};
 use contract::mcp::{FormulaError, SaveAnswer, SaveArguments};
-use service::fail_point;
+use runtime::fail_point;
 use store::{FormulaChangeAuthor, retry};
 
 use super::FormulaCall;

@@ -7,7 +7,7 @@ use contract::id::ChargeId;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
-use service::measure::{ProviderOutcome, provider_call};
+use runtime::measure::{ProviderOutcome, provider_call};
 
 use super::answer::{self, CHARGE_ID, PaymentSearch, StripeAnswer};
 use super::{PaymentOutcome, PaymentSettingsError, explained};
@@ -57,7 +57,7 @@ pub(super) struct StripeClient {
 
 impl StripeClient {
     pub(super) fn new(
-        settings: &service::config::StripeSettings,
+        settings: &runtime::config::StripeSettings,
     ) -> Result<Self, PaymentSettingsError> {
         let payment_intents = format!("{}/v1/payment_intents", settings.url.trim_end_matches('/'));
         let payment_intents =
@@ -179,7 +179,7 @@ impl StripeClient {
     }
 }
 
-fn headers(settings: &service::config::StripeSettings) -> Result<HeaderMap, PaymentSettingsError> {
+fn headers(settings: &runtime::config::StripeSettings) -> Result<HeaderMap, PaymentSettingsError> {
     let value = |text: &str| HeaderValue::from_str(text).map_err(|_| PaymentSettingsError::Header);
     let mut authorization = value(&format!("Bearer {}", settings.secret_key))?;
     authorization.set_sensitive(true);

@@ -18,7 +18,7 @@ fn payments() -> PaymentProcessor {
         statement_timeout_ms: 1_000,
         pooler: store::PoolerMode::None,
     };
-    let stripe = service::config::StripeSettings {
+    let stripe = runtime::config::StripeSettings {
         url: "https://api.stripe.com".to_owned(),
         secret_key: String::new(),
         api_version: "2025-09-30.clover".to_owned(),

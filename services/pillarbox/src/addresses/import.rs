@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use chrono::{DateTime, Utc};
+use runtime::fail_point;
 use serde::Serialize;
-use service::fail_point;
 use store::{AddressPointRow, ImportProgress, Store, retry};
 use tokio::sync::mpsc;
 

@@ -6,7 +6,7 @@ use address::{
     AddressInput, AddressVerdict, ParsedAddress, VerificationStrictness, VerifiedAddress,
 };
 use anyhow::Context;
-use service::{Clock, Config};
+use runtime::{Clock, Config};
 use store::{SchemaVersion, Store};
 use verification::AddressVerifier;
 

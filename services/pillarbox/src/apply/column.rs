@@ -161,7 +161,7 @@ fn checked_formulas(
         .iter()
         .filter_map(|column| Some((fold_name(&column.name.0), column.column_type?)))
         .collect();
-    let mut definitions = computed::definitions(all);
+    let mut definitions = columns::definitions(all);
     // The owner who gives a column another type means the formulas over it to go on.
     for (key, column_type) in definitions
         .iter_mut()
@@ -169,8 +169,8 @@ fn checked_formulas(
     {
         *column_type = retyped.get(key).copied().unwrap_or(*column_type);
     }
-    let offered: Vec<formula::InputColumn> = computed::offered(all).collect();
-    let checked = formula::check(&offered, &definitions, &computed::prompts(all))
+    let offered: Vec<formula::InputColumn> = columns::offered(all).collect();
+    let checked = formula::check(&offered, &definitions, &columns::prompts(all))
         .map_err(|problems| refused(place, columns, &problems))?;
     Ok(definitions
         .iter()

@@ -5,8 +5,8 @@ use ::pictures::{PictureFetcher, ResolvedPicture};
 use anyhow::Context;
 use design::{ElementContent, ImageElement, ImageSource, PrintableDesign, Side};
 use outbound::{OutboundClient, TargetPolicy};
+use runtime::{Clock, Config};
 use serde_json::Value;
-use service::{Clock, Config};
 use storage::Storage;
 use store::Store;
 
@@ -29,7 +29,7 @@ pub async fn fetch_pictures(
     {
         return Ok(());
     }
-    service::install_crypto();
+    runtime::install_crypto();
     let client = OutboundClient::new(TargetPolicy::new(&config.outbound.allowed_networks))?;
     let storage = Storage::new(&config.storage)?;
     let (clock, settings) = (Clock::system(), config.pictures.clone());

@@ -468,7 +468,7 @@ fn the_demo_request_shows_what_its_references_say() {
             .all(|expected| *expected == "over")
             && fitting.len() > cards
     );
-    let prices = service::Config::with(Default::default()).unwrap().prices;
+    let prices = runtime::Config::with(Default::default()).unwrap().prices;
     let price = prices["postcard_4x6"].standard;
     let cards = i64::try_from(cards).unwrap();
     let budget = campaign.budget.unwrap().cents();

@@ -5,7 +5,7 @@ use std::io::{BufWriter, ErrorKind, Write};
 
 use anyhow::Context;
 use chrono::{DateTime, NaiveDate, Utc};
-use computed::FormulaColumns;
+use columns::FormulaColumns;
 use contract::id::TeamId;
 use formula::EvaluatedCell;
 use serde::Serialize;
@@ -52,7 +52,7 @@ pub(crate) async fn write(
         team_id,
         formulas: FormulaColumns::new(&columns),
         columns,
-        today: computed::today(&store.team_get(team_id).await?, now),
+        today: columns::today(&store.team_get(team_id).await?, now),
     };
     let mut next = Some(BookCursor::START);
     while let Some(cursor) = next {
@@ -102,7 +102,7 @@ impl ComputedColumns {
             .collect();
         // A contact has its address as the integration sent it.
         if line.entry_id.is_none() {
-            computed::standardise(&mut row);
+            columns::standardise(&mut row);
         }
         let over = self.formulas.over(&row, self.today);
         let (mut computed, mut blank) = (BTreeMap::new(), BTreeMap::new());

@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use indicatif::{ProgressBar, ProgressStyle};
+use runtime::Config;
 use serde_json::json;
-use service::Config;
 use store::Store;
 
 use crate::report::{CommandReport, table};

@@ -4,8 +4,8 @@ use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use contract::id::{CampaignId, EndpointId};
 use dispatcher::manage::{EndpointManager, SigningSecret};
 use outbound::TargetPolicy;
+use runtime::Config;
 use serde_json::{Value, json};
-use service::Config;
 use store::Store;
 
 use super::find_team;

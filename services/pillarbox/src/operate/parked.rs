@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use queue::{Broker, BrokerOptions, ParkedMessage, parked_drop, parked_list};
+use runtime::Config;
 use serde_json::json;
-use service::Config;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -18,7 +18,7 @@ const BROKER_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Does one of the commands on parked messages.
 pub(crate) async fn run(config: &Config, command: ParkedCommand) -> anyhow::Result<CommandReport> {
-    service::install_crypto();
+    runtime::install_crypto();
     let shutdown = CancellationToken::new();
     let _stop = shutdown.clone().drop_guard();
     let settings = BrokerOptions {

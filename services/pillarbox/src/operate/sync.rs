@@ -1,8 +1,8 @@
 //! `sync`.
 
 use chrono::{DateTime, SecondsFormat, Utc};
+use runtime::Config;
 use serde_json::json;
-use service::Config;
 use store::Store;
 
 use super::find_integration;

@@ -80,7 +80,7 @@ impl RunFiles {
         } else {
             self.pdf.abandon().await?;
         }
-        service::fail_point::pass("print.pdf_kept");
+        runtime::fail_point::pass("print.pdf_kept");
         if has_pages {
             self.csv.finish().await?;
         } else {

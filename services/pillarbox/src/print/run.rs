@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use artwork::PaperSettings;
 use chrono::TimeDelta;
 use contract::id::{DesignId, TeamId};
 use design::{LayoutPlan, PrintableDesign, Product};
 use indicatif::{ProgressBar, ProgressStyle};
-use service::fail_point;
+use printing::PaperSettings;
+use runtime::fail_point;
 use store::{PrintMailpiece, PrintRun, SetAsideMailpiece, StoreError};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use ::print::{
     PictureError, PictureStore, PressError, PressFileWriter, PressMailpieceError, PressSettings,
 };
-use artwork::{MailpieceArtwork, MailpieceSource, PaperSettings};
 use bytes::Bytes;
 use design::{LayoutPlan, Product, Typesetter};
 use indicatif::ProgressBar;
+use printing::{MailpieceArtwork, MailpieceSource, PaperSettings};
 use sha2::{Digest, Sha256};
 use storage::{FileName, Storage, StorageError};
 use store::{PrintMailpiece, PrintRun, SetAsideMailpiece};
@@ -102,7 +102,7 @@ pub(super) fn print(
             }
             sheet.bar.inc(1);
         }
-        service::fail_point::pass("print.drawing");
+        runtime::fail_point::pass("print.drawing");
     }
     made.pages = press.pages();
     let pdf = press.finish()?.finish(&sheet.pdf_name, made.pages)?;

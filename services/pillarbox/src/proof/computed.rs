@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use ::computed::FormulaColumns;
 use audience::ValueLookup;
 use chrono::{DateTime, Utc};
+use columns::FormulaColumns;
 use contract::id::TeamId;
 use store::{ColumnKind, Store, TeamColumn};
 
@@ -20,14 +20,14 @@ pub(super) async fn with_formulas(
     now: DateTime<Utc>,
 ) -> store::Result<SampleFields> {
     let columns = store.column_list(team_id).await?;
-    let today = ::computed::today(&store.team_get(team_id).await?, now);
+    let today = columns::today(&store.team_get(team_id).await?, now);
     Ok(add(&columns, fields, today))
 }
 
 fn add(columns: &[TeamColumn], fields: SampleFields, today: chrono::NaiveDate) -> SampleFields {
     let formulas = FormulaColumns::new(columns);
     let mut recipient = fields.clone();
-    ::computed::standardise(&mut recipient);
+    columns::standardise(&mut recipient);
     let over = formulas.over(&recipient, today);
     let keys = columns
         .iter()

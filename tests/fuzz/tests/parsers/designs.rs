@@ -5,9 +5,9 @@ use fuzz::Target;
 use proptest::{prop_assert, prop_assert_eq};
 
 const DOCUMENTS: [&str; 3] = [
-    include_str!("../../../../shared/design/examples/postcard.json"),
-    include_str!("../../../../shared/design/examples/postcard_large.json"),
-    include_str!("../../../../shared/design/examples/letter.json"),
+    include_str!("../../../../shared/domain/design/examples/postcard.json"),
+    include_str!("../../../../shared/domain/design/examples/postcard_large.json"),
+    include_str!("../../../../shared/domain/design/examples/letter.json"),
 ];
 
 const WORDS: [&str; 12] = [

@@ -6,8 +6,8 @@ use axum::http::{HeaderMap, HeaderValue};
 use fuzz::Target;
 use ipnet::IpNet;
 use proptest::{prop_assert, prop_assert_eq};
-use service::source::{source_address, subject};
-use service::trace::TraceContext;
+use runtime::source::{source_address, subject};
+use runtime::trace::TraceContext;
 
 #[test]
 fn fuzz_forwarded_for() {

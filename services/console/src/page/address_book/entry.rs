@@ -124,7 +124,7 @@ pub(super) async fn show(
         .await
         .map_err(|error| PageError::Internal(error.into()))?;
     let values = person_values(&entry);
-    let formulas = computed::FormulaColumns::new(&columns);
+    let formulas = columns::FormulaColumns::new(&columns);
     let computed = formulas.over(&values, today);
     let mut known = built_in(&entry, &values);
     known.extend(columns.iter().filter_map(|column| own(column, &computed)));

@@ -209,7 +209,7 @@ async fn values(
 }
 
 fn fields(document: &PrintableDesign, asked: &ProofQuery) -> Vec<ProofField> {
-    let samples = artwork::sample_values(document);
+    let samples = printing::sample_values(document);
     let field = |name: &str| {
         let folded = fold_name(name);
         ProofField {
@@ -273,7 +273,7 @@ async fn of_person(
     };
     let store = &console.process.store;
     let values = person_values(&store.entry_get(team_id, entry_id).await?);
-    let formulas = computed::FormulaColumns::new(&store.column_list(team_id).await?);
+    let formulas = columns::FormulaColumns::new(&store.column_list(team_id).await?);
     let asker = columns::ColumnsContext {
         store,
         team_id,
@@ -313,7 +313,7 @@ fn is_shown(document: &PrintableDesign, (name, value): &(String, String)) -> boo
         ImageSource::Variable { field, .. } => fold_name(field) == *name,
         ImageSource::Fixed { .. } => false,
     };
-    !value.is_empty() || !artwork::sources(document).any(is_picture)
+    !value.is_empty() || !printing::sources(document).any(is_picture)
 }
 
 #[cfg(test)]

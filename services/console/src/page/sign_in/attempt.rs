@@ -10,7 +10,7 @@ use std::net::IpAddr;
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use contract::id::MemberId;
-use service::source::subject;
+use runtime::source::subject;
 use uuid::Uuid;
 
 use crate::ConsoleState;

@@ -8,8 +8,8 @@ use super::*;
 
 const SECRET: &str = "sk_test_very_secret";
 
-fn settings(url: &str) -> service::config::StripeSettings {
-    service::config::StripeSettings {
+fn settings(url: &str) -> runtime::config::StripeSettings {
+    runtime::config::StripeSettings {
         url: url.to_owned(),
         secret_key: SECRET.to_owned(),
         api_version: "2025-09-30.clover".to_owned(),
@@ -18,7 +18,7 @@ fn settings(url: &str) -> service::config::StripeSettings {
 }
 
 fn client(
-    settings: &service::config::StripeSettings,
+    settings: &runtime::config::StripeSettings,
 ) -> Result<StripeClient, PaymentSettingsError> {
     // Another test may have installed it.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -43,7 +43,7 @@ fn order() -> PaymentOrder<'static> {
 }
 
 /// Charges the order a minute after it was made.
-async fn charge(settings: &service::config::StripeSettings) -> Result<PaymentOutcome, String> {
+async fn charge(settings: &runtime::config::StripeSettings) -> Result<PaymentOutcome, String> {
     client(settings)
         .unwrap()
         .charge(&order(), time("2026-08-03T12:01:00Z"))
@@ -51,7 +51,7 @@ async fn charge(settings: &service::config::StripeSettings) -> Result<PaymentOut
 }
 
 /// Charges the order the day after it was made.
-async fn charge_late(settings: &service::config::StripeSettings) -> Result<PaymentOutcome, String> {
+async fn charge_late(settings: &runtime::config::StripeSettings) -> Result<PaymentOutcome, String> {
     client(settings)
         .unwrap()
         .charge(&order(), time("2026-08-04T12:01:00Z"))
@@ -181,7 +181,7 @@ async fn tries_are_bounded_and_then_nothing_is_certain() {
 async fn a_timeout_is_not_certain() {
     let slow = || intent("succeeded").set_delay(Duration::from_secs(60));
     let server = stripe(vec![slow(), slow(), slow()]).await;
-    let settings = service::config::StripeSettings {
+    let settings = runtime::config::StripeSettings {
         timeout_ms: 50,
         ..settings(&server.uri())
     };
@@ -315,7 +315,7 @@ fn the_key_leaves_the_machine_over_tls_only() {
 
 #[test]
 fn a_key_that_is_no_header_is_refused() {
-    let settings = service::config::StripeSettings {
+    let settings = runtime::config::StripeSettings {
         secret_key: "sk\n".to_owned(),
         ..settings("https://api.stripe.com")
     };

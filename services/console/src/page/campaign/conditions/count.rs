@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use audience::FilterConditions;
+use columns::FormulaColumns;
 use columns::RecipientProfile;
-use computed::FormulaColumns;
 use contract::id::CampaignId;
 use store::{BookRecipient, TeamColumn};
 use tokio::sync::Semaphore;

@@ -1,0 +1,85 @@
+//! A team's computed columns, as the store has them: what is computed for a card, shown of a person or checked when it
+//! is saved comes from here.
+
+use audience::{BuiltInColumn, ValueLookup};
+use chrono::{DateTime, NaiveDate, Utc};
+use chrono_tz::Tz;
+use design::TextTemplate;
+use formula::{ComputedRow, FormulaColumn, FormulaSheet, PromptColumn};
+use store::{Team, TeamColumn};
+
+use crate::standardised::StandardisedRecipient;
+
+/// Formula columns, compiled when a campaign first looks at one of them. What is stored or sent under their names
+/// is never seen.
+#[derive(Debug, Default)]
+pub struct FormulaColumns {
+    sheet: FormulaSheet,
+}
+
+impl FormulaColumns {
+    /// The formula columns among a team's columns, which they may all use.
+    pub fn new(columns: &[TeamColumn]) -> Self {
+        Self {
+            sheet: FormulaSheet::new(offered(columns), definitions(columns)),
+        }
+    }
+
+    /// A recipient as conditions, designs and links see it. `today` is the team's day.
+    pub fn over<'a>(
+        &'a self,
+        recipient: &'a dyn ValueLookup,
+        today: NaiveDate,
+    ) -> ComputedRecipient<'a> {
+        ComputedRow::new(&self.sheet, StandardisedRecipient::new(recipient), today)
+    }
+}
+
+/// A recipient with the team's formula columns.
+pub type ComputedRecipient<'a> = ComputedRow<'a, StandardisedRecipient<'a>>;
+
+/// The team's day. A zone that cannot be read was never stored; UTC stands in for it.
+pub fn today(team: &Team, now: DateTime<Utc>) -> NaiveDate {
+    now.with_timezone(&team.time_zone.parse().unwrap_or(Tz::UTC))
+        .date_naive()
+}
+
+/// The formula columns among a team's columns.
+pub fn definitions(columns: &[TeamColumn]) -> Vec<FormulaColumn> {
+    let definition = |column: &TeamColumn| {
+        Some(FormulaColumn {
+            name: column.name.clone(),
+            column_type: column.column_type,
+            source: column.formula.clone()?,
+            uses: column.formula_uses.clone(),
+        })
+    };
+    columns.iter().filter_map(definition).collect()
+}
+
+/// The prompts among a team's columns. One that cannot be read asks nothing and uses nothing.
+pub fn prompts(columns: &[TeamColumn]) -> Vec<PromptColumn> {
+    let prompt = |column: &TeamColumn| {
+        let template = TextTemplate::parse(column.prompt.as_deref()?).ok()?;
+        Some(PromptColumn {
+            name: column.name.clone(),
+            fields: template.fields().map(str::to_owned).collect(),
+        })
+    };
+    columns.iter().filter_map(prompt).collect()
+}
+
+/// The columns that a formula may use: the built-in ones and the team's own.
+pub fn offered(columns: &[TeamColumn]) -> impl Iterator<Item = formula::InputColumn> {
+    let built_in = BuiltInColumn::ALL
+        .into_iter()
+        .map(|column| formula::InputColumn {
+            name: column.key().to_owned(),
+            column_type: column.column_type(),
+        });
+    let own = columns.iter().map(|column| formula::InputColumn {
+        name: column.name.clone(),
+        column_type: column.column_type,
+    });
+    built_in.chain(own)
+}

@@ -1,0 +1,64 @@
+//! A team's columns: which formulas fit them, what a formula gives for people of the address book, and what a change of
+//! one means to all that uses it. The Formula MCP server and the console are two ways to the same functions.
+//!
+//! In reading order: [`RecipientProfile`] (what cards and conditions see), [`ColumnCatalog`] (the team's columns as formulas see
+//! them), [`preview`], [`save`], and what [uses](filtering_campaigns) a column.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
+
+mod book;
+mod computed;
+mod create;
+mod mask;
+mod preview;
+mod profile;
+mod save;
+mod standardised;
+mod uses;
+
+pub use book::{ColumnCatalog, FittedFormula, NamedColumn, source};
+pub use computed::{ComputedRecipient, FormulaColumns, definitions, offered, prompts, today};
+pub use create::create;
+pub use mask::PeopleMasking;
+pub use preview::preview;
+pub use profile::RecipientProfile;
+pub use save::{FormulaToSave, SaveColumnError, checked_name, save};
+pub use standardised::{StandardisedRecipient, standardise};
+pub use uses::{TypeUses, designs, filtering_campaigns};
+
+use std::error::Error;
+
+use chrono::{DateTime, NaiveDate, Utc};
+use chrono_tz::Tz;
+use contract::id::TeamId;
+use contract::mcp::FormulaError;
+use store::{Store, StoreError};
+
+/// Whose columns are asked about, and when.
+#[derive(Clone, Copy)]
+pub struct ColumnsContext<'a> {
+    /// The database.
+    pub store: &'a Store,
+    /// The team.
+    pub team_id: TeamId,
+    /// Now.
+    pub now: DateTime<Utc>,
+}
+
+impl ColumnsContext<'_> {
+    /// The day in the team's time zone.
+    ///
+    /// # Errors
+    /// `internal_error`.
+    pub async fn today(self) -> Result<NaiveDate, FormulaError> {
+        let team = self.store.team_get(self.team_id).await.map_err(failed)?;
+        let zone: Tz = team.time_zone.parse().unwrap_or(Tz::UTC);
+        Ok(self.now.with_timezone(&zone).date_naive())
+    }
+}
+
+/// What a failure of the database is to who asked: nothing was changed.
+pub fn failed(error: StoreError) -> FormulaError {
+    tracing::error!(error = &error as &dyn Error, "the database failed");
+    FormulaError::InternalError
+}

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use pillarbox_tests::{ConsoleClient, CrmClient, eventually, operate};
 use reqwest::Method;
 use serde_json::json;
-use store::{Integration, IntegrationRemover, MemberRole, StoreError};
+use store::{Actor, Integration, MemberRole, StoreError};
 
 use super::member;
 
@@ -198,7 +198,7 @@ async fn a_removal_waits_for_a_push_under_way_and_what_comes_behind_it_changes_n
     );
     let removal = tokio::spawn(async move {
         store
-            .integration_remove(&removing, IntegrationRemover::Operator, now)
+            .integration_remove(&removing, Actor::Operator, now)
             .await
     });
     // Other databases of the server have locks of their own.
@@ -242,7 +242,7 @@ async fn a_removal_waits_for_a_push_under_way_and_what_comes_behind_it_changes_n
     let again = crm
         .stack
         .store
-        .integration_remove(&integration, IntegrationRemover::Operator, now)
+        .integration_remove(&integration, Actor::Operator, now)
         .await;
     assert!(matches!(again, Err(StoreError::NotFound(_))), "{again:?}");
 }

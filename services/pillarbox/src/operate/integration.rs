@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use serde_json::json;
-use store::{IntegrationAvailability, IntegrationRemover, Store};
+use store::{Actor, IntegrationAvailability, Store};
 
 use super::{find_integration, find_team};
 use crate::command::{IntegrationArgs, IntegrationCommand};
@@ -76,7 +76,7 @@ async fn remove(
 ) -> anyhow::Result<CommandReport> {
     let integration = find_integration(store, named).await?;
     store
-        .integration_remove(&integration, IntegrationRemover::Operator, now)
+        .integration_remove(&integration, Actor::Operator, now)
         .await?;
     let text = format!(
         "{} is removed: its keys open nothing, and its contacts count no more.",

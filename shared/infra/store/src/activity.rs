@@ -23,6 +23,36 @@ pub struct Activity {
     pub subject: String,
 }
 
+/// Who makes a change.
+#[derive(Debug, Clone, Copy)]
+pub enum Actor<'a> {
+    /// Somebody of the team, signed in to the console.
+    Member(&'a SignedInMember),
+    /// Whoever runs the installation, at the command line.
+    Operator,
+}
+
+/// What the log calls whoever runs the installation.
+const OPERATOR: &str = "Operator";
+
+impl<'a> Actor<'a> {
+    /// The person, unless it is the operator.
+    pub fn member_id(self) -> Option<MemberId> {
+        match self {
+            Self::Member(member) => Some(member.user_id),
+            Self::Operator => None,
+        }
+    }
+
+    /// The name in the log.
+    pub fn name(self) -> &'a str {
+        match self {
+            Self::Member(member) => &member.name,
+            Self::Operator => OPERATOR,
+        }
+    }
+}
+
 /// Which activities are listed. What is `None` is not asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ActivityFilter {
@@ -36,6 +66,35 @@ pub struct ActivityFilter {
 const KINDS: i64 = 100;
 
 impl Transaction<'_> {
+    /// Records in the team's log what somebody does in this transaction.
+    ///
+    /// # Errors
+    /// [`crate::StoreError`] when the database cannot be asked.
+    pub async fn activity_record(
+        &self,
+        team_id: TeamId,
+        actor: Actor<'_>,
+        action: &str,
+        subject: &str,
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        self.execute(
+            "INSERT INTO activities (team_id, activity_id, happened_at, user_id, user_name, action, subject)
+             VALUES ($1, $2, $3, $4, $5, $6, $7)",
+            &[
+                &team_id.0,
+                &ActivityId::new().0,
+                &now,
+                &actor.member_id().map(|id| id.0),
+                &actor.name(),
+                &action,
+                &subject,
+            ],
+        )
+        .await?;
+        Ok(())
+    }
+
     /// Notes what a person does in this transaction.
     ///
     /// # Errors
@@ -47,13 +106,8 @@ impl Transaction<'_> {
         subject: &str,
         now: DateTime<Utc>,
     ) -> Result<()> {
-        self.activity_add_of(
-            (person.team_id, person.user_id, &person.name),
-            action,
-            subject,
-            now,
-        )
-        .await
+        self.activity_record(person.team_id, Actor::Member(person), action, subject, now)
+            .await
     }
 
     /// Notes what somebody does who is not signed in, or not yet: the team, the person and the person's name.

@@ -1,24 +1,12 @@
 //! Removing an integration: at once it opens for nobody and its contacts count no more; later they are erased.
 
 use chrono::{DateTime, Utc};
-use contract::id::{ActivityId, IntegrationId};
+use contract::id::IntegrationId;
 
+use crate::activity::Actor;
 use crate::error::{Result, StoreError};
 use crate::integration::Integration;
 use crate::pool::{Store, Transaction};
-use crate::session::SignedInMember;
-
-/// Who removes.
-#[derive(Debug, Clone, Copy)]
-pub enum IntegrationRemover<'a> {
-    /// Somebody of the team, at the console.
-    Person(&'a SignedInMember),
-    /// The operator, at the command line.
-    Operator,
-}
-
-/// What the log calls the operator.
-const OPERATOR: &str = "Operator";
 
 /// What an integration has stored beside its contacts, in the order in which it is erased, each with what follows the integration in
 /// its key.
@@ -41,7 +29,7 @@ impl Store {
     pub async fn integration_remove(
         &self,
         integration: &Integration,
-        by: IntegrationRemover<'_>,
+        actor: Actor<'_>,
         now: DateTime<Utc>,
     ) -> Result<()> {
         let mut connection = self.connection().await?;
@@ -54,7 +42,13 @@ impl Store {
             .integration_mark_removed(integration, now)
             .await?;
         transaction
-            .integration_note_removal(integration, by, now)
+            .activity_record(
+                integration.team_id,
+                actor,
+                "integration.removed",
+                &integration.name,
+                now,
+            )
             .await?;
         transaction.commit().await
     }
@@ -144,36 +138,5 @@ impl Transaction<'_> {
         )
         .await?;
         Ok(())
-    }
-
-    async fn integration_note_removal(
-        &self,
-        integration: &Integration,
-        by: IntegrationRemover<'_>,
-        now: DateTime<Utc>,
-    ) -> Result<()> {
-        const ACTION: &str = "integration.removed";
-        match by {
-            IntegrationRemover::Person(person) => {
-                self.activity_add(person, ACTION, &integration.name, now)
-                    .await
-            }
-            IntegrationRemover::Operator => {
-                self.execute(
-                    "INSERT INTO activities (team_id, activity_id, happened_at, user_name, action, subject)
-                     VALUES ($1, $2, $3, $4, $5, $6)",
-                    &[
-                        &integration.team_id.0,
-                        &ActivityId::new().0,
-                        &now,
-                        &OPERATOR,
-                        &ACTION,
-                        &integration.name,
-                    ],
-                )
-                .await?;
-                Ok(())
-            }
-        }
     }
 }

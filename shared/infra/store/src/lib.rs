@@ -76,7 +76,7 @@ mod team;
 mod top_up_request;
 mod url;
 
-pub use activity::{Activity, ActivityFilter};
+pub use activity::{Activity, ActivityFilter, Actor};
 pub use address_book::{BookCursor, BookLine, BookPage};
 pub use address_import::ImportProgress;
 pub use address_point::{
@@ -117,7 +117,6 @@ pub use held_back::HeldBackSync;
 pub use idempotency::IdempotencyKeyState;
 pub use integration::{Integration, IntegrationAvailability};
 pub use integration_owner::FieldMapping;
-pub use integration_removal::IntegrationRemover;
 pub use issue::IssueFilter;
 pub use job::{Job, JobKind, JobLease, StepJobPlan};
 pub use key::{ApiKeySummary, CreatedApiKey, NewApiKey};

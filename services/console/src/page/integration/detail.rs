@@ -10,8 +10,8 @@ use contract::limits::ACTIVE_INTEGRATION_KEYS;
 use contract::push::{PUSH_API, SyncView};
 use serde::Deserialize;
 use store::{
-    ApiKeySummary, HeldBackSync, Integration, IntegrationAvailability, IntegrationRemover,
-    LastSyncRemoval, StoreError,
+    Actor, ApiKeySummary, HeldBackSync, Integration, IntegrationAvailability, LastSyncRemoval,
+    StoreError,
 };
 
 use super::{IntegrationPath, IntegrationProgress, PART, find, held_back, held_back_words, words};
@@ -226,7 +226,7 @@ pub(super) async fn remove(
     }
     let (store, now) = (&console.process.store, console.process.clock.now());
     store
-        .integration_remove(&integration, IntegrationRemover::Person(&person.0), now)
+        .integration_remove(&integration, Actor::Member(&person.0), now)
         .await?;
     Ok(done(PART, ActionNotice::IntegrationRemoved))
 }

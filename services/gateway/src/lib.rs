@@ -31,6 +31,7 @@ use queue::{CallError, QueueCall, QueueCaller, QueueReply};
 use runtime::http::ServerLimits;
 use runtime::measure::measured;
 use runtime::{Config, Process};
+use scanning::ScanRecorder;
 use tokio::net::TcpListener;
 use tower_http::normalize_path::NormalizePath;
 
@@ -38,7 +39,6 @@ use crate::admission::{AdmissionGate, RateGroup};
 use crate::answers::StoredAnswerBudget;
 pub use crate::api::api_document;
 use crate::body::BodyReader;
-use crate::scan::ScanRecorder;
 
 /// What the handlers share, handed to each request.
 #[derive(Clone)]

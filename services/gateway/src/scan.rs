@@ -1,12 +1,6 @@
 //! GET /q/{code}: a phone has scanned a card.
 
-mod cursor;
-mod event;
 pub(crate) mod feed;
-mod follow;
-mod location;
-mod record;
-mod visitor;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -14,9 +8,8 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use contract::scan::{SCAN_PATH, ScanTarget};
 
-pub(crate) use self::record::ScanRecorder;
-use self::record::{ScanLookupError, ScanVisit};
-use self::visitor::visitor;
+use scanning::{ScanLookupError, ScanVisit, classify_visitor};
+
 use crate::{GatewayState, PeerAddress};
 use runtime::measure::AnswerCode;
 use runtime::source::source_address;
@@ -58,8 +51,8 @@ pub(crate) async fn get(
         &gateway.process.config.gateway.trusted_proxies,
     );
     let visit = ScanVisit {
-        visitor: visitor(|name| headers.get(name).and_then(|value| value.to_str().ok())),
-        place: gateway.scans.place_of(source),
+        visitor: classify_visitor(|name| headers.get(name).and_then(|value| value.to_str().ok())),
+        location: gateway.scans.location_of(source),
         scanned_at: gateway.process.clock.now(),
         traceparent: TraceContext::to_store(),
     };

@@ -8,21 +8,8 @@ use contract::message::{
 use contract::send::{SendContext, SendError, SendReplyContext};
 use queue::{CallHandler, QueueCall, QueueReply, SlotPermit};
 use runtime::trace::{TraceContext, work};
+use sending::{IncomingSend, MailerState, SendAnswer};
 use store::FinishedSend;
-
-use crate::MailerState;
-use crate::send::{self, IncomingSend};
-use crate::validate;
-
-/// An answer to a sender.
-pub(crate) enum SendAnswer {
-    /// To this request.
-    New(FinishedSend),
-    /// To a dry run.
-    Validated(Bytes),
-    /// Stored by an earlier one.
-    Replayed(Bytes),
-}
 
 /// Answers the calls of the send queue.
 pub(crate) struct SendHandler {
@@ -43,12 +30,12 @@ impl SendHandler {
     ) -> Result<SendAnswer, SendError> {
         let mailer = self.mailer.in_turn(turn);
         if is_dry {
-            return Box::pin(validate::validate(&mailer, &incoming))
+            return Box::pin(sending::validate(&mailer, &incoming))
                 .await
                 .map(SendAnswer::Validated);
         }
         // Boxed: it is large, and would be moved from layer to layer.
-        Box::pin(send::send(&mailer, incoming)).await
+        Box::pin(sending::send(&mailer, incoming)).await
     }
 }
 

@@ -1,6 +1,7 @@
 //! Between the queue and the operations: messages in, replies out.
 
 use bytes::Bytes;
+use contract::id::{RequestId, TeamId};
 use contract::message::{
     BEGIN_V1, COMPLETE_V1, COMPLETE_VALIDATE_V1, DECLARE_V1, PUSH_QUEUE, PUSH_V1, PUSH_VALIDATE_V1,
     REPLY_ERROR, REPLY_OK, REPLY_REPLAYED,
@@ -8,17 +9,8 @@ use contract::message::{
 use contract::push::{PushContext, PushError};
 use queue::{CallHandler, QueueCall, QueueReply, SlotPermit};
 use runtime::trace::{TraceContext, work};
+use syncing::{ChangeAnswer, SyncerState};
 use tracing::field::display;
-
-use crate::{SyncerState, begin, complete, declare, push, validate};
-
-/// An answer to a client.
-pub(crate) enum ChangeAnswer {
-    /// Of the work just done.
-    New(Bytes),
-    /// Stored by an earlier attempt.
-    Replayed(Bytes),
-}
 
 /// Answers the calls of the push queue.
 pub(crate) struct PushHandler {
@@ -37,21 +29,24 @@ impl PushHandler {
         context: &PushContext,
     ) -> Option<Result<ChangeAnswer, PushError>> {
         let (syncer, body) = (&self.syncer, &call.body[..]);
-        if syncer.process.clock.now().timestamp_millis() > call.deadline_ms {
+        if syncer.now().timestamp_millis() > call.deadline_ms {
             // Nobody waits any more; what has not begun does not begin now.
             return Some(Err(PushError::DeadlinePassed));
         }
         let result = match call.kind.as_str() {
-            BEGIN_V1 => begin::begin(syncer, context, body).await,
-            PUSH_V1 => push::push(syncer, context, body).await,
-            COMPLETE_V1 => complete::complete(syncer, context, body).await,
-            DECLARE_V1 => declare::declare(syncer, call, context)
+            BEGIN_V1 => syncing::begin(syncer, context, body).await,
+            PUSH_V1 => syncing::push(syncer, context, body).await,
+            COMPLETE_V1 => syncing::complete(syncer, context, body).await,
+            DECLARE_V1 => {
+                let asked = (TeamId(call.team), RequestId(call.id));
+                syncing::declare(syncer, asked, context, body)
+                    .await
+                    .map(ChangeAnswer::New)
+            }
+            PUSH_VALIDATE_V1 => syncing::validate_push(syncer, context, body)
                 .await
                 .map(ChangeAnswer::New),
-            PUSH_VALIDATE_V1 => validate::push(syncer, context, body)
-                .await
-                .map(ChangeAnswer::New),
-            COMPLETE_VALIDATE_V1 => validate::complete(syncer, context, body)
+            COMPLETE_VALIDATE_V1 => syncing::validate_complete(syncer, context, body)
                 .await
                 .map(ChangeAnswer::New),
             _ => return None,
@@ -95,11 +90,4 @@ fn reply(result: Result<ChangeAnswer, PushError>) -> QueueReply {
             )
         }
     }
-}
-
-/// An answer's JSON. Answers hold texts and numbers, which can always be written.
-pub(crate) fn json(answer: &impl serde::Serialize) -> Bytes {
-    serde_json::to_vec(answer)
-        .map(Bytes::from)
-        .unwrap_or_default()
 }

@@ -41,7 +41,7 @@ const SOURCES: &[(&str, &str)] = &[
     ),
     (
         "visitor",
-        include_str!("../../../services/gateway/src/scan/visitor.rs"),
+        include_str!("../../../shared/app/scanning/src/visitor.rs"),
     ),
 ];
 

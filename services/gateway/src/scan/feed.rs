@@ -14,6 +14,7 @@ use bytes::Bytes;
 use contract::id::TeamId;
 use contract::send::SendError;
 use contract::webhook::QrScanned;
+use scanning::{FeedCursor, FeedReader, event_of_scan};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -22,11 +23,6 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::cursor::FeedCursor;
-use super::event::ScanEventBody;
-use super::follow::FeedReader;
-use super::location::GeoLocation;
-use super::visitor::VisitorKind;
 use crate::per_team::PerTeam;
 use crate::recipients::answer_team;
 use crate::{GatewayState, PeerAddress};
@@ -112,7 +108,7 @@ impl FeedQuery {
                     let place = value
                         .parse()
                         .map_err(|_| bad("after", "the nextAfter of an earlier answer"))?;
-                    question.after = Some(FeedCursor::of(place));
+                    question.after = Some(FeedCursor::from_uuid(place));
                 }
                 "wait" => {
                     let seconds: Option<u64> = value
@@ -181,29 +177,12 @@ async fn answer(
 
 fn written(scans: &[RecordedScan], after: FeedCursor) -> Result<Bytes, SendError> {
     let next_after = after.to_uuid();
-    let events = scans.iter().map(event).collect::<Result<_, _>>();
+    let events = scans.iter().map(event_of_scan).collect::<Result<_, _>>();
     let json = events.and_then(|events| serde_json::to_vec(&ScansAnswer { events, next_after }));
     json.map(Bytes::from).map_err(|error| {
         tracing::error!(error = &error as &dyn Error, "an event cannot be written");
         SendError::InternalError
     })
-}
-
-fn event(scan: &RecordedScan) -> serde_json::Result<Box<RawValue>> {
-    let place = GeoLocation {
-        city: scan.city.clone(),
-        region: scan.region.clone(),
-        point: scan.latitude.zip(scan.longitude),
-    };
-    let scanned = ScanEventBody {
-        scan_id: scan.scan_id,
-        card: &scan.card,
-        destination: &scan.destination,
-        place: &place,
-        scanned_at: scan.scanned_at,
-        is_automated: scan.visitor == VisitorKind::Program.as_str(),
-    };
-    RawValue::from_string(scanned.to_json()?)
 }
 
 #[cfg(test)]

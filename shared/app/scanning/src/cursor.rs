@@ -19,7 +19,7 @@ const CHECK_MASK: u32 = (1 << 30) - 1;
 
 /// A place in the feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FeedCursor {
+pub enum FeedCursor {
     /// Behind this position.
     Position(FeedPosition),
     /// Behind the scan with this id, among those that were recorded before there was a feed, or are no longer in it; and before
@@ -29,9 +29,9 @@ pub(super) enum FeedCursor {
 
 /// Behind a scan in the feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct FeedPosition {
+pub struct FeedPosition {
     /// 0 is the begin of the feed.
-    pub(super) position: i64,
+    pub(crate) position: i64,
     /// When the scan was made.
     at_ms: u64,
     /// The end of its id.
@@ -40,7 +40,7 @@ pub(super) struct FeedPosition {
 
 impl FeedCursor {
     /// From what a client brings.
-    pub(super) fn of(given: Uuid) -> Self {
+    pub fn from_uuid(given: Uuid) -> Self {
         if given.get_version_num() != 8 {
             return Self::Id(given);
         }
@@ -56,7 +56,7 @@ impl FeedCursor {
     }
 
     /// As it is given to a client.
-    pub(super) fn to_uuid(self) -> Uuid {
+    pub fn to_uuid(self) -> Uuid {
         match self {
             Self::Id(id) => id,
             Self::Position(FeedPosition {
@@ -89,7 +89,7 @@ impl FeedCursor {
 
 impl FeedPosition {
     /// Behind this item.
-    pub(super) fn behind(item: FeedItem) -> Self {
+    pub(crate) fn behind(item: FeedItem) -> Self {
         Self {
             position: item.position,
             at_ms: millis_of(item.item_id),
@@ -98,7 +98,7 @@ impl FeedPosition {
     }
 
     /// Behind a position whose scan is not known.
-    pub(super) fn behind_position(position: i64, now: DateTime<Utc>) -> Self {
+    pub(crate) fn behind_position(position: i64, now: DateTime<Utc>) -> Self {
         Self {
             position,
             at_ms: now.timestamp_millis().max(0).cast_unsigned(),
@@ -107,28 +107,28 @@ impl FeedPosition {
     }
 
     /// Whether it was made without knowing the scan: at the begin of the feed, or where the scan was forgotten.
-    pub(super) fn is_unknown(&self) -> bool {
+    pub(crate) fn is_unknown(&self) -> bool {
         self.check == 0
     }
 
     /// Whether this item is the one behind which it is.
-    pub(super) fn is_behind(&self, item: FeedItem) -> bool {
+    pub(crate) fn is_behind(&self, item: FeedItem) -> bool {
         Self::behind(item).check == self.check && item.position == self.position
     }
 
     /// The least id that what was recorded behind it can have.
-    pub(super) fn least_id(&self) -> Uuid {
+    pub(crate) fn least_id(&self) -> Uuid {
         first_id(self.at_ms.saturating_sub(lateness()))
     }
 }
 
 /// The least id that what was recorded after the scan with this id can have.
-pub(super) fn least_id_behind(id: Uuid) -> Uuid {
+pub(crate) fn least_id_behind(id: Uuid) -> Uuid {
     first_id(millis_of(id).saturating_sub(lateness()))
 }
 
 /// Past the ids of all that was recorded before the scan with this id.
-pub(super) fn past_ids_before(id: Uuid) -> Uuid {
+pub(crate) fn past_ids_before(id: Uuid) -> Uuid {
     first_id(millis_of(id) + lateness())
 }
 
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn the_id_of_a_scan_is_a_cursor_as_it_was_before_there_were_positions() {
         let id = Uuid::now_v7();
-        assert_eq!(FeedCursor::of(id), FeedCursor::Id(id));
+        assert_eq!(FeedCursor::from_uuid(id), FeedCursor::Id(id));
         assert_eq!(FeedCursor::Id(id).to_uuid(), id);
     }
 
@@ -171,8 +171,8 @@ mod tests {
             let written = cursor.to_uuid();
             prop_assert_eq!(written.get_version_num(), 8);
             prop_assert_eq!(written.get_variant(), uuid::Variant::RFC4122);
-            prop_assert_eq!(FeedCursor::of(written), cursor);
-            let FeedCursor::Position(place) = FeedCursor::of(written) else { panic!("a position") };
+            prop_assert_eq!(FeedCursor::from_uuid(written), cursor);
+            let FeedCursor::Position(place) = FeedCursor::from_uuid(written) else { panic!("a position") };
             prop_assert!(place.is_behind(item));
             prop_assert!(place.least_id() <= item.item_id);
         }

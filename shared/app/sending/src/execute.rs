@@ -26,7 +26,7 @@ use crate::prepare::{PreparedRequest, prepare};
 use crate::reserve::{ReserveError, ReserveOutcome, SendPlan, reserve};
 use crate::rules::{AudienceRules, StepRules};
 use crate::times::{time_zone, times};
-use crate::validate::foresee;
+use crate::validate::dry_run;
 
 /// Of the time that a request has left, the part that its pictures may take.
 const PICTURES_SHARE: u32 = 2;
@@ -37,12 +37,12 @@ pub(crate) enum SendMode {
     /// Cards and a charge, under this lease.
     Reserve(SendLease),
     /// An answer, and nothing else.
-    Foresee,
+    DryRun,
 }
 
 /// A request on its way.
 pub(crate) struct SendExecution<'a> {
-    pub(crate) effect: SendMode,
+    pub(crate) mode: SendMode,
     pub(crate) campaign: &'a Campaign,
     pub(crate) step: &'a StepRules<'a>,
     pub(crate) request: &'a SendRequest<'a>,
@@ -70,13 +70,13 @@ impl SendExecution<'_> {
 }
 
 /// Verifies, judges and reserves.
-pub(crate) async fn take_effect(
+pub(crate) async fn execute(
     mailer: &MailerState,
-    taking: &SendExecution<'_>,
+    execution: &SendExecution<'_>,
 ) -> Result<ReserveOutcome, ReserveError> {
     let SendExecution {
         campaign, request, ..
-    } = *taking;
+    } = *execution;
     let columns = mailer.process.store.column_list(campaign.team_id).await?;
     let mut preparation = sort_fields(mailer, request, columns);
     let inputs: Vec<_> = preparation
@@ -88,11 +88,12 @@ pub(crate) async fn take_effect(
         .verify(&inputs, campaign.strictness)
         .await
         .map_err(unverified)?;
-    if matches!(taking.effect, SendMode::Reserve(_)) && !preparation.fields.new_columns().is_empty()
+    if matches!(execution.mode, SendMode::Reserve(_))
+        && !preparation.fields.new_columns().is_empty()
     {
         preparation = make_columns(mailer, campaign.team_id, request).await?;
     }
-    judge_and_reserve(mailer, taking, &preparation, &verdicts).await
+    judge_and_reserve(mailer, execution, &preparation, &verdicts).await
 }
 
 fn sort_fields<'a>(
@@ -138,11 +139,11 @@ async fn make_columns<'a>(
 
 async fn judge_and_reserve(
     mailer: &MailerState,
-    taking: &SendExecution<'_>,
+    execution: &SendExecution<'_>,
     preparation: &PreparedRequest<'_>,
     verdicts: &[AddressVerdict],
 ) -> Result<ReserveOutcome, ReserveError> {
-    let SendExecution { campaign, step, .. } = *taking;
+    let SendExecution { campaign, step, .. } = *execution;
     let rules = AudienceRules::compile(campaign, preparation.fields.columns())
         .map_err(ReserveError::Refused)?;
     let assessed = tokio::task::block_in_place(|| identify(&preparation.recipients, verdicts));
@@ -177,7 +178,7 @@ async fn judge_and_reserve(
             .unzip()
     });
     let mut neighborhoods = look_around(mailer, campaign, &rules, &assessed, &candidates).await?;
-    let deciding = taking.deciding(mailer, judgement.today);
+    let deciding = execution.deciding(mailer, judgement.today);
     let cards = match &mut neighborhoods {
         None => {
             let values = |at: usize| judgement.card_values(&assessed[at], &step.cards);
@@ -212,9 +213,9 @@ async fn judge_and_reserve(
             mailer.process.clock.now(),
         ),
     };
-    match taking.effect {
+    match execution.mode {
         SendMode::Reserve(lease) => reserve_again_on_conflict(mailer, lease, &plan).await,
-        SendMode::Foresee => Ok(ReserveOutcome::Finished(foresee(mailer, &plan).await?)),
+        SendMode::DryRun => Ok(ReserveOutcome::Finished(dry_run(mailer, &plan).await?)),
     }
 }
 

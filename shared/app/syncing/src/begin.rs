@@ -6,9 +6,8 @@ use contract::id::{IntegrationId, SyncId};
 use contract::push::{BeginSyncRequest, OpenSync, PushContext, PushError, RequestHash};
 use store::Transaction;
 
-use crate::SyncerState;
-use crate::handler::{ChangeAnswer, json};
-use crate::once::{ChangeError, IdempotentChange, once};
+use crate::idempotent::{ChangeAnswer, ChangeError, IdempotentChange, apply_once};
+use crate::{SyncerState, json};
 
 /// A begin.
 struct BeginChange {
@@ -18,7 +17,7 @@ struct BeginChange {
 }
 
 /// Begins a sync unless one is open.
-pub(crate) async fn begin(
+pub async fn begin(
     syncer: &SyncerState,
     context: &PushContext,
     body: &[u8],
@@ -28,7 +27,7 @@ pub(crate) async fn begin(
         request: BeginSyncRequest::read(body)?,
         expiry: TimeDelta::hours(syncer.process.config.syncer.sync_expiry_hours),
     };
-    once(syncer, context, &begin).await
+    apply_once(syncer, context, &begin).await
 }
 
 impl IdempotentChange for BeginChange {

@@ -2,7 +2,7 @@
 
 /// Who asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum VisitorKind {
+pub enum VisitorKind {
     /// A person, as far as can be told.
     Person,
     /// A link preview, a prefetch, a crawler.
@@ -45,7 +45,7 @@ impl VisitorKind {
 }
 
 /// Who asks with these headers.
-pub(crate) fn visitor<'h>(header: impl Fn(&str) -> Option<&'h str>) -> VisitorKind {
+pub fn classify_visitor<'h>(header: impl Fn(&str) -> Option<&'h str>) -> VisitorKind {
     let looks_ahead = PURPOSE_HEADERS
         .iter()
         .filter_map(|name| header(name))
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     fn with(name: &'static str, value: &'static str) -> VisitorKind {
-        visitor(|asked| (asked == name).then_some(value))
+        classify_visitor(|asked| (asked == name).then_some(value))
     }
 
     #[test]
@@ -85,20 +85,20 @@ mod tests {
             .words(PROGRAMS)
             .words([NOT_A_BOT, "İ", "BOT"])
             .run_text(|agent| {
-                let found = visitor(|name| (name == "user-agent").then_some(agent));
+                let found = classify_visitor(|name| (name == "user-agent").then_some(agent));
                 // Case tells nothing, and what comes before or after a crawler's name does not hide it.
                 let upper = agent.to_ascii_uppercase();
                 proptest::prop_assert_eq!(
-                    visitor(|name| (name == "user-agent").then_some(&*upper)),
+                    classify_visitor(|name| (name == "user-agent").then_some(&*upper)),
                     found
                 );
                 let crawler = format!("{agent} Googlebot/2.1 {agent}");
                 proptest::prop_assert_eq!(
-                    visitor(|name| (name == "user-agent").then_some(&*crawler)),
+                    classify_visitor(|name| (name == "user-agent").then_some(&*crawler)),
                     VisitorKind::Program
                 );
                 for header in PURPOSE_HEADERS {
-                    let _ = visitor(|name| (name == header).then_some(agent));
+                    let _ = classify_visitor(|name| (name == header).then_some(agent));
                 }
                 Ok(())
             });
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn phones_are_persons() {
-        assert_eq!(visitor(|_| None), VisitorKind::Person);
+        assert_eq!(classify_visitor(|_| None), VisitorKind::Person);
         for agent in [
             "Mozilla/5.0 (iPhone; CPU iPhone OS 26_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Mobile/15E148 Safari/604.1",
             "Mozilla/5.0 (Linux; Android 16; Pixel 10) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36",

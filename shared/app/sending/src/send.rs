@@ -18,12 +18,11 @@ use uuid::Uuid;
 
 use crate::MailerState;
 use crate::cards::find_design_pictures;
-use crate::handler::SendAnswer;
+use crate::execute::{SendExecution, SendMode, execute};
 use crate::lease::while_held;
 use crate::reserve::{ReserveError, ReserveOutcome};
 use crate::rules::{StepRules, check_campaign};
 use crate::settle::{settle_send, unsettled};
-use crate::take_effect::{SendExecution, SendMode, take_effect};
 
 /// How soon a request that waits for an equal one looks for its answer; doubled at each look.
 const FIRST_LOOK: Duration = Duration::from_millis(50);
@@ -32,20 +31,31 @@ const FIRST_LOOK: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// A request as it came from the queue.
-pub(crate) struct IncomingSend {
-    pub(crate) request_id: RequestId,
-    pub(crate) team_id: TeamId,
-    pub(crate) deadline_ms: i64,
+pub struct IncomingSend {
+    /// Its id; a redelivered one keeps it.
+    pub request_id: RequestId,
+    /// The key's owner.
+    pub team_id: TeamId,
+    /// When nobody waits for its answer any more, in milliseconds since 1970.
+    pub deadline_ms: i64,
     /// The key that its sender gave it.
-    pub(crate) idempotency_key: Option<IdempotencyKey>,
-    pub(crate) body: Bytes,
+    pub idempotency_key: Option<IdempotencyKey>,
+    /// The body of POST /api/v1/recipients.
+    pub body: Bytes,
+}
+
+/// An answer to a sender.
+pub enum SendAnswer {
+    /// To this request.
+    New(FinishedSend),
+    /// To a dry run.
+    Validated(Bytes),
+    /// Stored by an earlier one.
+    Replayed(Bytes),
 }
 
 /// Answers a request. A request that is delivered again goes on from where the database has it.
-pub(crate) async fn send(
-    mailer: &MailerState,
-    incoming: IncomingSend,
-) -> Result<SendAnswer, SendError> {
+pub async fn send(mailer: &MailerState, incoming: IncomingSend) -> Result<SendAnswer, SendError> {
     let request = tokio::task::block_in_place(|| parse(&incoming.body))?;
     let key = incoming.key()?;
     if let Some(response) = answered_with_key(mailer, &incoming, key).await? {
@@ -74,14 +84,14 @@ pub(crate) async fn send(
         SendLeaseOutcome::Finished(answer) => return Ok(answer),
     };
     fail_point::pass("send.claimed");
-    let taking = SendExecution {
-        effect: SendMode::Reserve(lease),
+    let execution = SendExecution {
+        mode: SendMode::Reserve(lease),
         campaign: &campaign,
         step,
         request: &request,
         deadline_ms: incoming.deadline_ms,
     };
-    match while_held(mailer, lease, take_effect(mailer, &taking)).await {
+    match while_held(mailer, lease, execute(mailer, &execution)).await {
         Ok(ReserveOutcome::Finished(response)) => Ok(SendAnswer::New(FinishedSend {
             response,
             cost_cents: 0,

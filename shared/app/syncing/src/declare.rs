@@ -11,12 +11,10 @@ use contract::push::{
     DeclareAnswer, FieldSemantic, IntegrationField, LockedField, PushContext, PushError,
     TypeLockReason, read_declaration,
 };
-use queue::QueueCall;
 use runtime::fail_point;
 use store::{ColumnKind, ColumnSource, StoreError, TeamColumn, retry};
 
-use crate::handler::json;
-use crate::{SyncerState, removed_or_internal};
+use crate::{SyncerState, json, removed_or_internal};
 
 /// What a declaration comes to.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,16 +36,17 @@ struct FieldDeclaration {
 }
 
 /// Declares fields and makes their columns of the address book. Sent again it changes nothing.
-pub(crate) async fn declare(
+pub async fn declare(
     syncer: &SyncerState,
-    call: &QueueCall,
+    (team_id, request_id): (TeamId, RequestId),
     context: &PushContext,
+    body: &[u8],
 ) -> Result<Bytes, PushError> {
     let declaration = FieldDeclaration {
-        request_id: RequestId(call.id),
-        team_id: TeamId(call.team),
+        request_id,
+        team_id,
         integration_id: context.integration_id,
-        fields: read_declaration(&call.body)?,
+        fields: read_declaration(body)?,
     };
     retry(|| apply(syncer, &declaration))
         .await

@@ -6,15 +6,12 @@ use contract::send::{SendError, SendResponse, SendValidation, parse, write_valid
 use store::StoreError;
 
 use crate::MailerState;
+use crate::execute::{SendExecution, SendMode, execute};
 use crate::reserve::{ReserveError, ReserveOutcome, SendPlan, decide_with, one_line, respond};
 use crate::send::{IncomingSend, campaign_of, internal, steps_of};
-use crate::take_effect::{SendExecution, SendMode, take_effect};
 
 /// Answers what would become of a request.
-pub(crate) async fn validate(
-    mailer: &MailerState,
-    incoming: &IncomingSend,
-) -> Result<Bytes, SendError> {
+pub async fn validate(mailer: &MailerState, incoming: &IncomingSend) -> Result<Bytes, SendError> {
     if mailer.process.clock.now().timestamp_millis() > incoming.deadline_ms {
         // Nobody waits any more.
         return Err(SendError::InternalError);
@@ -25,14 +22,14 @@ pub(crate) async fn validate(
     // A campaign that passed the check has a step.
     let step = steps.first().ok_or(SendError::InternalError)?;
     let deadline_ms = incoming.deadline_ms;
-    let taking = SendExecution {
-        effect: SendMode::Foresee,
+    let execution = SendExecution {
+        mode: SendMode::DryRun,
         campaign: &campaign,
         step,
         request: &request,
         deadline_ms,
     };
-    match take_effect(mailer, &taking).await {
+    match execute(mailer, &execution).await {
         Ok(ReserveOutcome::Finished(answer)) => Ok(answer),
         // A dry run reserves nothing.
         Ok(ReserveOutcome::Open(_)) => Err(SendError::InternalError),
@@ -42,7 +39,7 @@ pub(crate) async fn validate(
 }
 
 /// What would come of the plan now: decided as when it is reserved, with the campaign as it stands and not held.
-pub(crate) async fn foresee(
+pub(crate) async fn dry_run(
     mailer: &MailerState,
     plan: &SendPlan<'_>,
 ) -> Result<Bytes, StoreError> {

@@ -8,8 +8,15 @@ use contract::push::{IdempotencyKey, PushContext, PushError, RequestHash};
 use runtime::fail_point;
 use store::{IdempotencyKeyState, StoreError, Transaction, retry};
 
-use crate::handler::ChangeAnswer;
 use crate::{SyncerState, internal};
+
+/// An answer to a client.
+pub enum ChangeAnswer {
+    /// Of the work just done.
+    New(Bytes),
+    /// Stored by an earlier attempt.
+    Replayed(Bytes),
+}
 
 /// A request that changes something. It can be applied in a new transaction as often as that is needed; only one of
 /// them is committed.
@@ -54,7 +61,7 @@ impl From<PushError> for ChangeError {
 
 /// Makes a change unless the same request was done already, whose answer then comes back. Key, change and answer are
 /// committed together.
-pub(crate) async fn once(
+pub(crate) async fn apply_once(
     syncer: &SyncerState,
     context: &PushContext,
     change: &impl IdempotentChange,

@@ -20,9 +20,9 @@ use store::{NewScan, ScannedMailpiece, Store, StoreError, retry};
 use tokio::sync::{Mutex, mpsc, oneshot};
 use uuid::Uuid;
 
-use super::event::ScanEventBody;
-use super::location::{GeoLocation, GeoLocator};
-use super::visitor::VisitorKind;
+use crate::event::ScanEventBody;
+use crate::location::{GeoLocation, GeoLocator};
+use crate::visitor::VisitorKind;
 
 /// Scans that one statement reads or writes at the most.
 const BATCH: usize = 128;
@@ -36,20 +36,23 @@ const ATTEMPTS: u32 = 2;
 
 /// The database cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ScanLookupError;
+pub struct ScanLookupError;
 
 /// Who scans, from where and when.
 #[derive(Debug)]
-pub(crate) struct ScanVisit {
-    pub(crate) visitor: VisitorKind,
-    pub(crate) place: GeoLocation,
-    pub(crate) scanned_at: DateTime<Utc>,
+pub struct ScanVisit {
+    /// Whether a person asks.
+    pub visitor: VisitorKind,
+    /// From where, roughly.
+    pub location: GeoLocation,
+    /// When.
+    pub scanned_at: DateTime<Utc>,
     /// The request's place in a trace that is recorded.
-    pub(crate) traceparent: Option<String>,
+    pub traceparent: Option<String>,
 }
 
 /// The way of scans into the database.
-pub(crate) struct ScanRecorder {
+pub struct ScanRecorder {
     locator: GeoLocator,
     requests: mpsc::Sender<ScanRequest>,
     patience: Duration,
@@ -76,7 +79,10 @@ struct PendingScan {
 
 impl ScanRecorder {
     /// Starts the tasks that read and write.
-    pub(crate) fn start(process: &Process) -> anyhow::Result<Self> {
+    ///
+    /// # Errors
+    /// When a configured file of locations cannot be read.
+    pub fn start(process: &Process) -> anyhow::Result<Self> {
         let settings = &process.config.scans;
         let locator = GeoLocator::open(&settings.location_files)?;
         let announcer = Announcer::start(
@@ -111,13 +117,16 @@ impl ScanRecorder {
     }
 
     /// Roughly where an address is.
-    pub(crate) fn place_of(&self, source: IpAddr) -> GeoLocation {
-        self.locator.place_of(source)
+    pub fn location_of(&self, source: IpAddr) -> GeoLocation {
+        self.locator.location_of(source)
     }
 
     /// Records a scan and tells where the code leads; `None` when it leads nowhere. A scan that is not recorded in
     /// time goes on being recorded behind the phone's back.
-    pub(crate) async fn scan(
+    ///
+    /// # Errors
+    /// [`ScanLookupError`].
+    pub async fn scan(
         &self,
         target: ScanTarget,
         visit: ScanVisit,
@@ -130,10 +139,10 @@ impl ScanRecorder {
     }
 
     /// Tells where a code leads; `None` when it leads nowhere.
-    pub(crate) async fn look_up(
-        &self,
-        target: ScanTarget,
-    ) -> Result<Option<String>, ScanLookupError> {
+    ///
+    /// # Errors
+    /// [`ScanLookupError`].
+    pub async fn look_up(&self, target: ScanTarget) -> Result<Option<String>, ScanLookupError> {
         Ok(self.ask(target, None).await?.map(|found| found.destination))
     }
 
@@ -229,7 +238,7 @@ fn new_scan(
 ) -> serde_json::Result<NewScan> {
     let ScanVisit {
         visitor,
-        place,
+        location,
         scanned_at,
         traceparent,
     } = visit;
@@ -240,12 +249,12 @@ fn new_scan(
         scan_id,
         card,
         destination,
-        place: &place,
+        location: &location,
         scanned_at,
         is_automated: visitor == VisitorKind::Program,
     };
     let body = scanned.to_json()?;
-    let (latitude, longitude) = place.point.unzip();
+    let (latitude, longitude) = location.point.unzip();
     Ok(NewScan {
         scan_id,
         team_id: card.team_id,
@@ -253,8 +262,8 @@ fn new_scan(
         campaign_id: card.campaign_id.clone(),
         visitor: visitor.as_str(),
         destination: destination.to_owned(),
-        city: place.city,
-        region: place.region,
+        city: location.city,
+        region: location.region,
         latitude,
         longitude,
         scanned_at,

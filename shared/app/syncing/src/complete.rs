@@ -7,12 +7,12 @@ use chrono::{DateTime, Utc};
 use contract::id::{IntegrationId, SyncId};
 use contract::push::{
     CompleteAnswer, CompleteSyncRequest, PushContext, PushError, RequestHash, SyncMode, SyncView,
+    ValidatedComplete,
 };
-use store::{Store, SyncRemoval, Transaction};
+use store::{Store, StoreError, SyncRemoval, Transaction};
 
-use crate::handler::{ChangeAnswer, json};
-use crate::once::{ChangeError, IdempotentChange, once};
-use crate::{SyncerState, internal, removed_or_internal};
+use crate::idempotent::{ChangeAnswer, ChangeError, IdempotentChange, apply_once};
+use crate::{SyncerState, internal, json, removed_or_internal};
 
 /// A complete.
 struct CompleteChange {
@@ -31,7 +31,7 @@ struct RemovalLimits {
 }
 
 /// Completes the open sync. A full one removes what it did not receive.
-pub(crate) async fn complete(
+pub async fn complete(
     syncer: &SyncerState,
     context: &PushContext,
     body: &[u8],
@@ -51,7 +51,7 @@ pub(crate) async fn complete(
             minimum: integration.removal_guard_minimum,
         });
     let sync_id = request.sync_id;
-    let answer = once(
+    let answer = apply_once(
         syncer,
         context,
         &CompleteChange {
@@ -88,7 +88,7 @@ async fn note_held_back(
 }
 
 /// Refuses an id that is no sync's of the integration.
-pub(crate) async fn refuse_unknown(
+async fn refuse_unknown(
     store: &Store,
     integration_id: IntegrationId,
     sync_id: Option<SyncId>,
@@ -107,10 +107,7 @@ pub(crate) async fn refuse_unknown(
 }
 
 /// The open sync, if it is the one that is meant.
-pub(crate) fn meant(
-    open: Option<SyncView>,
-    sync_id: Option<SyncId>,
-) -> Result<SyncView, PushError> {
+fn meant(open: Option<SyncView>, sync_id: Option<SyncId>) -> Result<SyncView, PushError> {
     open.filter(|open| sync_id.is_none_or(|meant| meant == open.id))
         .ok_or(PushError::NoOpenSync)
 }
@@ -187,11 +184,64 @@ impl RemovalLimits {
 }
 
 /// The share of the contacts that would be removed, 0 to 1, to four digits.
-pub(crate) fn share(removal: SyncRemoval) -> f64 {
+fn share(removal: SyncRemoval) -> f64 {
     if removal.contacts == 0 {
         return 0.0;
     }
     (removal.count as f64 / removal.contacts as f64 * 10_000.0).round() / 10_000.0
+}
+
+/// Counts what completing the open sync would remove now. Pushes go on meanwhile.
+pub async fn validate_complete(
+    syncer: &SyncerState,
+    context: &PushContext,
+    body: &[u8],
+) -> Result<Bytes, PushError> {
+    let request = CompleteSyncRequest::read(body)?;
+    refuse_unknown(
+        &syncer.process.store,
+        context.integration_id,
+        request.sync_id,
+    )
+    .await?;
+    count(syncer, context, request).await.map_err(internal)?
+}
+
+async fn count(
+    syncer: &SyncerState,
+    context: &PushContext,
+    request: CompleteSyncRequest,
+) -> Result<Result<Bytes, PushError>, StoreError> {
+    let mut connection = syncer.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    let open = transaction
+        .sync_open(context.integration_id, syncer.process.clock.now())
+        .await?;
+    let sync = match meant(open, request.sync_id) {
+        Ok(sync) => sync,
+        Err(error) => return Ok(Err(error)),
+    };
+    let removal = match sync.mode {
+        SyncMode::Full => {
+            transaction
+                .sync_removal(context.integration_id, sync.id)
+                .await?
+        }
+        SyncMode::Delta => SyncRemoval {
+            count: 0,
+            contacts: 0,
+        },
+    };
+    Ok(Ok(json(&ValidatedComplete {
+        validated: true,
+        sync_id: sync.id,
+        mode: sync.mode,
+        records_upserted: sync.records_upserted,
+        records_deleted: sync.records_deleted,
+        records_rejected: sync.records_rejected,
+        would_remove: removal.count,
+        share: share(removal),
+    })))
 }
 
 #[cfg(test)]

@@ -2,19 +2,21 @@
 
 use chrono::{DateTime, Utc};
 use contract::webhook::{EventCampaign, EventId, EventLocation, EventRecipient, QrScanned, known};
-use store::ScannedMailpiece;
+use serde_json::value::RawValue;
+use store::{RecordedScan, ScannedMailpiece};
 use uuid::Uuid;
 
-use super::location::GeoLocation;
+use crate::location::GeoLocation;
+use crate::visitor::VisitorKind;
 
 /// A scan of a card, and where it led.
-pub(super) struct ScanEventBody<'a> {
-    pub(super) scan_id: Uuid,
-    pub(super) card: &'a ScannedMailpiece,
-    pub(super) destination: &'a str,
-    pub(super) place: &'a GeoLocation,
-    pub(super) scanned_at: DateTime<Utc>,
-    pub(super) is_automated: bool,
+pub(crate) struct ScanEventBody<'a> {
+    pub(crate) scan_id: Uuid,
+    pub(crate) card: &'a ScannedMailpiece,
+    pub(crate) destination: &'a str,
+    pub(crate) location: &'a GeoLocation,
+    pub(crate) scanned_at: DateTime<Utc>,
+    pub(crate) is_automated: bool,
 }
 
 impl ScanEventBody<'_> {
@@ -22,9 +24,9 @@ impl ScanEventBody<'_> {
     ///
     /// # Errors
     /// None that a scan can cause; the writer's are passed on.
-    pub(super) fn to_json(&self) -> serde_json::Result<String> {
-        let (card, place) = (self.card, self.place);
-        let (latitude, longitude) = place.point.unzip();
+    pub(crate) fn to_json(&self) -> serde_json::Result<String> {
+        let (card, location) = (self.card, self.location);
+        let (latitude, longitude) = location.point.unzip();
         let (address_1, address_2) =
             address::lines_as_sent(&card.line_1, &card.line_2, &card.unit_apart);
         let event = QrScanned {
@@ -49,8 +51,8 @@ impl ScanEventBody<'_> {
                 zip: known(&card.zip),
             },
             location: EventLocation {
-                city: place.city.as_deref(),
-                region: place.region.as_deref(),
+                city: location.city.as_deref(),
+                region: location.region.as_deref(),
                 latitude,
                 longitude,
             },
@@ -59,4 +61,25 @@ impl ScanEventBody<'_> {
         };
         event.to_json()
     }
+}
+
+/// The event of a recorded scan, for the feed.
+///
+/// # Errors
+/// None that a scan can cause; the writer's are passed on.
+pub fn event_of_scan(scan: &RecordedScan) -> serde_json::Result<Box<RawValue>> {
+    let location = GeoLocation {
+        city: scan.city.clone(),
+        region: scan.region.clone(),
+        point: scan.latitude.zip(scan.longitude),
+    };
+    let scanned = ScanEventBody {
+        scan_id: scan.scan_id,
+        card: &scan.card,
+        destination: &scan.destination,
+        location: &location,
+        scanned_at: scan.scanned_at,
+        is_automated: scan.visitor == VisitorKind::Program.as_str(),
+    };
+    RawValue::from_string(scanned.to_json()?)
 }

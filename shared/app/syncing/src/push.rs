@@ -14,9 +14,8 @@ use futures_util::{TryFutureExt, future};
 use store::{BatchCounts, ContactBatch, Transaction};
 use tracing::Span;
 
-use crate::handler::{ChangeAnswer, json};
-use crate::once::{ChangeError, IdempotentChange, once};
-use crate::{SyncerState, internal};
+use crate::idempotent::{ChangeAnswer, ChangeError, IdempotentChange, apply_once};
+use crate::{SyncerState, internal, json};
 
 /// A batch to apply.
 struct PushChange<'a> {
@@ -37,7 +36,7 @@ struct CheckedPush<'a> {
 }
 
 /// Checks a batch and applies what it accepts to the open sync.
-pub(crate) async fn push(
+pub async fn push(
     syncer: &SyncerState,
     context: &PushContext,
     body: &[u8],
@@ -55,7 +54,7 @@ pub(crate) async fn push(
         external_ids: batch.external_ids(),
         checked: OnceLock::new(),
     });
-    let answer = once(syncer, context, &push).await?;
+    let answer = apply_once(syncer, context, &push).await?;
     if matches!(answer, ChangeAnswer::New(_)) {
         push.checked().count();
     }
@@ -159,4 +158,24 @@ fn counts(checked: &CheckedBatch<'_>) -> BatchCounts {
         rejected: count(checked.rejections.len()),
         issues: count(checked.rejections.len() + checked.warnings.len()),
     }
+}
+
+/// Checks a batch by the rules of a push.
+pub async fn validate_push(
+    syncer: &SyncerState,
+    context: &PushContext,
+    body: &[u8],
+) -> Result<Bytes, PushError> {
+    let fields = syncer
+        .process
+        .store
+        .field_list(context.integration_id)
+        .await
+        .map_err(internal)?;
+    tokio::task::block_in_place(|| {
+        let batch = split_batch(body)?;
+        Ok(json(
+            &check_batch(&batch, &FieldSchema::new(&fields)).dry_run_answer(),
+        ))
+    })
 }

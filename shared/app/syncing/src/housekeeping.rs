@@ -28,7 +28,7 @@ const BATCHES: PurgePortions = PurgePortions {
 };
 
 /// Runs until the process is to stop.
-pub(crate) async fn run(syncer: &SyncerState) {
+pub async fn run(syncer: &SyncerState) {
     let interval = Duration::from_millis(syncer.process.config.syncer.job_interval_ms);
     let mut rounds = syncer.process.rounds(interval);
     while rounds.next().await {

@@ -7,29 +7,35 @@ use contract::id::TeamId;
 use store::{FeedItem, FeedKind, RecordedScan, Store, StoreError};
 use uuid::Uuid;
 
-use super::cursor::{FeedCursor, FeedPosition, least_id_behind, past_ids_before};
+use crate::cursor::{FeedCursor, FeedPosition, least_id_behind, past_ids_before};
 
 /// Past every id.
 const NO_ID: Uuid = Uuid::max();
 
 /// Who follows a team's scans.
-pub(super) struct FeedReader<'a> {
-    pub(super) store: &'a Store,
-    pub(super) team_id: TeamId,
+pub struct FeedReader<'a> {
+    /// The database.
+    pub store: &'a Store,
+    /// Whose scans.
+    pub team_id: TeamId,
     /// Scans of a page at the most.
-    pub(super) events: i64,
+    pub events: i64,
 }
 
 /// The scans behind a cursor.
-pub(super) struct ScanFeedPage {
+pub struct ScanFeedPage {
     /// In the order of the feed.
-    pub(super) scans: Vec<RecordedScan>,
-    pub(super) next_after: FeedCursor,
+    pub scans: Vec<RecordedScan>,
+    /// Behind the last of them.
+    pub next_after: FeedCursor,
 }
 
 impl FeedReader<'_> {
     /// Behind all that was recorded until now.
-    pub(super) async fn end(&self, now: DateTime<Utc>) -> Result<FeedCursor, StoreError> {
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn end(&self, now: DateTime<Utc>) -> Result<FeedCursor, StoreError> {
         self.store.feed_place(self.team_id, FeedKind::Scans).await?;
         let (position, item_id) = self.store.feed_end(self.team_id, FeedKind::Scans).await?;
         Ok(FeedCursor::Position(match item_id {
@@ -39,7 +45,10 @@ impl FeedReader<'_> {
     }
 
     /// The next scans behind a cursor.
-    pub(super) async fn page(
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn page(
         &self,
         after: FeedCursor,
         now: DateTime<Utc>,

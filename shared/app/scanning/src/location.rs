@@ -12,11 +12,13 @@ const NAME_CHARS: usize = 100;
 
 /// Where something is, as far as known.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct GeoLocation {
-    pub(crate) city: Option<String>,
-    pub(crate) region: Option<String>,
+pub struct GeoLocation {
+    /// The city's English name.
+    pub city: Option<String>,
+    /// The English name of the state or province.
+    pub region: Option<String>,
     /// Degrees north and east.
-    pub(crate) point: Option<(f64, f64)>,
+    pub point: Option<(f64, f64)>,
 }
 
 /// The configured files, in memory.
@@ -37,7 +39,7 @@ impl GeoLocator {
     }
 
     /// The place of an address, from the first file that knows it.
-    pub(crate) fn place_of(&self, address: IpAddr) -> GeoLocation {
+    pub(crate) fn location_of(&self, address: IpAddr) -> GeoLocation {
         let known = self.readers.iter().find_map(|reader| {
             // A file of IPv4 networks answers an IPv6 address with an error: it does not know it.
             let record = reader
@@ -136,7 +138,7 @@ mod tests {
         assert_eq!(
             GeoLocator::open(&[])
                 .unwrap()
-                .place_of("8.8.8.8".parse().unwrap()),
+                .location_of("8.8.8.8".parse().unwrap()),
             GeoLocation::default()
         );
         assert!(GeoLocator::open(&["/no/such/file".into()]).is_err());

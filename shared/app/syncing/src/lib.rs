@@ -1,0 +1,69 @@
+//! Syncing: what integrations push into the address book.
+//!
+//! The use cases: [`declare`] fields, [`begin`] a sync, [`push`] batches of contacts, [`complete`] the sync;
+//! [`validate_push`] and [`validate_complete`] tell what would come of them; [`run_housekeeping`] expires syncs and forgets
+//! what is old. What changes something is applied once for each idempotency key, however often it is sent
+//! (`idempotent.rs`). A declaration needs no key: sent again it changes nothing and answers the same.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
+
+mod begin;
+mod complete;
+mod declare;
+mod housekeeping;
+mod idempotent;
+mod push;
+
+pub use begin::begin;
+pub use complete::{complete, validate_complete};
+pub use declare::declare;
+pub use housekeeping::run as run_housekeeping;
+pub use idempotent::ChangeAnswer;
+pub use push::{push, validate_push};
+
+use std::error::Error;
+
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use contract::push::PushError;
+use runtime::Process;
+use store::StoreError;
+
+/// What the use cases share. Clones share it all.
+#[derive(Clone)]
+pub struct SyncerState {
+    process: Process,
+}
+
+impl SyncerState {
+    /// What this process syncs with.
+    pub const fn new(process: Process) -> Self {
+        Self { process }
+    }
+
+    /// The time by the process's clock.
+    pub fn now(&self) -> DateTime<Utc> {
+        self.process.clock.now()
+    }
+}
+
+/// An answer's JSON. Answers hold texts and numbers, which can always be written.
+fn json(answer: &impl serde::Serialize) -> Bytes {
+    serde_json::to_vec(answer)
+        .map(Bytes::from)
+        .unwrap_or_default()
+}
+
+/// What it is to the client when an integration is not found: its team has removed it since the request was admitted.
+fn removed_or_internal(error: StoreError) -> PushError {
+    match error {
+        StoreError::NotFound(_) => PushError::InvalidKey,
+        error => internal(error),
+    }
+}
+
+/// What a failure of the database is to the client: nothing was changed.
+fn internal(error: StoreError) -> PushError {
+    tracing::error!(error = &error as &dyn Error, "the database failed");
+    PushError::InternalError
+}

@@ -1,6 +1,11 @@
 //! `bench [NAME[/PART]] [--json]`: what a release build does, measured on real processes and servers, each figure beside
 //! the bound that it is to keep. `./dev bench` builds, starts the servers and runs it.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests have their own time and tasks"
+)]
+
 mod addresses;
 mod console;
 mod cpu;

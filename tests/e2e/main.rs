@@ -1,6 +1,10 @@
 //! End to end: requests over HTTP through the gateway, RabbitMQ and the mailer into Postgres. Tests are named after
 //! the rows of the API contract that they prove.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests have their own time and tasks"
+)]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod addresses;

@@ -1,6 +1,11 @@
 //! What the end-to-end tests and the benchmarks share: databases of their own, the processes in this process or
 //! as real ones, and people to mail.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests have their own time and tasks"
+)]
+
 mod between;
 mod borrowed;
 mod browser;

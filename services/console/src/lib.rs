@@ -5,6 +5,13 @@
 //! what people do is noted in the transaction that does it.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        reason = "tests have their own time and tasks"
+    )
+)]
 
 mod access;
 mod answer;

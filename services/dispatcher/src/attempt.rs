@@ -8,9 +8,8 @@ use contract::webhook::{ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER};
 use http::header::{CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use outbound::{OutboundError, OutboundResponse, TargetUrl, TargetUrlError};
-use rand::RngExt;
-use runtime::fail_point;
 use runtime::trace::TraceContext;
+use runtime::{fail_point, task};
 use store::{DeliveryAttempt, LeasedDelivery};
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
@@ -52,7 +51,7 @@ pub(crate) async fn make(
     dispatcher.tally.count(result(&answer));
     metrics::histogram!("pillarbox_webhook_attempt_duration_seconds").record(elapsed.as_secs_f64());
     metrics::counter!("pillarbox_webhook_attempts_total", "result" => result(&answer)).increment(1);
-    let chance = rand::rng().random_range(0.0..=1.0);
+    let chance = task::jitter(0.0..=1.0);
     let after = dispatcher.schedule.after(
         delivery.kind,
         delivery.attempts,

@@ -4,6 +4,14 @@
 //! deliveries → [`attempt`] posts one → [`schedule`] says what follows (pure) → [`record`] writes what came of many
 //! at a time. [`manage`] is what people can do with endpoints.
 
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        reason = "tests have their own time and tasks"
+    )
+)]
+
 mod attempt;
 mod claim;
 mod email;
@@ -75,7 +83,7 @@ pub async fn run(process: Process) -> anyhow::Result<()> {
         process: process.clone(),
     });
     let (made, results) = mpsc::channel(settings.concurrency);
-    let recorder = tokio::spawn(record::run(dispatcher.clone(), results));
+    let recorder = runtime::task::spawn(record::run(dispatcher.clone(), results));
     tokio::join!(
         listen(&dispatcher),
         claim::run(&dispatcher, &made),

@@ -18,6 +18,7 @@ pub struct SigningSecret(Vec<u8>);
 
 impl SigningSecret {
     /// A new key, from the system-seeded generator for secrets.
+    #[expect(clippy::disallowed_methods, reason = "a signing key is a secret")]
     pub fn random() -> Self {
         Self(rand::rng().random::<[u8; SECRET_BYTES]>().to_vec())
     }

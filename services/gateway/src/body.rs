@@ -9,9 +9,9 @@ use contract::id::TeamId;
 use contract::limits::BODY_BYTES;
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
-use runtime::Process;
 use runtime::memory::{MemoryAccount, MemoryBudget, MemoryLimits, MemoryReservation};
 use runtime::source::subject;
+use runtime::{Process, task};
 use tokio::time::{Instant, timeout};
 
 use crate::refusal::AdmissionError;
@@ -194,7 +194,7 @@ async fn collect(
 /// Throws away what is left of a refused request's body, within bounds, while the answer goes out.
 pub(crate) fn drain(mut body: Body) {
     if !body.is_end_stream() {
-        tokio::spawn(async move { pass_over(&mut body, |_| {}).await });
+        task::spawn(async move { pass_over(&mut body, |_| {}).await });
     }
 }
 

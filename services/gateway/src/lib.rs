@@ -1,6 +1,14 @@
 //! The way in: finds out who asks, counts them, refuses what is malformed, and passes the rest to the workers
 //! over the broker. It keeps nothing that another gateway would need.
 
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        reason = "tests have their own time and tasks"
+    )
+)]
+
 mod admission;
 mod answers;
 mod api;

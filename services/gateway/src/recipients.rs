@@ -18,7 +18,6 @@ use contract::message::{REPLY_OK, REPLY_REPLAYED, SEND_V1, SEND_VALIDATE_V1};
 use contract::send::{self, COST_HEADER, SendContext, SendError, SendReplyContext};
 use queue::{CallError, QueueCall, QueueReply};
 use store::AdmittedKey;
-use tracing::Instrument;
 
 use crate::admission::AdmissionGate;
 use crate::body::{declared_too_large, drain};
@@ -28,6 +27,7 @@ use crate::refusal::AdmissionError;
 use crate::request::{RETRY_AFTER, bearer_key};
 use crate::{GatewayState, PeerAddress};
 use runtime::source::source_address;
+use runtime::task;
 use runtime::trace::RequestIdentity;
 
 /// Bodies up to this size are checked in place; larger ones on a thread of their own.
@@ -78,8 +78,7 @@ pub(crate) async fn post(
         &gateway.process.config.gateway.trusted_proxies,
     );
     // A task of its own: a client that hangs up does not stop it.
-    let task =
-        tokio::spawn(handle(gateway, source, parts, body, identity.clone()).in_current_span());
+    let task = task::spawn(handle(gateway, source, parts, body, identity.clone()));
     let result = task.await.unwrap_or_else(|error| {
         tracing::error!(error = &error as &dyn Error, "a request's task failed");
         Err(SendError::InternalError)

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use rand::RngExt;
-
 /// Longest pause after a failure.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
@@ -138,7 +136,7 @@ impl RetryState {
         RetryDecision::Again(
             doubled
                 .min(LONGEST_PAUSE)
-                .mul_f64(rand::rng().random_range(0.75..=1.0)),
+                .mul_f64(runtime::task::jitter(0.75..=1.0)),
         )
     }
 }

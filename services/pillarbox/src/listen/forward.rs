@@ -39,6 +39,10 @@ impl ScanForwarder {
     }
 
     /// Posts the scan; returns what came of it in a few words. It is tried once.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the command line has no process, and so no clock"
+    )]
     pub(super) async fn post(&self, scan: &ScanFeedEvent) -> String {
         let request = self
             .http

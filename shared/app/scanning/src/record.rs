@@ -15,7 +15,7 @@ use chrono_tz::Tz;
 use contract::message::{DELIVERIES_QUEUE, DELIVERIES_WAITING_V1};
 use contract::scan::ScanTarget;
 use queue::Announcer;
-use runtime::{Process, fail_point};
+use runtime::{Process, fail_point, task};
 use store::{NewScan, ScannedMailpiece, Store, StoreError, retry};
 use tokio::sync::{Mutex, mpsc, oneshot};
 use uuid::Uuid;
@@ -98,12 +98,12 @@ impl ScanRecorder {
             Arc::new(Mutex::new(waiting_recordings)),
         );
         for _ in 0..LANES {
-            tokio::spawn(read(
+            task::spawn(read(
                 process.store.clone(),
                 waiting.clone(),
                 recordings.clone(),
             ));
-            tokio::spawn(write(
+            task::spawn(write(
                 process.store.clone(),
                 waiting_recordings.clone(),
                 announcer.clone(),

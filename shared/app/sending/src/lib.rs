@@ -9,6 +9,13 @@
 //! `neighborhood.rs` (the homes around centers), `cards` (what prints), `reserve.rs`, `settle.rs`.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        reason = "tests have their own time and tasks"
+    )
+)]
 
 mod ai;
 mod assess;

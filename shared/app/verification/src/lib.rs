@@ -3,6 +3,13 @@
 //! [`LocalVerifier`] needs nothing but the database; [`SmartyClient`] asks a provider over HTTPS, with [`cached`] answers.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        reason = "tests have their own time and tasks"
+    )
+)]
 
 mod breaker;
 mod cached;

@@ -151,7 +151,7 @@ impl SmartyClient {
             };
             tracing::warn!(attempt, reason, "the address provider gave no answer");
             let wait = pause
-                .mul_f64(rand::random_range(1.0..1.5))
+                .mul_f64(runtime::task::jitter(1.0..=1.5))
                 .max(wanted_pause.unwrap_or_default());
             tokio::time::sleep(wait.min(PAUSE_MAX)).await;
             pause *= 2;

@@ -408,6 +408,10 @@ impl OutboundRequest<'_> {
     }
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a connection outlives the request that opened it"
+)]
 async fn handshake<S>(stream: S) -> Result<ConnectionSender, OutboundError>
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,

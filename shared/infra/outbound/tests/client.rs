@@ -1,5 +1,9 @@
 //! The client against hosts that do as they like. What they answer is written byte for byte.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests have their own time and tasks"
+)]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;

@@ -58,6 +58,10 @@ struct PendingAnnouncements {
 
 impl Announcer {
     /// Starts keeping a channel for announcements of this kind on `queue`. Returns at once.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "it lives as long as the process, and belongs to no request"
+    )]
     pub fn start(
         broker: &Broker,
         queue: &'static str,

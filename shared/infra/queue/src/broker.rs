@@ -71,6 +71,10 @@ impl BrokerLink {
 impl Broker {
     /// Starts keeping a connection. Returns at once; the connection comes and goes behind the handle until
     /// `shutdown`.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "it lives as long as the process, and belongs to no request"
+    )]
     pub fn start(settings: BrokerOptions, shutdown: CancellationToken) -> Self {
         let (sender, current) = watch::channel(None);
         let namespace = settings.namespace.as_str().into();

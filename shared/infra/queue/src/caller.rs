@@ -58,6 +58,10 @@ type WaitingReplies = Arc<Mutex<HashMap<Uuid, oneshot::Sender<QueueReply>>>>;
 
 impl QueueCaller {
     /// Starts keeping a channel for calls to `queue`. Returns at once.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "it lives as long as the process, and belongs to no request"
+    )]
     pub fn start(broker: &Broker, queue: &'static str, shutdown: CancellationToken) -> Self {
         let waiting = WaitingReplies::default();
         let (sender, session) = watch::channel(None);

@@ -7,6 +7,14 @@
 //! A call in reading order: [`caller`] → [`topology`] (its queue) → [`server`] → [`turns`] and [`lanes`] (when is its team's
 //! turn?) → its handler → the reply. One that nobody finishes: [`dead_letters`] → [`parked`].
 
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        reason = "tests have their own time and tasks"
+    )
+)]
+
 mod announce;
 mod broker;
 mod call;

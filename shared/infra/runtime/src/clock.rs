@@ -18,6 +18,7 @@ impl Clock {
     }
 
     /// The time, to the microsecond, as the database keeps it.
+    #[expect(clippy::disallowed_methods, reason = "this is the clock")]
     pub fn now(&self) -> DateTime<Utc> {
         let ahead = TimeDelta::milliseconds(self.ahead_ms.load(Ordering::Relaxed));
         let now = Utc::now() + ahead;

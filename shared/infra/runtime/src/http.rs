@@ -25,6 +25,7 @@ use tower::ServiceExt;
 
 use self::patient::WriteTimeoutStream;
 use self::source::{ConnectionCounter, ConnectionGuard};
+use crate::task;
 
 /// Headers of a request at the most.
 const MAX_HEADERS: usize = 64;
@@ -154,7 +155,7 @@ fn spawn_connection(
             TowerToHyperService::new(service),
         );
     let connection = graceful.watch(connection);
-    tokio::spawn(async move {
+    task::spawn(async move {
         let _places = (place, _slot);
         tokio::pin!(connection);
         // An error is the peer's: it went away, spoke no HTTP, or did not read.

@@ -1,6 +1,14 @@
 //! What every process needs: configuration, logs, metrics, traces, health, the clock, an HTTP server with limits, and
 //! an orderly stop.
 
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        reason = "tests have their own time and tasks"
+    )
+)]
+
 mod arguments;
 mod clock;
 mod condition;
@@ -18,6 +26,7 @@ mod process;
 pub mod purge;
 mod report;
 pub mod source;
+pub mod task;
 mod telemetry;
 pub mod trace;
 

@@ -19,7 +19,7 @@ use uuid::Uuid;
 use crate::clock::Clock;
 use crate::condition::{self, HealthSnapshot, ProcessHealth};
 use crate::config::Config;
-use crate::{health, http, report, telemetry};
+use crate::{health, http, report, task, telemetry};
 
 /// Connections to the port of health and metrics, and of these from one source address.
 const ADMIN_CONNECTIONS: usize = 64;
@@ -139,7 +139,7 @@ impl Process {
             self.last_moment.clone(),
             self.grace(),
         );
-        tokio::spawn(async move {
+        task::spawn(async move {
             shutdown.cancelled().await;
             tokio::time::sleep(grace - grace / LAST_ANSWERS_PART).await;
             last_moment.cancel();
@@ -206,10 +206,10 @@ where
 {
     let shutdown = CancellationToken::new();
     let process = Process::new(name, config, Clock::system(), shutdown.clone())?;
-    tokio::spawn(stop_on_signal(&process)?);
+    task::spawn(stop_on_signal(&process)?);
     serve_admin(&process, metrics).await?;
-    tokio::spawn(condition::watch(process.clone()));
-    let reporter = tokio::spawn(report::run(process.clone()));
+    task::spawn(condition::watch(process.clone()));
+    let reporter = task::spawn(report::run(process.clone()));
     tracing::info!(version = env!("CARGO_PKG_VERSION"), "started");
     let background = process.background.clone();
     work(process).await?;
@@ -253,7 +253,7 @@ async fn serve_admin(process: &Process, metrics: PrometheusHandle) -> anyhow::Re
         write_timeout: ADMIN_TIMEOUT,
         grace: Duration::ZERO,
     };
-    tokio::spawn(http::serve(
+    task::spawn(http::serve(
         listener,
         router,
         limits,

@@ -40,6 +40,10 @@ impl TraceContext {
         header.and_then(Self::parse).unwrap_or_else(Self::begin)
     }
 
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "ids of traces are random by their standard"
+    )]
     fn begin() -> Self {
         let trace_id: u128 = rand::rng().random_range(1..=u128::MAX);
         Self {
@@ -81,6 +85,10 @@ impl TraceContext {
     }
 
     /// The header to send on: below the current span, or the caller's when nobody records one here.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "ids of spans are random by their standard"
+    )]
     pub fn header(&self) -> String {
         let span_id = self.span_id.clone().unwrap_or_else(|| {
             let span_id: u64 = rand::rng().random_range(1..=u64::MAX);

@@ -1,5 +1,10 @@
 //! Secrets: the keys that we make, the tokens of sessions, and the passwords of people.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "secrets are what the system-seeded generator is for"
+)]
+
 mod common;
 
 use std::fmt;

@@ -134,6 +134,10 @@ pub async fn migrate(url: &str) -> Result<MigrationResult> {
     migrated
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the connection belongs to no request"
+)]
 async fn connect(config: &Config, tls: MakeRustlsConnect) -> Result<(Client, JoinHandle<()>)> {
     let connected = tokio::time::timeout(CONNECT_TIMEOUT, config.connect(tls)).await;
     let (client, connection) = connected

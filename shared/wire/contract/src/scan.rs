@@ -55,6 +55,10 @@ impl MailpieceCode {
     }
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a code is a secret: nobody is to guess one"
+)]
 fn random_chars(count: usize) -> String {
     rand::rng()
         .sample_iter(Alphanumeric)

@@ -172,7 +172,7 @@ impl StripeClient {
             if is_last {
                 return Err(reason);
             }
-            tokio::time::sleep(pause.mul_f64(rand::random_range(1.0..1.5))).await;
+            tokio::time::sleep(pause.mul_f64(runtime::task::jitter(1.0..=1.5))).await;
             pause *= 2;
             attempt += 1;
         }

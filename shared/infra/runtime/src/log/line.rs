@@ -156,6 +156,10 @@ impl<'a> LogLine<'a> {
     }
 
     /// Everything in the order in which it is written: when, how bad, what, then the rest.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "lines have the time at which they are written, whatever time tests play"
+    )]
     fn parts(&self) -> impl Iterator<Item = (&str, Cow<'_, Value>)> {
         let timestamp = Utc::now().to_rfc3339_opts(SecondsFormat::Micros, true);
         let own = |name, value: &str| (name, Cow::Owned(Value::from(value)));

@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use contract::id::{EndpointId, TeamId};
-use contract::message::{DELIVERIES_QUEUE, DELIVERIES_WAITING_V1};
+use messages::{DELIVERIES_QUEUE, DELIVERIES_WAITING_V1};
 use outbound::{OutboundClient, TargetPolicy};
 use runtime::Process;
 use store::{DeliveryAttempt, DeliveryLane};

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::net::IpAddr;
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
-use contract::key::{KeyKind, PresentedKey};
+use model::key::{KeyKind, PresentedKey};
 use runtime::trace::RequestIdentity;
 use runtime::{Clock, Config, Process};
 use store::{AdmissionRequest, AdmittedKey, Store};

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use axum::body::Body;
 use bytes::Bytes;
-use contract::id::TeamId;
-use contract::limits::BODY_BYTES;
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
+use model::id::TeamId;
+use model::limits::BODY_BYTES;
 use runtime::memory::{MemoryAccount, MemoryBudget, MemoryLimits, MemoryReservation};
 use runtime::source::subject;
 use runtime::{Process, task};

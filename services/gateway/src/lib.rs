@@ -34,7 +34,7 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
-use contract::message::{FORMULA_QUEUE, PUSH_QUEUE, SEND_QUEUE};
+use messages::{FORMULA_QUEUE, PUSH_QUEUE, SEND_QUEUE};
 use queue::{CallError, QueueCall, QueueCaller, QueueReply};
 use runtime::http::ServerLimits;
 use runtime::measure::measured;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use contract::id::TeamId;
+use model::id::TeamId;
 
 /// Teams from which on those that use nothing are forgotten.
 const TEAMS_KEPT: usize = 1_024;

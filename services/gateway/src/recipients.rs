@@ -10,12 +10,14 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
-use contract::id::TeamId;
-use contract::idempotency::{IdempotencyKey, IdempotencyKeyError};
-use contract::key::PresentedKey;
-use contract::limits::BODY_BYTES;
-use contract::message::{REPLY_OK, REPLY_REPLAYED, SEND_V1, SEND_VALIDATE_V1};
-use contract::send::{self, COST_HEADER, SendContext, SendError, SendReplyContext};
+use contract::send::{self, COST_HEADER, SendError};
+use messages::{
+    REPLY_OK, REPLY_REPLAYED, SEND_V1, SEND_VALIDATE_V1, SendContext, SendReplyContext,
+};
+use model::id::TeamId;
+use model::idempotency::{IdempotencyKey, IdempotencyKeyError};
+use model::key::PresentedKey;
+use model::limits::BODY_BYTES;
 use queue::{CallError, QueueCall, QueueReply};
 use store::AdmittedKey;
 

@@ -1,7 +1,7 @@
 //! What a request says of itself in its headers, whatever the API.
 
 use axum::http::{HeaderMap, HeaderValue, header};
-use contract::key::PresentedKey;
+use model::key::PresentedKey;
 
 /// What a client that was refused for its rate is told to wait, in seconds.
 pub(crate) const RETRY_AFTER: HeaderValue = HeaderValue::from_static("60");

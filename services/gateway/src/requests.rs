@@ -11,8 +11,8 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use bytes::Bytes;
 use chrono::TimeDelta;
-use contract::id::{RequestId, TeamId};
 use contract::send::{RequestAnswer, RequestStatus, SendError};
+use model::id::{RequestId, TeamId};
 use serde_json::value::RawValue;
 use store::SendStatus;
 

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
-use contract::scan::{SCAN_PATH, ScanTarget};
+use model::scan::{SCAN_PATH, ScanTarget};
 
 use scanning::{ScanLookupError, ScanVisit, classify_visitor};
 

@@ -1,11 +1,12 @@
 //! Between the queue and a send: messages in, replies out.
 
 use bytes::Bytes;
-use contract::id::{RequestId, TeamId};
-use contract::message::{
-    REPLY_ERROR, REPLY_OK, REPLY_REPLAYED, SEND_QUEUE, SEND_V1, SEND_VALIDATE_V1,
+use contract::send::SendError;
+use messages::{
+    REPLY_ERROR, REPLY_OK, REPLY_REPLAYED, SEND_QUEUE, SEND_V1, SEND_VALIDATE_V1, SendContext,
+    SendReplyContext,
 };
-use contract::send::{SendContext, SendError, SendReplyContext};
+use model::id::{RequestId, TeamId};
 use queue::{CallHandler, QueueCall, QueueReply, SlotPermit};
 use runtime::trace::{TraceContext, work};
 use sending::{IncomingSend, MailerState, SendAnswer};

@@ -6,7 +6,7 @@ mod handler;
 
 use std::sync::Arc;
 
-use contract::message::{CALL_QUEUES, SEND_QUEUE};
+use messages::{CALL_QUEUES, SEND_QUEUE};
 use queue::ConsumerOptions;
 use runtime::Process;
 use sending::MailerState;

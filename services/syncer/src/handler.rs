@@ -1,12 +1,12 @@
 //! Between the queue and the operations: messages in, replies out.
 
 use bytes::Bytes;
-use contract::id::{RequestId, TeamId};
-use contract::message::{
+use contract::push::PushError;
+use messages::{
     BEGIN_V1, COMPLETE_V1, COMPLETE_VALIDATE_V1, DECLARE_V1, PUSH_QUEUE, PUSH_V1, PUSH_VALIDATE_V1,
-    REPLY_ERROR, REPLY_OK, REPLY_REPLAYED,
+    PushContext, REPLY_ERROR, REPLY_OK, REPLY_REPLAYED,
 };
-use contract::push::{PushContext, PushError};
+use model::id::{RequestId, TeamId};
 use queue::{CallHandler, QueueCall, QueueReply, SlotPermit};
 use runtime::trace::{TraceContext, work};
 use syncing::{ChangeAnswer, SyncerState};

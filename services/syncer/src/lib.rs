@@ -5,7 +5,7 @@ mod handler;
 
 use std::sync::Arc;
 
-use contract::message::{CALL_QUEUES, PUSH_QUEUE};
+use messages::{CALL_QUEUES, PUSH_QUEUE};
 use queue::ConsumerOptions;
 use runtime::Process;
 use syncing::SyncerState;

@@ -3,7 +3,7 @@
 
 use std::sync::Mutex;
 
-use contract::message::{PUSH_V1, SEND_V1};
+use messages::{PUSH_V1, SEND_V1};
 use pillarbox_tests::{CAMPAIGN, eventually, person};
 use serde_json::{Value, json};
 

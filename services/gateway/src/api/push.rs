@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use contract::limits::{EXTERNAL_ID_CHARS, IDEMPOTENCY_KEY_CHARS, PAGE_ITEMS};
 use contract::push::{
     BeginAnswer, CompleteAnswer, ContactAnswer, DeclareAnswer, DryRunAnswer, IntegrationAnswer,
     LockedField, OpenSync, PushAnswer, PushError, RejectionsAnswer, SchemaAnswer, SyncAnswer,
     SyncMode, SyncsAnswer, TypeLockReason, ValidatedComplete,
 };
+use model::limits::{EXTERNAL_ID_CHARS, IDEMPOTENCY_KEY_CHARS, PAGE_ITEMS};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -224,7 +224,7 @@ fn sync(types: &mut SchemaRegistry) -> ApiOperation {
 
 fn begin(types: &mut SchemaRegistry) -> ApiOperation {
     let open = OpenSync {
-        sync_id: contract::id::SyncId(Uuid::nil()),
+        sync_id: model::id::SyncId(Uuid::nil()),
         mode: SyncMode::Full,
         expires_at: chrono::DateTime::UNIX_EPOCH,
     };

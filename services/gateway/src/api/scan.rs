@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use contract::scan::SCAN_PATH;
 use contract::send::SendError;
 use contract::webhook::QrScanned;
+use model::scan::SCAN_PATH;
 use serde_json::{Value, json};
 
 use super::operation::{

@@ -1,7 +1,7 @@
 //! The operations of the Dynamic Audience API.
 
-use contract::limits::IDEMPOTENCY_KEY_CHARS;
 use contract::send::{RequestAnswer, SendError, SendResponse, SendValidation};
+use model::limits::IDEMPOTENCY_KEY_CHARS;
 use serde_json::{Value, json};
 
 use super::operation::{

@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use contract::limits::{
+use contract::push::{FieldSemantic, FieldType, SyncMode};
+use model::limits::{
     DECLARED_FIELDS, EXTERNAL_ID_CHARS, FIELD_NAME_CHARS, OPTION_CHARS, OPTIONS_PER_FIELD,
     RECIPIENTS_PER_REQUEST, RECORDS_PER_BATCH,
 };
-use contract::push::{FieldSemantic, FieldType, SyncMode};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use uuid::Uuid;

@@ -3,10 +3,11 @@
 use std::net::IpAddr;
 
 use axum::http::HeaderMap;
-use contract::id::{ApiKeyId, TeamId};
-use contract::key::KeyKind;
-use contract::mcp::{FormulaContext, RpcError};
+use contract::mcp::RpcError;
 use contract::push::PushError;
+use messages::FormulaContext;
+use model::id::{ApiKeyId, TeamId};
+use model::key::KeyKind;
 use runtime::trace::RequestIdentity;
 use store::AdmittedKey;
 

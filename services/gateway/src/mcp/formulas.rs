@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use contract::mcp::{FormulaError, FormulaTool, RpcError, ToolFailure};
-use contract::message::REPLY_OK;
+use messages::REPLY_OK;
 use queue::{CallError, QueueCall};
 
 use crate::mcp::admit::TeamAccess;

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use contract::mcp::{IntegrationTool, RpcError, ToolFailure};
-use contract::message::{BEGIN_V1, COMPLETE_V1, DECLARE_V1, PUSH_V1, PUSH_VALIDATE_V1};
 use contract::push::{
     IdempotencyKey, IntegrationAnswer, IntegrationField, OperationNames, PushError,
 };
+use messages::{BEGIN_V1, COMPLETE_V1, DECLARE_V1, PUSH_V1, PUSH_VALIDATE_V1};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use store::IssueFilter;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use contract::id::TeamId;
+use model::id::TeamId;
 use runtime::memory::{MemoryAccount, MemoryBudget, MemoryLimits};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 

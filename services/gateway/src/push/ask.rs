@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue};
 use bytes::Bytes;
-use contract::message::{
-    BEGIN_V1, COMPLETE_V1, COMPLETE_VALIDATE_V1, DECLARE_V1, PUSH_V1, PUSH_VALIDATE_V1, REPLY_OK,
-    REPLY_REPLAYED,
-};
 use contract::push::{
-    BeginSyncRequest, CompleteSyncRequest, IdempotencyKey, PushContext, PushError,
-    read_declaration, split_batch,
+    BeginSyncRequest, CompleteSyncRequest, IdempotencyKey, PushError, read_declaration, split_batch,
+};
+use messages::{
+    BEGIN_V1, COMPLETE_V1, COMPLETE_VALIDATE_V1, DECLARE_V1, PUSH_V1, PUSH_VALIDATE_V1,
+    PushContext, REPLY_OK, REPLY_REPLAYED,
 };
 use queue::{CallError, QueueCall, QueueReply};
 use runtime::trace::RequestIdentity;

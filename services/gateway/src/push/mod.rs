@@ -17,8 +17,8 @@ use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::response::Response;
 use axum::routing::{self, MethodFilter, MethodRouter};
-use contract::id::{IntegrationId, TeamId};
 use contract::push::{PUSH_API, PushError};
+use model::id::{IntegrationId, TeamId};
 use store::{AdmittedKey, IntegrationAvailability};
 
 use crate::body::{declared_too_large, drain};

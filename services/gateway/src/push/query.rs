@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use contract::id::SyncId;
-use contract::limits::{CURSOR_DIGITS, PAGE_ITEMS, PAGE_ITEMS_DEFAULT};
 use contract::push::{IssueKind, PushError};
+use model::id::SyncId;
+use model::limits::{CURSOR_DIGITS, PAGE_ITEMS, PAGE_ITEMS_DEFAULT};
 use serde_json::{Map, Value};
 use store::IssueFilter;
 

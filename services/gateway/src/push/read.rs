@@ -2,12 +2,12 @@
 
 use std::error::Error;
 
-use contract::id::IntegrationId;
 use contract::push::{
     ContactAnswer, IntegrationAnswer, IntegrationField, IntegrationLimits, IntegrationReadiness,
     IntegrationView, OpenSyncView, OperationNames, PushError, RejectionsAnswer, SchemaAnswer,
     SyncAnswer, SyncStatus, SyncView, SyncsAnswer,
 };
+use model::id::IntegrationId;
 use store::{Contact, IssueFilter, StoreError};
 
 use crate::GatewayState;
@@ -204,7 +204,7 @@ pub(super) async fn contact(
 
 /// The last sync that is known to have received the contact: the one that wrote it, or a later full one that
 /// completed and did not remove it.
-fn last_sync(contact: &Contact, full: Option<&SyncView>) -> contract::id::SyncId {
+fn last_sync(contact: &Contact, full: Option<&SyncView>) -> model::id::SyncId {
     match full {
         Some(full) if !contact.is_removed => contact.changed_in.max(full.id),
         _ => contact.changed_in,

@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 use columns::{ColumnsContext, PeopleMasking};
-use contract::id::{RequestId, TeamId};
-use contract::mcp::{FormulaContext, FormulaError, FormulaTool, read_arguments};
-use contract::message::{FORMULA_QUEUE, REPLY_ERROR, REPLY_OK};
+use contract::mcp::{FormulaError, FormulaTool, read_arguments};
+use messages::{FORMULA_QUEUE, FormulaContext, REPLY_ERROR, REPLY_OK};
+use model::id::{RequestId, TeamId};
 use queue::{CallHandler, QueueCall, QueueReply, SlotPermit};
 use runtime::Process;
 use runtime::trace::{TraceContext, work};

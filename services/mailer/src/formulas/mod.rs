@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use columns::ColumnsContext;
-use contract::id::{ApiKeyId, RequestId};
-use contract::message::FORMULA_QUEUE;
+use messages::FORMULA_QUEUE;
+use model::id::{ApiKeyId, RequestId};
 use queue::ConsumerOptions;
 use runtime::Process;
 

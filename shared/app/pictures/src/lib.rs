@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Datelike, Months, TimeDelta, Utc};
-use contract::id::TeamId;
+use model::id::TeamId;
 use outbound::{OutboundClient, TargetUrl};
 use runtime::Clock;
 use runtime::config::PictureSettings as Settings;

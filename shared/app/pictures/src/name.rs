@@ -1,7 +1,7 @@
 //! Names of pictures' files: by their content, so that the same picture is one file.
 
 use chrono::{DateTime, Datelike, Utc};
-use contract::id::TeamId;
+use model::id::TeamId;
 use store::PictureUse;
 
 use crate::examine::PictureFormat;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
-use contract::id::TeamId;
+use model::id::TeamId;
 use store::{FeedItem, FeedKind, RecordedScan, Store, StoreError};
 use uuid::Uuid;
 

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
-use contract::message::{DELIVERIES_QUEUE, DELIVERIES_WAITING_V1};
-use contract::scan::ScanTarget;
+use messages::{DELIVERIES_QUEUE, DELIVERIES_WAITING_V1};
+use model::scan::ScanTarget;
 use queue::Announcer;
 use runtime::{Process, fail_point, task};
 use store::{NewScan, ScannedMailpiece, Store, StoreError, retry};

@@ -2,8 +2,9 @@
 
 use bytes::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
-use contract::id::{IntegrationId, SyncId};
-use contract::push::{BeginSyncRequest, OpenSync, PushContext, PushError, RequestHash};
+use contract::push::{BeginSyncRequest, OpenSync, PushError, RequestHash};
+use messages::PushContext;
+use model::id::{IntegrationId, SyncId};
 use store::Transaction;
 
 use crate::idempotent::{ChangeAnswer, ChangeError, IdempotentChange, apply_once};

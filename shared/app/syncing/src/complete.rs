@@ -4,11 +4,12 @@ use std::error::Error;
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use contract::id::{IntegrationId, SyncId};
 use contract::push::{
-    CompleteAnswer, CompleteSyncRequest, PushContext, PushError, RequestHash, SyncMode, SyncView,
+    CompleteAnswer, CompleteSyncRequest, PushError, RequestHash, SyncMode, SyncView,
     ValidatedComplete,
 };
+use messages::PushContext;
+use model::id::{IntegrationId, SyncId};
 use store::{Store, StoreError, SyncRemoval, Transaction};
 
 use crate::idempotent::{ChangeAnswer, ChangeError, IdempotentChange, apply_once};

@@ -5,12 +5,13 @@ use std::collections::{HashMap, HashSet};
 use audience::{BuiltInColumn, fold_name};
 use bytes::Bytes;
 use columns::TypeUses;
-use contract::id::{IntegrationId, RequestId, TeamId};
-use contract::limits::DECLARED_FIELDS;
 use contract::push::{
-    DeclareAnswer, FieldSemantic, IntegrationField, LockedField, PushContext, PushError,
-    TypeLockReason, read_declaration,
+    DeclareAnswer, FieldSemantic, IntegrationField, LockedField, PushError, TypeLockReason,
+    read_declaration,
 };
+use messages::PushContext;
+use model::id::{IntegrationId, RequestId, TeamId};
+use model::limits::DECLARED_FIELDS;
 use runtime::fail_point;
 use store::{ColumnKind, ColumnSource, StoreError, TeamColumn, retry};
 

@@ -4,7 +4,8 @@ use std::error::Error;
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use contract::push::{IdempotencyKey, PushContext, PushError, RequestHash};
+use contract::push::{IdempotencyKey, PushError, RequestHash};
+use messages::PushContext;
 use runtime::fail_point;
 use store::{IdempotencyKeyState, StoreError, Transaction, retry};
 

@@ -5,12 +5,13 @@ use std::sync::OnceLock;
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use contract::id::IntegrationId;
 use contract::push::{
-    CheckedBatch, FieldSchema, IntegrationField, PushContext, PushError, RecordBatch, RequestHash,
-    SyncMode, check_batch, split_batch,
+    CheckedBatch, FieldSchema, IntegrationField, PushError, RecordBatch, RequestHash, SyncMode,
+    check_batch, split_batch,
 };
 use futures_util::{TryFutureExt, future};
+use messages::PushContext;
+use model::id::IntegrationId;
 use store::{BatchCounts, ContactBatch, Transaction};
 use tracing::Span;
 

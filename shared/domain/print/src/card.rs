@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use contract::id::DesignId;
-use contract::scan::MailpieceCode;
 use design::LaidOutPage;
+use model::id::DesignId;
+use model::scan::MailpieceCode;
 
 use crate::address_side::AddressSide;
 

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use chrono::{DateTime, Datelike, Timelike, Utc};
-use contract::id::DesignId;
 use design::{GlyphRun, ItemDrawing, LaidOutPage, PageItem, PageRect, Product, Typesetter};
 use flate2::Compression;
+use model::id::DesignId;
 use pdf_writer::types::{OverprintMode, TrappingStatus};
 use pdf_writer::writers::Resources;
 use pdf_writer::{Content, Date, Filter, Name, Rect, Ref, TextStr};

@@ -1,9 +1,9 @@
 //! One surface of one card as the operators of a PDF page.
 
-use contract::scan::{MailpieceCode, SCAN_PATH, ScanTarget};
 use design::{
     Colour, ElementFrame, GlyphRun, ImageFit, ItemDrawing, LaidOutPage, PageItem, PageRect, Product,
 };
+use model::scan::{MailpieceCode, SCAN_PATH, ScanTarget};
 use pdf_writer::{Content, Name, Ref};
 
 use crate::address_side;

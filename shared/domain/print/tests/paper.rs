@@ -13,12 +13,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use chrono::{TimeZone, Utc};
-use contract::id::DesignId;
-use contract::scan::MailpieceCode;
 use design::{
     Colour, ElementFrame, Font, Glyph, GlyphRun, ImageFit, ItemDrawing, LaidOutPage, PageItem,
     PageRect, Product, ShapeElement, ShapeOutline, Side,
 };
+use model::id::DesignId;
+use model::scan::MailpieceCode;
 use print::{
     AddressSide, Barcode, PictureError, PictureStore, PressError, PressFileWriter, PressMailpiece,
     PressMailpieceError, PressSettings, ProofCrop, proof,

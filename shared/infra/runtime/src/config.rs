@@ -418,7 +418,7 @@ impl Config {
         if slots.contains(&0) || self.database.pool_size == 0 {
             return refuse("concurrencies and database.pool_size must be one or more");
         }
-        if self.gateway.body_memory_bytes < contract::limits::BODY_BYTES {
+        if self.gateway.body_memory_bytes < model::limits::BODY_BYTES {
             return refuse(
                 "gateway.body_memory_bytes must hold one body of the largest size at least",
             );

@@ -7,7 +7,7 @@ use axum::extract::{MatchedPath, Request};
 use axum::http::{Method, StatusCode};
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
-use contract::id::TeamId;
+use model::id::TeamId;
 use tracing::{Instrument, Span};
 
 use crate::trace::RequestIdentity;

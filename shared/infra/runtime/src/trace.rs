@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use axum::http::{Extensions, HeaderMap, HeaderValue};
 use axum::response::Response;
-use contract::id::{RequestId, TeamId};
+use model::id::{RequestId, TeamId};
 use opentelemetry::trace::{SpanContext, SpanId, TraceFlags, TraceId, TraceState};
 use queue::QueueCall;
 use rand::RngExt;

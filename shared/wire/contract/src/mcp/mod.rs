@@ -15,10 +15,10 @@ mod tool;
 pub use formulas::{
     CampaignUse, CheckAnswer, CheckArguments, ColumnKindName, ColumnView, ColumnsAnswer, DesignUse,
     ExplainAnswer, ExplainArguments, FORMULA_PAGE_COLUMNS, FORMULAS_INSTRUCTIONS, FORMULAS_SERVER,
-    FormulaChangeView, FormulaContext, FormulaError, FormulaProblem, FormulaTool, FormulaUses,
-    FunctionsAnswer, FunctionsArguments, ListColumnsArguments, PREVIEW_ROWS, PREVIEW_ROWS_DEFAULT,
-    PreviewAnswer, PreviewArguments, PreviewRow, PreviewSource, SaveAnswer, SaveArguments,
-    SaveOutcome, page_length, read_arguments,
+    FormulaChangeView, FormulaError, FormulaProblem, FormulaTool, FormulaUses, FunctionsAnswer,
+    FunctionsArguments, ListColumnsArguments, PREVIEW_ROWS, PREVIEW_ROWS_DEFAULT, PreviewAnswer,
+    PreviewArguments, PreviewRow, PreviewSource, SaveAnswer, SaveArguments, SaveOutcome,
+    page_length, read_arguments,
 };
 pub use id_scan::RequestIdFinder;
 pub use integrations::{INTEGRATIONS_INSTRUCTIONS, INTEGRATIONS_SERVER, IntegrationTool};

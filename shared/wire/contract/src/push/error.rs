@@ -1,5 +1,6 @@
 //! Why a push API request failed (contract: Errors, Push API).
 
+use model::idempotency::IdempotencyKeyError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -174,6 +175,15 @@ pub enum PushError {
         "The request was not finished in time. Retry it with the same Idempotency-Key: it is done once."
     )]
     DeadlinePassed,
+}
+
+impl From<IdempotencyKeyError> for PushError {
+    fn from(error: IdempotencyKeyError) -> Self {
+        match error {
+            IdempotencyKeyError::Empty => Self::MissingIdempotencyKey,
+            IdempotencyKeyError::Unusable => Self::InvalidIdempotencyKey,
+        }
+    }
 }
 
 impl PushError {

@@ -32,6 +32,6 @@ pub use read::{
 pub use standing::{IntegrationReadiness, OperationNames, PUSH_API};
 pub use sync::{
     BeginAnswer, BeginSyncRequest, CompleteAnswer, CompleteSyncRequest, DeclareAnswer, OpenSync,
-    PushContext, SyncMode, SyncStatus, ValidatedComplete, timestamp,
+    SyncMode, SyncStatus, ValidatedComplete, timestamp,
 };
 pub use values::{ContactFingerprint, ContactValues};

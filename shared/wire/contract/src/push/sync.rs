@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::id::{IntegrationId, SyncId};
-use crate::idempotency::{IdempotencyKey, RequestHash};
+use crate::id::SyncId;
+use crate::idempotency::RequestHash;
 use crate::push::PushError;
 use crate::push::body::{read_optional_object, string};
 
@@ -123,15 +123,6 @@ pub struct DeclareAnswer {
     pub added: usize,
     /// Keys of declared fields that this declaration does not mention.
     pub no_longer_sent: Vec<String>,
-}
-
-/// What the gateway found out about a request before it asks a syncer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PushContext {
-    /// The key's integration.
-    pub integration_id: IntegrationId,
-    /// The key of a request that changes something; `None` when it is to be validated only, or needs none.
-    pub idempotency_key: Option<IdempotencyKey>,
 }
 
 impl SyncMode {

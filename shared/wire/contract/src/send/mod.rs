@@ -1,6 +1,5 @@
 //! POST /api/v1/recipients: the request, its answer and its errors.
 
-mod context;
 mod error;
 mod request;
 mod response;
@@ -11,7 +10,6 @@ mod validation;
 /// answer that is given again has none.
 pub const COST_HEADER: &str = "x-cost-cents";
 
-pub use context::{SendContext, SendReplyContext};
 pub use error::SendError;
 pub use request::{
     SendRequest, SendRequestError, SentRecipient, api_key_in, check, fingerprint, parse,

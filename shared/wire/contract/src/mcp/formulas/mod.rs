@@ -5,9 +5,7 @@ mod arguments;
 mod error;
 mod schemas;
 
-use crate::id::ApiKeyId;
 use crate::mcp::{McpTool, ServerInfo, ToolAnnotations};
-use serde::{Deserialize, Serialize};
 
 pub use answers::{
     CampaignUse, CheckAnswer, ColumnKindName, ColumnView, ColumnsAnswer, DesignUse, ExplainAnswer,
@@ -36,17 +34,6 @@ pub const FORMULAS_INSTRUCTIONS: &str = "Works on the formula columns of a team'
     written by its name, in braces when the name has spaces or signs: {Favourite plant}. Call list_columns and \
     list_functions to see what there is, check_formula while you write, preview_formula to see results, then \
     save_formula. Before you change a formula that exists, call explain_formula to see what uses it.";
-
-/// What the gateway found out about a call before it asks a mailer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FormulaContext {
-    /// The key that the client holds.
-    pub key_id: ApiKeyId,
-    /// Whether the key opens more than formulas, and so shows people as they are. A gateway that does not say so asks for
-    /// one that does not.
-    #[serde(default)]
-    pub is_full_access: bool,
-}
 
 /// A tool of the Formula server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -50,15 +50,6 @@ impl FromStr for IdempotencyKey {
     }
 }
 
-impl From<IdempotencyKeyError> for crate::push::PushError {
-    fn from(error: IdempotencyKeyError) -> Self {
-        match error {
-            IdempotencyKeyError::Empty => Self::MissingIdempotencyKey,
-            IdempotencyKeyError::Unusable => Self::InvalidIdempotencyKey,
-        }
-    }
-}
-
 impl RequestHash {
     /// Of a request that is told by its kind and a few words, `None` for one that was left out.
     pub fn of_words(kind: &str, words: &[Option<&str>]) -> Self {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::idempotency::IdempotencyKey;
+use model::idempotency::IdempotencyKey;
 
 /// The context of a send's call. One that says nothing is written as an empty text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

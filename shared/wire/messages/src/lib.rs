@@ -4,6 +4,14 @@
 //! gateway found out about it travels in the message's headers. The type names a version: a worker
 //! parks what it does not know.
 
+mod formula;
+mod push;
+mod send;
+
+pub use formula::FormulaContext;
+pub use push::PushContext;
+pub use send::{SendContext, SendReplyContext};
+
 /// The queues of calls: those whose messages want a reply.
 pub const CALL_QUEUES: &[&str] = &[SEND_QUEUE, PUSH_QUEUE, FORMULA_QUEUE];
 
@@ -11,7 +19,7 @@ pub const CALL_QUEUES: &[&str] = &[SEND_QUEUE, PUSH_QUEUE, FORMULA_QUEUE];
 pub const SEND_QUEUE: &str = "send";
 
 /// Type of a message on [`SEND_QUEUE`]; the body is that of POST /api/v1/recipients, the context a
-/// [`crate::send::SendContext`].
+/// [`SendContext`].
 pub const SEND_V1: &str = "send.v1";
 
 /// Type of a message on [`SEND_QUEUE`]; the body is that of POST /api/v1/recipients, to be checked and no more.
@@ -21,7 +29,7 @@ pub const SEND_VALIDATE_V1: &str = "send_validate.v1";
 pub const PUSH_QUEUE: &str = "push";
 
 /// Type of a message on [`PUSH_QUEUE`]; the body is that of POST schema, the context a
-/// [`crate::push::PushContext`], as of the other types of this queue.
+/// [`PushContext`], as of the other types of this queue.
 pub const DECLARE_V1: &str = "declare.v1";
 
 /// Type of a message on [`PUSH_QUEUE`]; the body is that of POST sync.
@@ -40,7 +48,7 @@ pub const COMPLETE_V1: &str = "complete.v1";
 pub const COMPLETE_VALIDATE_V1: &str = "complete_validate.v1";
 
 /// The queue that mailers take calls of formula tools from. The type is the tool's name and version
-/// ([`crate::mcp::FormulaTool::message_kind`]), the body its arguments, the context a [`crate::mcp::FormulaContext`].
+/// (`contract::mcp::FormulaTool::message_kind`), the body its arguments, the context a [`FormulaContext`].
 pub const FORMULA_QUEUE: &str = "formula";
 
 /// Type of a reply whose body is the stored answer of an earlier attempt.

@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use formula::functions;
 
-const PAGE: &str = include_str!("../../../../docs/formulas.md");
+const PAGE: &str = include_str!("../../../../docs/reference/functions.md");
 const BEGIN: &str = "<!-- functions -->\n";
 const END: &str = "<!-- /functions -->";
 

@@ -2,7 +2,7 @@
 
     compare.py PILLARBOX NAME=FILE[,FILE...]... [--most COUNT] [--misses FILE]
 
-PILLARBOX is the built program, each FILE labelled addresses in usaddress' XML. Prints the tables of docs/addresses.md.
+PILLARBOX is the built program, each FILE labelled addresses in usaddress' XML. Prints the tables of docs/reference/address-accuracy.md.
 """
 
 import argparse

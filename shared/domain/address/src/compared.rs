@@ -1,5 +1,5 @@
 //! What of an address is compared. Spellings that Publication 28 or everyday use takes for one and the same become one
-//! here; what prints stays as it was sent. `docs/addresses.md` lists the decisions.
+//! here; what prints stays as it was sent. `docs/reference/addresses.md` lists the decisions.
 
 use crate::{
     delivery::{SecondaryUnit, push_part},

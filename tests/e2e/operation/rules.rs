@@ -1,6 +1,6 @@
 //! The files in `deploy` and `docs` that speak of metrics.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use promql_parser::label::MatchOp;
@@ -58,6 +58,25 @@ fn file(path: &str) -> String {
         .join("..")
         .join(path);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Where the pages with a section for each alert are.
+const RUNBOOK: &str = "docs/operate/runbook";
+
+/// The runbook's pages: their file's name and their text.
+fn runbook_pages() -> Vec<(String, String)> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("..")
+        .join(RUNBOOK);
+    folder
+        .read_dir()
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .map(|name| {
+            let text = file(&format!("{RUNBOOK}/{name}"));
+            (name, text)
+        })
+        .collect()
 }
 
 fn yaml(path: &str) -> Value {
@@ -142,16 +161,30 @@ pub(super) fn queries() -> Vec<Query> {
 
 #[test]
 fn each_alert_has_its_section_in_the_runbook_and_each_section_its_alert() {
-    let runbook = file("docs/runbook.md");
-    let sections: BTreeSet<&str> = runbook
-        .lines()
-        .filter_map(|line| line.strip_prefix("### "))
-        .filter(|name| name.starts_with("Pillarbox"))
+    let sections: Vec<(String, String)> = runbook_pages()
+        .into_iter()
+        .flat_map(|(page, text)| {
+            let names: Vec<String> = text
+                .lines()
+                .filter_map(|line| line.strip_prefix("### "))
+                .filter(|name| name.starts_with("Pillarbox"))
+                .map(str::to_owned)
+                .collect();
+            names.into_iter().map(move |name| (name, page.clone()))
+        })
         .collect();
+    let pages: BTreeMap<&str, &str> = sections
+        .iter()
+        .map(|(name, page)| (name.as_str(), page.as_str()))
+        .collect();
+    assert_eq!(pages.len(), sections.len(), "an alert has two sections");
     let alerts = alerts();
     for alert in &alerts {
         let name = alert["alert"].as_str().unwrap();
-        let link = format!("docs/runbook.md#{}", name.to_lowercase());
+        let page = pages
+            .get(name)
+            .unwrap_or_else(|| panic!("{name} has no section in {RUNBOOK}"));
+        let link = format!("{RUNBOOK}/{page}#{}", name.to_lowercase());
         assert_eq!(alert["annotations"]["runbook_url"], link.as_str());
         assert!(
             ["page", "ticket"].contains(&alert["labels"]["severity"].as_str().unwrap()),
@@ -168,27 +201,29 @@ fn each_alert_has_its_section_in_the_runbook_and_each_section_its_alert() {
         .iter()
         .map(|alert| alert["alert"].as_str().unwrap())
         .collect();
+    let sections: BTreeSet<&str> = pages.into_keys().collect();
     assert_eq!(names, sections);
 }
 
 #[test]
 fn each_section_of_the_runbook_says_what_it_means_what_to_look_at_and_what_to_do() {
-    let runbook = file("docs/runbook.md");
-    for section in runbook
-        .split("\n### ")
-        .skip(1)
-        .filter(|section| section.starts_with("Pillarbox"))
-    {
-        let (name, text) = section.split_once('\n').unwrap();
-        for part in ["**Means.**", "**Look.**", "**Do.**"] {
-            assert!(text.contains(part), "{name} lacks {part}");
+    for (_, runbook) in runbook_pages() {
+        for section in runbook
+            .split("\n### ")
+            .skip(1)
+            .filter(|section| section.starts_with("Pillarbox"))
+        {
+            let (name, text) = section.split_once('\n').unwrap();
+            for part in ["**Means.**", "**Look.**", "**Do.**"] {
+                assert!(text.contains(part), "{name} lacks {part}");
+            }
         }
     }
 }
 
 #[test]
 fn the_documentation_has_every_metric_with_its_labels() {
-    let page = file("docs/operation.md");
+    let page = file("docs/reference/metrics.md");
     let listed: Vec<Vec<&str>> = page
         .lines()
         .filter(|line| line.starts_with("| `pillarbox_"))

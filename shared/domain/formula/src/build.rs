@@ -1,4 +1,4 @@
-//! From CEL's syntax tree to ours: names are found, types checked, chains of operators made flat.
+//! From what is written to what is run: names are found, types checked, chains of operators made flat.
 
 mod blank;
 mod call;
@@ -8,14 +8,13 @@ use std::collections::HashMap;
 
 use audience::fold_name;
 use blank::IgnoredBlank;
-use cel::common::ast::{CallExpr, Expr, IdedExpr, LiteralValue};
 
 use crate::limits::{MAX_DEPTH, MAX_PROBLEMS};
 use crate::nearest::nearest;
 use crate::node::{ColumnUse, ExpressionNode};
-use crate::parse::CelSyntaxTree;
 use crate::problem::{FormulaDiagnostic, SourceSpan};
-use crate::scan::TokenKind;
+use crate::scan::{FormulaToken, TokenKind};
+use crate::syntax::{SyntaxKind, SyntaxNode};
 use crate::value::ValueType;
 use crate::{InputColumn, function};
 
@@ -38,15 +37,14 @@ pub(crate) struct ExpressionTree {
 /// Columns by folded name.
 pub(crate) type ColumnsByName<'a> = HashMap<String, &'a InputColumn>;
 
-/// Builds the tree, on a thread whose stack holds the recursion over a formula's chains.
+/// Builds the tree.
 pub(crate) fn build(
-    syntax: &CelSyntaxTree<'_>,
+    syntax: &SyntaxNode<'_>,
     source: &str,
     columns: &ColumnsByName<'_>,
 ) -> Result<ExpressionTree, Vec<FormulaDiagnostic>> {
     let chars: Vec<char> = source.chars().collect();
     let mut builder = TreeBuilder {
-        syntax,
         source: &chars,
         columns,
         used: Vec::new(),
@@ -55,12 +53,9 @@ pub(crate) fn build(
         overlooked: Vec::new(),
         warnings: Vec::new(),
     };
-    let built = builder.expression(&syntax.root);
+    let built = builder.expression(syntax);
     if built.node.depth() > MAX_DEPTH {
-        let message = format!(
-            "The formula is nested more than {MAX_DEPTH} deep; IFS and SWITCH hold many cases side by side."
-        );
-        builder.report(built.span.problem(message));
+        builder.report(FormulaDiagnostic::too_deep(built.span));
     }
     if builder.problems.is_empty() {
         let warnings = builder.take_warnings();
@@ -75,7 +70,6 @@ pub(crate) fn build(
 }
 
 struct TreeBuilder<'a> {
-    syntax: &'a CelSyntaxTree<'a>,
     source: &'a [char],
     columns: &'a ColumnsByName<'a>,
     used: Vec<String>,
@@ -96,7 +90,7 @@ impl TreeBuilder<'_> {
     }
 
     /// An expression that is looked at only where these columns are not blank.
-    fn expression_where(&mut self, known: &[String], expression: &IdedExpr) -> TypedNode {
+    fn expression_where(&mut self, known: &[String], expression: &SyntaxNode<'_>) -> TypedNode {
         let before = self.overlooked.len();
         let built = self.expression(expression);
         let mut inside = self.overlooked.split_off(before);
@@ -144,52 +138,35 @@ impl TreeBuilder<'_> {
             .collect()
     }
 
-    fn expression(&mut self, expression: &IdedExpr) -> TypedNode {
-        let span = self.syntax.span(expression.id);
-        match &expression.expr {
-            Expr::Literal(literal) => self.literal(literal, span),
-            Expr::Ident(name) => self.column(name),
-            Expr::Call(call) => self.call(call, span),
-            Expr::List(_) => {
-                self.refuse(span.problem("A list stands only behind in, as in state in [\"TX\", \"OK\"]."))
-            }
-            Expr::Select(_) => self.refuse(span.problem(
+    fn expression(&mut self, expression: &SyntaxNode<'_>) -> TypedNode {
+        let span = expression.span;
+        let constant = |node, of| TypedNode { node, of, span };
+        match &expression.kind {
+            SyntaxKind::Number(number) => constant(ExpressionNode::number(*number), ValueType::Number),
+            SyntaxKind::Text(text) => constant(ExpressionNode::text(text), ValueType::Text),
+            SyntaxKind::YesNo(yes) => constant(ExpressionNode::yes_no(*yes), ValueType::YesNo),
+            SyntaxKind::Null => constant(ExpressionNode::Blank, ValueType::Blank),
+            SyntaxKind::Column(token) => self.column(token),
+            SyntaxKind::Call(name, arguments) => self.function(name, arguments),
+            SyntaxKind::Negate(one) => self.negated(one, span),
+            SyntaxKind::Not(one) => self.denied(one, span),
+            SyntaxKind::Sum(first, links) => self.sum(first, links),
+            SyntaxKind::Product(first, links) => self.product(first, links),
+            SyntaxKind::Compare(comparison, both) => self.compare(*comparison, both, span),
+            SyntaxKind::OneOf(both) => self.one_of(both),
+            SyntaxKind::All(conditions) => self.conditions(conditions, true),
+            SyntaxKind::Any(conditions) => self.conditions(conditions, false),
+            SyntaxKind::Choice(parts) => self.choice(parts),
+            SyntaxKind::List(_) => self.refuse(
+                span.problem("A list stands only behind in, as in state in [\"TX\", \"OK\"]."),
+            ),
+            SyntaxKind::Member => self.refuse(span.problem(
                 "A point stands only in numbers; a column with a point in its name is written {a.b}.",
             )),
-            Expr::Unspecified | Expr::Comprehension(_) | Expr::Map(_) | Expr::Struct(_) => {
-                self.refuse(span.problem("This has no meaning in a formula."))
-            }
         }
     }
 
-    fn literal(&mut self, literal: &LiteralValue, span: SourceSpan) -> TypedNode {
-        let (node, of) = match literal {
-            LiteralValue::Boolean(yes) => (ExpressionNode::yes_no(*yes.inner()), ValueType::YesNo),
-            LiteralValue::Double(number) => {
-                (ExpressionNode::number(*number.inner()), ValueType::Number)
-            }
-            // All numbers are of one kind, exact up to 2^53.
-            LiteralValue::Int(number) => (
-                ExpressionNode::number(*number.inner() as f64),
-                ValueType::Number,
-            ),
-            LiteralValue::UInt(number) => (
-                ExpressionNode::number(*number.inner() as f64),
-                ValueType::Number,
-            ),
-            LiteralValue::String(text) => (ExpressionNode::text(text.inner()), ValueType::Text),
-            LiteralValue::Null => (ExpressionNode::Blank, ValueType::Blank),
-            LiteralValue::Bytes(_) => {
-                return self.refuse(span.problem("This has no meaning in a formula."));
-            }
-        };
-        TypedNode { node, of, span }
-    }
-
-    fn column(&mut self, placeholder: &str) -> TypedNode {
-        let Some(token) = self.syntax.token(placeholder) else {
-            return self.refuse(SourceSpan::at(0).problem("This has no meaning in a formula."));
-        };
+    fn column(&mut self, token: &FormulaToken) -> TypedNode {
         let (span, is_braced) = (token.span, matches!(token.kind, TokenKind::Braced(_)));
         let name = match &token.kind {
             TokenKind::Braced(name) => name.trim().to_owned(),
@@ -232,15 +209,6 @@ impl TreeBuilder<'_> {
                 .problem(format!("{message} Did you mean {}?", spelling(near)))
                 .suggesting(spelling(near)),
             None => span.problem(format!("{message} A text stands in quotes.")),
-        }
-    }
-
-    fn call(&mut self, call: &CallExpr, span: SourceSpan) -> TypedNode {
-        match call.func_name.strip_prefix('f') {
-            Some(position) if position.bytes().all(|digit| digit.is_ascii_digit()) => {
-                self.function(call)
-            }
-            _ => self.operator(call, span),
         }
     }
 }

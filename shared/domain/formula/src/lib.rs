@@ -1,7 +1,7 @@
 //! Formula columns: the language, its functions and its bounds. Everything here is pure.
 //!
-//! The language is CEL (Common Expression Language) in its operators and literals, read by the
-//! `cel` crate's parser, with functions under the names that spreadsheets made familiar. A formula
+//! The language is CEL (Common Expression Language) in its operators and literals, with functions
+//! under the names that spreadsheets made familiar. A formula
 //! is [compiled](compile) once against the team's columns and then asked once per row. It is
 //! total: what goes wrong in a row is a blank with a [`BlankReason`]. It is bounded: see [`limits`].
 
@@ -20,6 +20,7 @@ mod row;
 mod scan;
 mod shape;
 mod sheet;
+mod syntax;
 mod value;
 
 pub use outcome::{BlankReason, EvaluatedCell};
@@ -144,8 +145,8 @@ fn compile_among(
 ) -> Result<Formula, Vec<FormulaDiagnostic>> {
     let tokens = scan::scan(source)?;
     shape::check(&tokens, &|name| columns.contains_key(&fold_name(name)))?;
-    let rewritten = parse::CelSource::new(&tokens);
-    let tree = rewritten.parse(|syntax| build::build(syntax, source, columns))?;
+    let syntax = parse::parse(&tokens).map_err(|problem| vec![problem])?;
+    let tree = build::build(&syntax, source, columns)?;
     Ok(Formula {
         root: Arc::new(tree.root),
         columns: tree.columns,

@@ -9,6 +9,9 @@ pub const MAX_NESTING: usize = 32;
 /// Deepest tree of a compiled formula. It is walked by recursion, so this also bounds the stack: a level
 /// takes about 2 KiB in a debug build, and [`MAX_CHAIN`] trees half of a test thread's 2 MiB.
 pub const MAX_DEPTH: usize = 64;
+/// Deepest tree of a formula as it is written. Brackets around what joins a chain anyway go when it is compiled, so that
+/// no formula within [`MAX_DEPTH`] is over this.
+pub const MAX_SYNTAX_LEVELS: usize = MAX_DEPTH + MAX_NESTING;
 /// Most problems that are reported of one formula.
 pub const MAX_PROBLEMS: usize = 10;
 /// Longest name of a formula column, in characters.
@@ -36,7 +39,3 @@ pub const MAX_PATTERNS: usize = 4;
 pub const PATTERN_SIZES: [(usize, u32); 3] = [(4 << 10, 1), (16 << 10, 4), (64 << 10, 16)];
 /// Bytes of text that a search goes through for the steps of its pattern. Replacing takes a search for every match.
 pub const PATTERN_BYTES_PER_STEPS: u32 = 16;
-
-/// Stack of the thread that reads a formula, in bytes of address space. The parser takes up to 45 KiB a
-/// level when it is not optimised, and a chain of [`MAX_TOKENS`] operators nests half as deep.
-pub const PARSER_STACK_BYTES: usize = 64 << 20;

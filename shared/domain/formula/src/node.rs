@@ -1,6 +1,6 @@
 //! A compiled formula: a tree whose types were checked, small and flat.
 //!
-//! CEL's engine evaluates its own tree too, but with its own idea of types: it joins no number to a text, compares
+//! An engine for CEL would evaluate a tree too, but with its own idea of types: it joins no number to a text, compares
 //! nothing with a blank and looks functions up by name each time. This tree is what the rules of
 //! formulas need, and takes about a tenth of the time.
 

@@ -1,152 +1,366 @@
-//! From tokens to CEL's syntax tree, with CEL's own parser.
+//! From tokens to a syntax tree.
 //!
-//! The parser gets the tokens in ASCII on one line, with `c7` for a column and `f7` for a function, where 7 is
-//! the position of the token. So no name meets CEL's reserved words or its macros, and every node leads back to its place.
+//! The grammar is that of CEL's operators, without its maps, messages and macros. From the loosest to the tightest:
+//! a choice, `||`, `&&`, comparisons and `in`, sums, products, signs, members and calls. Everything but a choice groups
+//! from left to right.
+//!
+//! One function reads one level. Brackets are all that it recurses over, and [`shape`](crate::shape) has counted them
+//! before; what grows without brackets is read in loops.
 
-use cel::Env;
-use cel::common::ast::{IdedExpr, SourceInfo};
-
-use crate::limits::PARSER_STACK_BYTES;
+use crate::limits::MAX_SYNTAX_LEVELS;
+use crate::node::{AdditiveOperator, ComparisonOperator, MultiplicativeOperator};
 use crate::problem::{FormulaDiagnostic, SourceSpan};
-use crate::scan::{FormulaToken, TokenKind};
+use crate::scan::{FormulaToken, TokenKind, read_number};
 use crate::shape::{is_called, is_in};
+use crate::syntax::{ChainLink, SyntaxKind, SyntaxNode};
 
-/// Tokens as the parser gets them.
-pub(crate) struct CelSource<'a> {
-    pub(crate) tokens: &'a [FormulaToken],
-    text: String,
-    /// Where each token begins in `text`.
-    starts: Vec<usize>,
+const COMPARISONS: [(&str, ComparisonOperator); 6] = [
+    ("==", ComparisonOperator::Equal),
+    ("!=", ComparisonOperator::NotEqual),
+    ("<", ComparisonOperator::Less),
+    ("<=", ComparisonOperator::LessOrEqual),
+    (">", ComparisonOperator::Greater),
+    (">=", ComparisonOperator::GreaterOrEqual),
+];
+
+const ADDITIVE: [(&str, AdditiveOperator); 2] = [
+    ("+", AdditiveOperator::Plus),
+    ("-", AdditiveOperator::Minus),
+];
+
+const MULTIPLICATIVE: [(&str, MultiplicativeOperator); 3] = [
+    ("*", MultiplicativeOperator::Times),
+    ("/", MultiplicativeOperator::Over),
+    ("%", MultiplicativeOperator::Modulo),
+];
+
+type Parsed<'a> = Result<SyntaxNode<'a>, FormulaDiagnostic>;
+
+/// Reads tokens whose [`shape`](crate::shape) is in order. What can still be wrong is a choice that lacks a half, and a
+/// sign, a comma or a point where it has no meaning.
+pub(crate) fn parse(tokens: &[FormulaToken]) -> Parsed<'_> {
+    let mut parser = FormulaParser { tokens, at: 0 };
+    let root = parser.choice()?;
+    match parser.peek() {
+        None => Ok(root),
+        Some(rest) => Err(misplaced(rest)),
+    }
 }
 
-/// A syntax tree with the way back to the source.
-pub(crate) struct CelSyntaxTree<'a> {
-    pub(crate) root: IdedExpr,
-    pub(crate) source: &'a CelSource<'a>,
-    info: SourceInfo,
+struct FormulaParser<'a> {
+    tokens: &'a [FormulaToken],
+    at: usize,
 }
 
-impl<'a> CelSource<'a> {
-    /// Writes the tokens for CEL.
-    pub(crate) fn new(tokens: &'a [FormulaToken]) -> Self {
-        let (mut text, mut starts) = (String::new(), Vec::with_capacity(tokens.len()));
-        for at in 0..tokens.len() {
-            starts.push(text.len());
-            text.push_str(&written(tokens, at));
-            text.push(' ');
-        }
-        Self {
-            tokens,
-            text,
-            starts,
+impl<'a> FormulaParser<'a> {
+    fn peek(&self) -> Option<&'a FormulaToken> {
+        self.tokens.get(self.at)
+    }
+
+    /// Whether this symbol comes next.
+    fn is_next(&self, symbol: &str) -> bool {
+        self.peek().is_some_and(|token| token.is(symbol))
+    }
+
+    /// The next token, when it is this symbol.
+    fn take(&mut self, symbol: &str) -> Option<&'a FormulaToken> {
+        let token = self.peek().filter(|token| token.is(symbol))?;
+        self.at += 1;
+        Some(token)
+    }
+
+    /// The next operator, when it is one of these.
+    fn take_operator<Operator: Copy>(
+        &mut self,
+        operators: &[(&str, Operator)],
+    ) -> Option<(Operator, SourceSpan)> {
+        let token = self.peek()?;
+        let (_, operator) = operators.iter().find(|(symbol, _)| token.is(symbol))?;
+        self.at += 1;
+        Some((*operator, token.span))
+    }
+
+    /// A problem of the next token, or of the last one.
+    fn misplaced(&self) -> FormulaDiagnostic {
+        match self.peek().or(self.tokens.last()) {
+            Some(token) => misplaced(token),
+            None => SourceSpan::at(0).problem("The formula is empty."),
         }
     }
 
-    /// Parses with a stack that is deep enough for any formula, calls `then` with the tree there, and drops the
-    /// tree there. A panic of the parser is a problem of the formula.
-    pub(crate) fn parse<T: Send>(
-        &self,
-        then: impl FnOnce(&CelSyntaxTree<'_>) -> Result<T, Vec<FormulaDiagnostic>> + Send,
-    ) -> Result<T, Vec<FormulaDiagnostic>> {
-        let unreadable = |what: &str| {
-            vec![SourceSpan::at(0).problem(format!("The formula cannot be read: {what}."))]
-        };
-        std::thread::scope(|scope| {
-            let thread = std::thread::Builder::new()
-                .name("formula".to_owned())
-                .stack_size(PARSER_STACK_BYTES);
-            let spawned = thread.spawn_scoped(scope, || {
-                let syntax = self.syntax()?;
-                then(&syntax)
-            });
-            match spawned.map(std::thread::ScopedJoinHandle::join) {
-                Ok(Ok(result)) => result,
-                Ok(Err(_)) => Err(unreadable("the parser gave up")),
-                Err(_) => Err(unreadable("the machine is out of threads, try again")),
-            }
+    /// A node above others, of which the highest has so many levels.
+    fn node(&self, kind: SyntaxKind<'a>, span: SourceSpan, below: usize) -> Parsed<'a> {
+        if below >= MAX_SYNTAX_LEVELS {
+            return Err(FormulaDiagnostic::too_deep(self.whole()));
+        }
+        Ok(SyntaxNode {
+            kind,
+            span,
+            height: below + 1,
         })
     }
 
-    fn syntax(&self) -> Result<CelSyntaxTree<'_>, Vec<FormulaDiagnostic>> {
-        // No macros: a formula has no loops.
-        let parser = Env::default().with_optional_support(false).parser();
-        match parser.parse_with_source_info(&self.text) {
-            Ok((root, info)) => Ok(CelSyntaxTree {
-                root,
-                source: self,
-                info,
-            }),
-            Err(errors) => {
-                let first = errors
-                    .errors
-                    .first()
-                    .and_then(|error| usize::try_from(error.pos.1 - 1).ok());
-                // With operators and brackets in order, what is left to go wrong is mostly half a choice.
-                let choice = self
-                    .tokens
-                    .iter()
-                    .find(|token| token.is("?") || token.is(":"));
-                let token = choice
-                    .or_else(|| self.token_at(first?))
-                    .or(self.tokens.last());
-                Err(token.map(misplaced).into_iter().collect())
+    fn whole(&self) -> SourceSpan {
+        match self.tokens {
+            [first, .., last] => first.span.to(last.span),
+            [only] => only.span,
+            [] => SourceSpan::at(0),
+        }
+    }
+
+    /// `condition ? value : other`, where the other may be a choice again; in the middle one stands in brackets.
+    fn choice(&mut self) -> Parsed<'a> {
+        let mut chosen = Vec::new();
+        let mut last = self.any()?;
+        while let Some(question) = self.take("?") {
+            let value = self.any()?;
+            if self.take(":").is_none() {
+                let place = self.peek().filter(|next| next.is("?"));
+                return Err(misplaced(place.unwrap_or(question)));
+            }
+            chosen.push((question.span, last, value));
+            if chosen.len() > MAX_SYNTAX_LEVELS {
+                return Err(FormulaDiagnostic::too_deep(self.whole()));
+            }
+            last = self.any()?;
+        }
+        for (question, condition, value) in chosen.into_iter().rev() {
+            let below = condition.height.max(value.height).max(last.height);
+            let kind = SyntaxKind::Choice(Box::new([condition, value, last]));
+            last = self.node(kind, question, below)?;
+        }
+        Ok(last)
+    }
+
+    fn any(&mut self) -> Parsed<'a> {
+        self.conditions("||", Self::all, SyntaxKind::Any)
+    }
+
+    fn all(&mut self) -> Parsed<'a> {
+        self.conditions("&&", Self::comparison, SyntaxKind::All)
+    }
+
+    /// Conditions with this symbol between them, or what stands alone.
+    fn conditions(
+        &mut self,
+        symbol: &str,
+        tighter: impl Fn(&mut Self) -> Parsed<'a>,
+        kind: impl Fn(Vec<SyntaxNode<'a>>) -> SyntaxKind<'a>,
+    ) -> Parsed<'a> {
+        let first = tighter(self)?;
+        let Some(sign) = self.take(symbol) else {
+            return Ok(first);
+        };
+        let mut operands = vec![first, tighter(self)?];
+        while self.take(symbol).is_some() {
+            operands.push(tighter(self)?);
+        }
+        let below = highest(operands.iter());
+        self.node(kind(operands), sign.span, below)
+    }
+
+    fn comparison(&mut self) -> Parsed<'a> {
+        let mut left = self.sum()?;
+        loop {
+            let (comparison, sign) = match self.peek() {
+                Some(token) if is_in(token) => {
+                    self.at += 1;
+                    (None, token.span)
+                }
+                _ => match self.take_operator(&COMPARISONS) {
+                    Some((comparison, sign)) => (Some(comparison), sign),
+                    None => return Ok(left),
+                },
+            };
+            let right = self.sum()?;
+            let below = left.height.max(right.height);
+            let both = Box::new([left, right]);
+            let kind = match comparison {
+                Some(comparison) => SyntaxKind::Compare(comparison, both),
+                None => SyntaxKind::OneOf(both),
+            };
+            left = self.node(kind, sign, below)?;
+        }
+    }
+
+    fn sum(&mut self) -> Parsed<'a> {
+        self.chain(&ADDITIVE, Self::product, SyntaxKind::Sum)
+    }
+
+    fn product(&mut self) -> Parsed<'a> {
+        self.chain(&MULTIPLICATIVE, Self::signed, SyntaxKind::Product)
+    }
+
+    /// Operands with any of these operators between them, or what stands alone.
+    fn chain<Operator: Copy>(
+        &mut self,
+        operators: &[(&str, Operator)],
+        tighter: impl Fn(&mut Self) -> Parsed<'a>,
+        kind: impl Fn(Box<SyntaxNode<'a>>, Vec<ChainLink<'a, Operator>>) -> SyntaxKind<'a>,
+    ) -> Parsed<'a> {
+        let first = tighter(self)?;
+        let mut links: Vec<ChainLink<'a, Operator>> = Vec::new();
+        while let Some((operator, sign)) = self.take_operator(operators) {
+            let operand = tighter(self)?;
+            links.push(ChainLink {
+                operator,
+                sign,
+                operand,
+            });
+        }
+        let Some(sign) = links.first().map(|link| link.sign) else {
+            return Ok(first);
+        };
+        let below = highest(links.iter().map(|link| &link.operand)).max(first.height);
+        self.node(kind(first.into(), links), sign, below)
+    }
+
+    /// Any number of `!`, or of `-`: two of them are none. They do not mix, as one makes conditions and one numbers.
+    /// A single `-` before a number is the number's: `-5.ABS()` is 5.
+    fn signed(&mut self) -> Parsed<'a> {
+        let Some(first) = self
+            .peek()
+            .filter(|token| token.is("!") || token.is("-"))
+            .filter(|_| !self.is_negative_number())
+        else {
+            return self.member();
+        };
+        let is_not = first.is("!");
+        let sign = if is_not { "!" } else { "-" };
+        let mut is_odd = false;
+        while self.is_next(sign) {
+            self.at += 1;
+            is_odd = !is_odd;
+        }
+        let operand = self.member()?;
+        if !is_odd {
+            return Ok(operand);
+        }
+        let below = operand.height;
+        let operand = Box::new(operand);
+        let kind = match is_not {
+            true => SyntaxKind::Not(operand),
+            false => SyntaxKind::Negate(operand),
+        };
+        self.node(kind, first.span, below)
+    }
+
+    /// Whether a `-` comes next that belongs to the number behind it.
+    fn is_negative_number(&self) -> bool {
+        let number = self.tokens.get(self.at + 1);
+        self.is_next("-") && number.is_some_and(|token| token.kind == TokenKind::Number)
+    }
+
+    /// An operand with what is asked of it behind points: `first_name.trim()`.
+    fn member(&mut self) -> Parsed<'a> {
+        let mut node = self.operand()?;
+        while let Some(point) = self.take(".") {
+            let name = self.peek().ok_or_else(|| misplaced(point))?;
+            let is_name = match name.kind {
+                TokenKind::Braced(_) => true,
+                TokenKind::Word => !is_in(name) && literal(name).is_none(),
+                _ => false,
+            };
+            if is_called(self.tokens, self.at) {
+                node = self.call(name, vec![node])?;
+            } else if is_name {
+                self.at += 1;
+                let below = node.height;
+                node = self.node(SyntaxKind::Member, point.span, below)?;
+            } else {
+                return Err(misplaced(name));
             }
         }
+        Ok(node)
     }
 
-    /// The token that begins at or before an offset of the rewritten text.
-    fn token_at(&self, offset: usize) -> Option<&'a FormulaToken> {
-        let behind = self.starts.partition_point(|start| *start <= offset);
-        self.tokens.get(behind.checked_sub(1)?)
-    }
-}
-
-impl CelSyntaxTree<'_> {
-    /// The place of a node: of its operator, its bracket or its literal.
-    pub(crate) fn span(&self, id: u64) -> SourceSpan {
-        let offset = self
-            .info
-            .offset_for(id)
-            .map_or(0, |(start, _)| start as usize);
-        self.source
-            .token_at(offset)
-            .map_or(SourceSpan::at(0), |token| token.span)
-    }
-
-    /// The token that a `c7` or `f7` stands for.
-    pub(crate) fn token(&self, name: &str) -> Option<&FormulaToken> {
-        let at: usize = name.get(1..)?.parse().ok()?;
-        self.source.tokens.get(at)
-    }
-}
-
-fn written(tokens: &[FormulaToken], at: usize) -> String {
-    let token = &tokens[at];
-    match &token.kind {
-        TokenKind::Number
-            if token.source.len() > 15
-                && token.source.bytes().all(|digit| digit.is_ascii_digit()) =>
-        {
-            // Beyond the range of CEL's whole numbers, not of ours.
-            format!("{}.0", token.source)
+    fn operand(&mut self) -> Parsed<'a> {
+        let token = self.peek().ok_or_else(|| self.misplaced())?;
+        if is_called(self.tokens, self.at) {
+            return self.call(token, Vec::new());
         }
-        TokenKind::Number => token.source.clone(),
-        TokenKind::Text(literal) => literal.clone(),
-        TokenKind::Symbol(symbol) => (*symbol).to_owned(),
-        TokenKind::Braced(_) => format!("c{at}"),
-        TokenKind::Word if is_called(tokens, at) => format!("f{at}"),
-        TokenKind::Word if is_in(token) || is_keyword(&token.source) => {
-            token.source.to_ascii_lowercase()
+        if self.is_negative_number() {
+            let number = &self.tokens[self.at + 1];
+            self.at += 2;
+            let value = -read_number(&number.source).ok_or_else(|| misplaced(number))?;
+            return self.node(SyntaxKind::Number(value), token.span.to(number.span), 0);
         }
-        TokenKind::Word => format!("c{at}"),
+        let kind = match &token.kind {
+            TokenKind::Symbol("(") => {
+                self.at += 1;
+                let inside = self.choice()?;
+                self.close(")")?;
+                return Ok(inside);
+            }
+            TokenKind::Symbol("[") => {
+                self.at += 1;
+                let values = self.values("]", Vec::new())?;
+                let below = highest(values.iter());
+                return self.node(SyntaxKind::List(values), token.span, below);
+            }
+            TokenKind::Number => {
+                SyntaxKind::Number(read_number(&token.source).ok_or_else(|| misplaced(token))?)
+            }
+            TokenKind::Text(text) => SyntaxKind::Text(text),
+            TokenKind::Braced(_) => SyntaxKind::Column(token),
+            TokenKind::Word if !is_in(token) => literal(token).unwrap_or(SyntaxKind::Column(token)),
+            TokenKind::Word | TokenKind::Symbol(_) => return Err(misplaced(token)),
+        };
+        self.at += 1;
+        self.node(kind, token.span, 0)
+    }
+
+    /// A function, whose name and bracket come next, with what is already there of its arguments.
+    fn call(&mut self, name: &'a FormulaToken, arguments: Vec<SyntaxNode<'a>>) -> Parsed<'a> {
+        self.at += 2;
+        let arguments = if self.take(")").is_some() {
+            arguments
+        } else {
+            self.values(")", arguments)?
+        };
+        let below = highest(arguments.iter());
+        self.node(SyntaxKind::Call(name, arguments), name.span, below)
+    }
+
+    /// Values with commas between them up to the closing bracket, behind those that are there.
+    fn values(
+        &mut self,
+        closing: &str,
+        mut values: Vec<SyntaxNode<'a>>,
+    ) -> Result<Vec<SyntaxNode<'a>>, FormulaDiagnostic> {
+        values.push(self.choice()?);
+        while self.take(",").is_some() {
+            values.push(self.choice()?);
+        }
+        self.close(closing)?;
+        Ok(values)
+    }
+
+    fn close(&mut self, closing: &str) -> Result<(), FormulaDiagnostic> {
+        match self.take(closing) {
+            Some(_) => Ok(()),
+            None => Err(self.misplaced()),
+        }
     }
 }
 
-/// Whether the word is a literal, in any case: spreadsheets write TRUE.
-fn is_keyword(word: &str) -> bool {
-    ["true", "false", "null"]
-        .iter()
-        .any(|keyword| keyword.eq_ignore_ascii_case(word))
+/// The levels of the highest of some nodes.
+fn highest<'n, 'a: 'n>(nodes: impl Iterator<Item = &'n SyntaxNode<'a>>) -> usize {
+    nodes.map(|node| node.height).max().unwrap_or(0)
+}
+
+/// The literal that a word is, in any case: spreadsheets write TRUE.
+fn literal<'a>(word: &FormulaToken) -> Option<SyntaxKind<'a>> {
+    let is = |literal: &str| word.source.eq_ignore_ascii_case(literal);
+    if is("true") {
+        Some(SyntaxKind::YesNo(true))
+    } else if is("false") {
+        Some(SyntaxKind::YesNo(false))
+    } else if is("null") {
+        Some(SyntaxKind::Null)
+    } else {
+        None
+    }
 }
 
 fn misplaced(token: &FormulaToken) -> FormulaDiagnostic {
@@ -159,3 +373,6 @@ fn misplaced(token: &FormulaToken) -> FormulaDiagnostic {
     };
     token.span.problem(message)
 }
+
+#[cfg(test)]
+mod oracle_tests;

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::limits::MAX_DEPTH;
+
 /// A mistake in a formula. As JSON: `{"offset": 3, "length": 5, "message": "...", "suggestion": "..."}`,
 /// the suggestion only when there is one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -20,6 +22,13 @@ pub struct FormulaDiagnostic {
 }
 
 impl FormulaDiagnostic {
+    /// Of a formula that is nested too deep.
+    pub(crate) fn too_deep(whole: SourceSpan) -> Self {
+        whole.problem(format!(
+            "The formula is nested more than {MAX_DEPTH} deep; IFS and SWITCH hold many cases side by side."
+        ))
+    }
+
     pub(crate) fn suggesting(mut self, suggestion: impl Into<String>) -> Self {
         self.suggestion = Some(suggestion.into());
         self

@@ -1,10 +1,11 @@
 //! From characters to tokens.
 //!
-//! CEL's own parser reads the grammar. This comes first because it knows what people write who come from
-//! spreadsheets, says where it is, and counts before anything recurses.
+//! This knows what people write who come from spreadsheets, says where it is, and counts before anything recurses.
 
 mod literal;
 mod symbol;
+
+pub(crate) use literal::read_number;
 
 use crate::limits::{MAX_PROBLEMS, MAX_SOURCE_CHARS, MAX_TOKENS};
 use crate::problem::{FormulaDiagnostic, SourceSpan};
@@ -12,9 +13,9 @@ use crate::problem::{FormulaDiagnostic, SourceSpan};
 /// What a token is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {
-    /// A number, as CEL writes it.
+    /// A number, which [`read_number`] reads.
     Number,
-    /// A text with its quotes, as CEL writes it, in ASCII on one line.
+    /// A text, without its quotes and with what its escapes stand for.
     Text(String),
     /// The name of a function, or of a column without braces.
     Word,

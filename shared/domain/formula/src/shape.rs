@@ -1,6 +1,6 @@
 //! Does every operator have its values and every bracket its other half?
 //!
-//! CEL's parser would find the same, but its messages speak of grammar rules.
+//! The parser would stop at the first mistake; this one goes on, and knows what was meant.
 
 use crate::limits::{MAX_NESTING, MAX_PROBLEMS};
 use crate::problem::{FormulaDiagnostic, SourceSpan};

@@ -58,7 +58,7 @@ fn survives(source: &str) -> Result<EvaluatedCell, Vec<FormulaDiagnostic>> {
 
 #[test]
 fn long_deep_and_wide_formulas_are_refused_or_run() {
-    let shapes: [(&str, &str, &str); 16] = [
+    let shapes: [(&str, &str, &str); 21] = [
         ("(", "1", ")"),
         ("1+", "1", ""),
         ("", "1", "*1"),
@@ -75,6 +75,11 @@ fn long_deep_and_wide_formulas_are_refused_or_run() {
         ("true&&", "true", ""),
         ("false||", "true", ""),
         ("[", "1", "]"),
+        ("", "last_visit", "+1"),
+        ("\"$\"+(", "last_visit", "+1)"),
+        ("", "member", "==true"),
+        ("", "spend", " in [1]"),
+        ("(true?1:", "1", ")+1"),
     ];
     for (before, middle, after) in shapes {
         for count in [1, 10, 31, 33, 60, 70, 100, 250, 600, 1_000, 2_000, 100_000] {

@@ -206,6 +206,25 @@ fn brackets_and_operators_are_checked_by_their_place() {
             "member ? 1",
             "?|A choice is written condition ? value : other, or IF(condition, value, other).|-",
         ),
+        (
+            "member ? opted_in ? 1 : 2 : 3",
+            "?|A choice is written condition ? value : other, or IF(condition, value, other).|-",
+        ),
+        (
+            "(member ? 1, 2)",
+            "?|A choice is written condition ? value : other, or IF(condition, value, other).|-",
+        ),
+        (
+            "1 : 2",
+            ":|A choice is written condition ? value : other, or IF(condition, value, other).|-",
+        ),
+        ("(1, 2) == 3", ",|, does not fit here.|-"),
+        ("!-spend", "-|- does not fit here.|-"),
+        ("state.\"x\"", "\"x\"|\"x\" does not fit here.|-"),
+        (
+            "IF(-2.5, 1, 2)",
+            "-2.5|A condition is needed here, and this is a number; compare it with something.|-2.5 != 0",
+        ),
         ("#", "#|# has no meaning in a formula.|-"),
         ("b\"x\"", "b|A text has no b before it.|-"),
     ]);

@@ -68,7 +68,6 @@ fn fuzz_formula() {
         "for",
     ]
     .map(str::to_owned);
-    // Compiling takes a thread with a stack of its own.
     Target::new(FORMULAS)
         .words(calls.chain(signs))
         .cases(1_500)

@@ -1,7 +1,6 @@
 //! Functions and what their arguments must be.
 
 use audience::{BuiltInColumn, value};
-use cel::common::ast::{CallExpr, IdedExpr};
 
 use super::blank::{self, IgnoredBlank};
 use super::{TreeBuilder, TypedNode};
@@ -10,6 +9,8 @@ use crate::limits::MAX_PATTERNS;
 use crate::nearest::nearest;
 use crate::node::ExpressionNode;
 use crate::problem::{FormulaDiagnostic, SourceSpan};
+use crate::scan::FormulaToken;
+use crate::syntax::SyntaxNode;
 use crate::value::{CellValue, ValueType};
 
 /// What spreadsheets have and formulas do not, what to write instead when one name does, and why.
@@ -126,18 +127,18 @@ const PARTS: &str = "A part of a text is TEXTBEFORE(text, separator) or TEXTAFTE
 
 impl TreeBuilder<'_> {
     /// A call, also one written behind its first argument: `first_name.startsWith("A")`.
-    pub(super) fn function(&mut self, call: &CallExpr) -> TypedNode {
-        let Some(token) = self.syntax.token(&call.func_name) else {
-            return self.refuse(SourceSpan::at(0).problem("This has no meaning in a formula."));
-        };
-        let (name, place) = (token.source.clone(), token.span);
-        let written = call.target.iter().map(AsRef::as_ref).chain(&call.args);
-        let mut arguments = self.arguments(&name, written);
+    pub(super) fn function(
+        &mut self,
+        function: &FormulaToken,
+        written: &[SyntaxNode<'_>],
+    ) -> TypedNode {
+        let (name, place) = (function.source.as_str(), function.span);
+        let mut arguments = self.arguments(name, written);
         let span = arguments
             .iter()
             .fold(place, |span, argument| span.to(argument.span));
-        let Some(definition) = function::find(&name) else {
-            let problem = self.unknown_function(&name, place);
+        let Some(definition) = function::find(name) else {
+            let problem = self.unknown_function(name, place);
             return self.refuse(problem);
         };
         if let Some(problem) = miscounted(definition, arguments.len(), place) {
@@ -174,15 +175,10 @@ impl TreeBuilder<'_> {
     }
 
     /// The arguments of a function. Those of IF and IFS are looked at where their condition holds.
-    fn arguments<'e>(
-        &mut self,
-        name: &str,
-        written: impl Iterator<Item = &'e IdedExpr>,
-    ) -> Vec<TypedNode> {
+    fn arguments(&mut self, name: &str, written: &[SyntaxNode<'_>]) -> Vec<TypedNode> {
         let is_choice = ["IF", "IFS"]
             .iter()
             .any(|choice| choice.eq_ignore_ascii_case(name));
-        let written: Vec<_> = written.collect();
         let mut built: Vec<TypedNode> = Vec::with_capacity(written.len());
         // What is known where none of the conditions so far holds.
         let mut known_else = Vec::new();

@@ -1,67 +1,67 @@
 //! Operators.
 
 use audience::value;
-use cel::common::ast::{CallExpr, Expr, IdedExpr, operators};
 
 use super::blank::{self, IgnoredBlank};
 use super::{TreeBuilder, TypedNode};
 use crate::node::{AdditiveOperator, ComparisonOperator, ExpressionNode, MultiplicativeOperator};
 use crate::problem::SourceSpan;
+use crate::syntax::{ChainLink, SyntaxKind, SyntaxNode};
 use crate::value::ValueType;
 
 impl TreeBuilder<'_> {
-    pub(super) fn operator(&mut self, call: &CallExpr, span: SourceSpan) -> TypedNode {
-        match (call.func_name.as_str(), call.args.as_slice()) {
-            (operators::ADD, [left, right]) => self.add(left, right, span),
-            (operators::SUBSTRACT, [left, right]) => self.subtract(left, right),
-            (operators::MULTIPLY, [left, right]) => self.multiply(left, MultiplicativeOperator::Times, right),
-            (operators::DIVIDE, [left, right]) => self.multiply(left, MultiplicativeOperator::Over, right),
-            (operators::MODULO, [left, right]) => self.multiply(left, MultiplicativeOperator::Modulo, right),
-            (operators::EQUALS, [left, right]) => self.compare(left, ComparisonOperator::Equal, right, span),
-            (operators::NOT_EQUALS, [left, right]) => {
-                self.compare(left, ComparisonOperator::NotEqual, right, span)
-            }
-            (operators::LESS, [left, right]) => self.compare(left, ComparisonOperator::Less, right, span),
-            (operators::LESS_EQUALS, [left, right]) => {
-                self.compare(left, ComparisonOperator::LessOrEqual, right, span)
-            }
-            (operators::GREATER, [left, right]) => {
-                self.compare(left, ComparisonOperator::Greater, right, span)
-            }
-            (operators::GREATER_EQUALS, [left, right]) => {
-                self.compare(left, ComparisonOperator::GreaterOrEqual, right, span)
-            }
-            (operators::LOGICAL_AND, [left, right]) => self.both(left, right, true),
-            (operators::LOGICAL_OR, [left, right]) => self.both(left, right, false),
-            (operators::LOGICAL_NOT, [one]) => {
-                let one = self.expression(one);
-                let whole = one.span.to(span);
-                TypedNode {
-                    node: ExpressionNode::Not(self.condition(one).into()),
-                    of: ValueType::YesNo,
-                    span: whole,
-                }
-            }
-            (operators::NEGATE, [one]) => {
-                let one = self.expression(one);
-                let whole = one.span.to(span);
-                TypedNode {
-                    node: ExpressionNode::Negate(self.number(one).into()),
-                    of: ValueType::Number,
-                    span: whole,
-                }
-            }
-            (operators::CONDITIONAL, [condition, yes, no]) => self.choice(condition, yes, no),
-            (operators::IN, [needle, list]) => self.one_of(needle, list),
-            (operators::INDEX, _) => self.refuse(span.problem(
-                "Square brackets hold a list behind in; a part of a text is MID(text, start, count).",
-            )),
-            _ => self.refuse(span.problem("This has no meaning in a formula.")),
+    /// `-` before a value.
+    pub(super) fn negated(&mut self, one: &SyntaxNode<'_>, sign: SourceSpan) -> TypedNode {
+        let one = self.expression(one);
+        let span = one.span.to(sign);
+        TypedNode {
+            node: ExpressionNode::Negate(self.number(one).into()),
+            of: ValueType::Number,
+            span,
         }
     }
 
-    fn add(&mut self, left: &IdedExpr, right: &IdedExpr, sign: SourceSpan) -> TypedNode {
-        let (left, right) = (self.expression(left), self.expression(right));
+    /// `!` before a condition.
+    pub(super) fn denied(&mut self, one: &SyntaxNode<'_>, sign: SourceSpan) -> TypedNode {
+        let one = self.expression(one);
+        let span = one.span.to(sign);
+        TypedNode {
+            node: ExpressionNode::Not(self.condition(one).into()),
+            of: ValueType::YesNo,
+            span,
+        }
+    }
+
+    pub(super) fn sum(
+        &mut self,
+        first: &SyntaxNode<'_>,
+        links: &[ChainLink<'_, AdditiveOperator>],
+    ) -> TypedNode {
+        let mut left = self.expression(first);
+        for link in links {
+            let right = self.expression(&link.operand);
+            left = match link.operator {
+                AdditiveOperator::Plus => self.add(left, right, link.sign),
+                AdditiveOperator::Minus => self.subtract(left, right),
+            };
+        }
+        left
+    }
+
+    pub(super) fn product(
+        &mut self,
+        first: &SyntaxNode<'_>,
+        links: &[ChainLink<'_, MultiplicativeOperator>],
+    ) -> TypedNode {
+        let mut left = self.expression(first);
+        for link in links {
+            let right = self.expression(&link.operand);
+            left = self.multiply(left, link.operator, right);
+        }
+        left
+    }
+
+    fn add(&mut self, left: TypedNode, right: TypedNode, sign: SourceSpan) -> TypedNode {
         let span = left.span.to(right.span);
         match (left.of, right.of) {
             (ValueType::Text, _) | (_, ValueType::Text) | (ValueType::Blank, ValueType::Blank) => {
@@ -93,8 +93,7 @@ impl TreeBuilder<'_> {
         }
     }
 
-    fn subtract(&mut self, left: &IdedExpr, right: &IdedExpr) -> TypedNode {
-        let (left, right) = (self.expression(left), self.expression(right));
+    fn subtract(&mut self, left: TypedNode, right: TypedNode) -> TypedNode {
         match (left.of, right.of) {
             (ValueType::Date, ValueType::Date | ValueType::Text)
             | (ValueType::Text | ValueType::Blank, ValueType::Date) => {
@@ -131,11 +130,10 @@ impl TreeBuilder<'_> {
 
     fn multiply(
         &mut self,
-        left: &IdedExpr,
+        left: TypedNode,
         factor: MultiplicativeOperator,
-        right: &IdedExpr,
+        right: TypedNode,
     ) -> TypedNode {
-        let (left, right) = (self.expression(left), self.expression(right));
         let span = left.span.to(right.span);
         let node = match self.number(left) {
             ExpressionNode::Product(first, mut rest) => {
@@ -151,11 +149,10 @@ impl TreeBuilder<'_> {
         }
     }
 
-    fn compare(
+    pub(super) fn compare(
         &mut self,
-        left: &IdedExpr,
         comparison: ComparisonOperator,
-        right: &IdedExpr,
+        [left, right]: &[SyntaxNode<'_>; 2],
         sign: SourceSpan,
     ) -> TypedNode {
         let (mut left, mut right) = (self.expression(left), self.expression(right));
@@ -177,20 +174,22 @@ impl TreeBuilder<'_> {
         }
     }
 
-    fn both(&mut self, left: &IdedExpr, right: &IdedExpr, is_and: bool) -> TypedNode {
-        let (left, right) = (self.expression(left), self.expression(right));
-        let span = left.span.to(right.span);
-        let mut nodes = Vec::new();
-        for one in [left, right] {
-            // CEL parses a chain as a balanced tree; it has no brackets left that could matter.
-            match (self.condition(one), is_and) {
+    /// Conditions that all hold, or of which any does.
+    pub(super) fn conditions(&mut self, written: &[SyntaxNode<'_>], is_all: bool) -> TypedNode {
+        let conditions: Vec<TypedNode> = written.iter().map(|one| self.expression(one)).collect();
+        let spans = conditions.iter().map(|one| one.span);
+        let span = spans.reduce(SourceSpan::to).unwrap_or(SourceSpan::at(0));
+        let mut nodes = Vec::with_capacity(conditions.len());
+        for one in conditions {
+            // Brackets around the same operator do not matter.
+            match (self.condition(one), is_all) {
                 (ExpressionNode::All(own), true) | (ExpressionNode::Any(own), false) => {
                     nodes.extend(own)
                 }
                 (node, _) => nodes.push(node),
             }
         }
-        let node = if is_and {
+        let node = if is_all {
             ExpressionNode::All(nodes)
         } else {
             ExpressionNode::Any(nodes)
@@ -202,7 +201,7 @@ impl TreeBuilder<'_> {
         }
     }
 
-    fn choice(&mut self, condition: &IdedExpr, yes: &IdedExpr, no: &IdedExpr) -> TypedNode {
+    pub(super) fn choice(&mut self, [condition, yes, no]: &[SyntaxNode<'_>; 3]) -> TypedNode {
         let condition = self.expression(condition);
         let yes = self.expression_where(&blank::known(&condition.node, true), yes);
         let no = self.expression_where(&blank::known(&condition.node, false), no);
@@ -212,16 +211,16 @@ impl TreeBuilder<'_> {
         TypedNode { node, of, span }
     }
 
-    fn one_of(&mut self, needle: &IdedExpr, list: &IdedExpr) -> TypedNode {
+    pub(super) fn one_of(&mut self, [needle, list]: &[SyntaxNode<'_>; 2]) -> TypedNode {
         let needle = self.expression(needle);
-        let Expr::List(list) = &list.expr else {
-            let span = self.syntax.span(list.id);
+        let SyntaxKind::List(list) = &list.kind else {
+            let span = list.span;
             let message = "Behind in stands a list, as in state in [\"TX\", \"OK\"]; CONTAINS looks into a text.";
             return self.refuse(span.problem(message));
         };
         let (span, of) = (needle.span, needle.of);
-        let mut nodes = Vec::with_capacity(list.elements.len());
-        for element in &list.elements {
+        let mut nodes = Vec::with_capacity(list.len());
+        for element in list {
             let element = self.expression(element);
             nodes.push(self.element(element, of));
         }

@@ -1,7 +1,5 @@
 //! Numbers and texts.
 
-use std::fmt::Write;
-
 use super::{TokenKind, TokenScanner, is_word};
 
 impl TokenScanner<'_> {
@@ -16,7 +14,7 @@ impl TokenScanner<'_> {
             }
             self.at += 1;
         }
-        if is_number(&self.source_from(start)) {
+        if read_number(&self.source_from(start)).is_some() {
             return self.push(TokenKind::Number, start);
         }
         self.report(
@@ -40,7 +38,7 @@ impl TokenScanner<'_> {
         let is_triple = self.peek(1) == Some(quote) && self.peek(2) == Some(quote);
         let width = if is_triple { 3 } else { 1 };
         self.at += width;
-        let mut literal = String::from("\"");
+        let mut text = String::new();
         loop {
             let Some(next) = self.peek(0) else {
                 self.at = start + prefix + width;
@@ -52,31 +50,30 @@ impl TokenScanner<'_> {
                 break;
             }
             if next == '\\' && prefix == 0 {
-                self.escape(&mut literal);
+                self.escape(&mut text);
             } else {
-                write_escaped(&mut literal, next);
+                text.push(next);
                 self.at += 1;
             }
         }
         self.at += width;
-        literal.push('"');
         if self.peek(0) == Some(quote) && width == 1 {
             let place = self.at;
             self.at += 1;
             self.suggest(place, "A quote within a text is written \\\".", "\\\"");
         }
-        self.push(TokenKind::Text(literal), start);
+        self.push(TokenKind::Text(text), start);
     }
 
-    /// A `\` and what it stands before, which CEL reads. What it would refuse is mostly a regular expression's.
-    fn escape(&mut self, literal: &mut String) {
+    /// A `\` and what it stands before, as CEL has it. What it has not is mostly a regular expression's.
+    fn escape(&mut self, text: &mut String) {
         let start = self.at;
         let digits = |scanner: &Self, first: usize, count: usize, radix: u32| {
             (first..first + count)
                 .all(|at| scanner.peek(at).is_some_and(|digit| digit.is_digit(radix)))
         };
         let length = match self.peek(1) {
-            Some('a' | 'b' | 'f' | 'n' | 'r' | 't' | 'v' | '"' | '\'' | '\\' | '?' | '`') => 2,
+            Some(letter) if plain_escape(letter).is_some() => 2,
             Some('x' | 'X') if digits(self, 2, 2, 16) => 4,
             Some('u') if digits(self, 2, 4, 16) => 6,
             Some('U') if digits(self, 2, 8, 16) => 10,
@@ -88,23 +85,18 @@ impl TokenScanner<'_> {
                 );
                 return self.suggest(start, message, format!("\\\\{other}"));
             }
+            // The last character of the formula, so that the text has no end either.
             None => 1,
         };
         self.at += length;
-        let code: String = self.chars[start + length.min(2)..self.at].iter().collect();
-        let is_code = matches!(self.chars.get(start + 1), Some('u' | 'U'));
-        if is_code
-            && u32::from_str_radix(&code, 16)
-                .ok()
-                .and_then(char::from_u32)
-                .is_none()
-        {
-            return self.report(
+        match escaped(&self.chars[start + 1..self.at]) {
+            Some(character) => text.push(character),
+            None if length > 1 => self.report(
                 start,
                 format!("There is no character {}.", self.source_from(start)),
-            );
+            ),
+            None => {}
         }
-        literal.extend(&self.chars[start..self.at]);
     }
 
     /// “A text” as word processors write it.
@@ -122,25 +114,54 @@ impl TokenScanner<'_> {
     }
 }
 
-/// Writes a character so that it stands for itself in a CEL text, in ASCII and on one line.
-fn write_escaped(literal: &mut String, character: char) {
-    match character {
-        '"' | '\\' => literal.extend(['\\', character]),
-        ' '..='~' => literal.push(character),
-        // Writing to a String cannot fail.
-        _ => write!(literal, "\\U{:08x}", u32::from(character)).unwrap_or_default(),
+/// What a letter or sign behind a `\` stands for, when it needs nothing behind it.
+fn plain_escape(letter: char) -> Option<char> {
+    Some(match letter {
+        'a' => '\u{7}',
+        'b' => '\u{8}',
+        'f' => '\u{c}',
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        'v' => '\u{b}',
+        '"' | '\'' | '\\' | '?' | '`' => letter,
+        _ => return None,
+    })
+}
+
+/// The character that an escape stands for, from what is written behind its `\`; none for a number that is no
+/// character's.
+fn escaped(written: &[char]) -> Option<char> {
+    let (first, digits) = written.split_first()?;
+    let code = |digits: &[char], radix| {
+        let digits: String = digits.iter().collect();
+        u32::from_str_radix(&digits, radix)
+            .ok()
+            .and_then(char::from_u32)
+    };
+    match first {
+        'x' | 'X' | 'u' | 'U' => code(digits, 16),
+        '0'..='3' => code(written, 8),
+        letter => plain_escape(*letter),
     }
 }
 
-fn is_number(source: &str) -> bool {
-    let is_decimal = source.parse::<f64>().is_ok_and(f64::is_finite)
-        && source
-            .chars()
-            .all(|one| one.is_ascii_digit() || matches!(one, '.' | 'e' | 'E' | '+' | '-'));
+/// The number that is written so. All numbers are of one kind, exact up to 2^53.
+pub(crate) fn read_number(source: &str) -> Option<f64> {
+    let is_decimal = source
+        .chars()
+        .all(|one| one.is_ascii_digit() || matches!(one, '.' | 'e' | 'E' | '+' | '-'));
+    if is_decimal {
+        return source
+            .parse()
+            .ok()
+            .filter(|number: &f64| number.is_finite());
+    }
     let unsigned = source.strip_suffix(['u', 'U']).unwrap_or(source);
-    let is_whole = match unsigned.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16).is_ok() && !digits.starts_with('+'),
-        None => unsigned.parse::<u64>().is_ok(),
+    let whole = match unsigned.strip_prefix("0x") {
+        Some(digits) if !digits.starts_with('+') => u64::from_str_radix(digits, 16),
+        Some(_) => return None,
+        None => unsigned.parse(),
     };
-    is_decimal || is_whole
+    Some(whole.ok()? as f64)
 }

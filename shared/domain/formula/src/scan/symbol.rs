@@ -2,7 +2,7 @@
 
 use super::{TokenKind, TokenScanner};
 
-/// What CEL has, longer ones before those that they begin with.
+/// What formulas have, longer ones before those that they begin with.
 const SYMBOLS: [&str; 22] = [
     "==", "!=", "<=", ">=", "&&", "||", "+", "-", "*", "/", "%", "<", ">", "!", "?", ":", "(", ")",
     "[", "]", ",", ".",
@@ -49,7 +49,7 @@ impl TokenScanner<'_> {
             self.at += 1;
             return self.suggest(start, "A formula here begins without =.", "");
         }
-        // Two-character strangers such as => begin with what CEL has.
+        // Two-character strangers such as => begin with what formulas have.
         let stranger = OTHERS
             .iter()
             .find(|(written, ..)| self.stands_here(written));

@@ -1,9 +1,10 @@
 //! The area drawn on a campaign's map.
 
 mod crossing;
+mod polygon;
 
-use geo::{Area as _, BoundingRect, Coord, Intersects, LineString, Polygon, Rect};
 use geojson::{Feature, GeoJson, Geometry, GeometryValue, PolygonType, Position};
+use polygon::{AreaPolygon, GeoPlace};
 
 /// The longest GeoJSON text that is read, in bytes.
 pub const MAX_BYTES: usize = 1024 * 1024;
@@ -23,13 +24,6 @@ const MAX_STEP_DEGREES: f64 = 180.0;
 #[derive(Clone, Debug, PartialEq)]
 pub struct GeoArea {
     parts: Vec<AreaPolygon>,
-}
-
-/// A polygon and the box around it, which answers most questions at once.
-#[derive(Clone, Debug, PartialEq)]
-struct AreaPolygon {
-    bounds: Rect,
-    polygon: Polygon,
 }
 
 /// Why a text is no area.
@@ -96,11 +90,11 @@ impl GeoArea {
     /// # Errors
     /// [`AreaError::Crossing`] and [`AreaError::NoExtent`].
     pub fn check(&self) -> Result<(), AreaError> {
-        for AreaPolygon { polygon, .. } in &self.parts {
-            if let Some(Coord { x, y }) = crossing::find(polygon) {
+        for polygon in &self.parts {
+            if let Some(GeoPlace { x, y }) = crossing::find(polygon) {
                 return Err(AreaError::Crossing(format!("{x:.4}"), format!("{y:.4}")));
             }
-            if polygon.unsigned_area() <= 0.0 {
+            if polygon.is_empty() {
                 return Err(AreaError::NoExtent);
             }
         }
@@ -111,13 +105,9 @@ impl GeoArea {
     /// holes.
     pub fn polygons(&self) -> impl Iterator<Item = Vec<Vec<(f64, f64)>>> {
         self.parts.iter().map(|part| {
-            let rings = std::iter::once(part.polygon.exterior()).chain(part.polygon.interiors());
+            let rings = part.rings().iter();
             rings
-                .map(|ring| {
-                    ring.coords()
-                        .map(|position| (position.x, position.y))
-                        .collect()
-                })
+                .map(|ring| ring.iter().map(|place| (place.x, place.y)).collect())
                 .collect()
         })
     }
@@ -125,13 +115,11 @@ impl GeoArea {
     /// Whether a place, in degrees, is inside or on the border. A place that is not a number is
     /// nowhere.
     pub fn contains(&self, latitude: f64, longitude: f64) -> bool {
-        let place = Coord {
+        let place = GeoPlace {
             x: longitude,
             y: latitude,
         };
-        self.parts
-            .iter()
-            .any(|part| part.bounds.intersects(&place) && part.polygon.intersects(&place))
+        self.parts.iter().any(|part| part.contains(place))
     }
 }
 
@@ -188,18 +176,14 @@ impl PolygonCollector {
     }
 
     fn add_polygon(&mut self, rings: &PolygonType) -> Result<(), AreaError> {
-        let mut rings = rings.iter().map(|ring| self.ring(ring));
-        let exterior = rings.next().ok_or(AreaError::Ring)??;
-        let holes = rings.collect::<Result<Vec<_>, _>>()?;
-        let bounds = exterior.bounding_rect().ok_or(AreaError::Ring)?;
-        self.parts.push(AreaPolygon {
-            bounds,
-            polygon: Polygon::new(exterior, holes),
-        });
+        let rings = rings.iter().map(|ring| self.ring(ring));
+        let rings = rings.collect::<Result<Vec<_>, _>>()?;
+        self.parts
+            .push(AreaPolygon::new(rings).ok_or(AreaError::Ring)?);
         Ok(())
     }
 
-    fn ring(&mut self, positions: &[Position]) -> Result<LineString, AreaError> {
+    fn ring(&mut self, positions: &[Position]) -> Result<Vec<GeoPlace>, AreaError> {
         self.vertices += positions.len();
         if self.vertices > MAX_VERTICES {
             return Err(AreaError::TooManyVertices);
@@ -211,18 +195,18 @@ impl PolygonCollector {
         if ring.len() < MIN_RING_POSITIONS || ring.first() != ring.last() {
             return Err(AreaError::Ring);
         }
-        let is_too_wide = |step: &[Coord]| (step[0].x - step[1].x).abs() > MAX_STEP_DEGREES;
+        let is_too_wide = |step: &[GeoPlace]| (step[0].x - step[1].x).abs() > MAX_STEP_DEGREES;
         if ring.windows(2).any(is_too_wide) {
             return Err(AreaError::Antimeridian);
         }
-        Ok(LineString::new(ring))
+        Ok(ring)
     }
 }
 
-fn coordinate(position: &Position) -> Result<Coord, AreaError> {
+fn coordinate(position: &Position) -> Result<GeoPlace, AreaError> {
     match position.as_slice() {
         [x, y, ..] if (-180.0..=180.0).contains(x) && (-90.0..=90.0).contains(y) => {
-            Ok(Coord { x: *x, y: *y })
+            Ok(GeoPlace { x: *x, y: *y })
         }
         _ => Err(AreaError::Position),
     }

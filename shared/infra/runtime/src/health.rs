@@ -99,5 +99,5 @@ fn observe(health: &HealthEndpoints) {
     for (state, connections) in [("busy", pool.busy), ("idle", pool.idle)] {
         metrics::gauge!("pillarbox_database_connections", "state" => state).set(connections as f64);
     }
-    metrics_process::Collector::default().collect();
+    crate::usage::collect();
 }

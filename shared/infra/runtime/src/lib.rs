@@ -29,6 +29,7 @@ pub mod source;
 pub mod task;
 mod telemetry;
 pub mod trace;
+mod usage;
 
 pub use clock::Clock;
 pub use config::Config;

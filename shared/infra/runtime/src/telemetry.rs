@@ -59,6 +59,6 @@ pub(crate) fn start_metrics(name: &str) -> anyhow::Result<PrometheusHandle> {
         .context("metrics")?;
     metric::describe(name);
     metrics::gauge!("pillarbox_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1);
-    metrics_process::Collector::default().describe();
+    crate::usage::describe();
     Ok(handle)
 }

@@ -28,6 +28,9 @@ const CALLS: u32 = 60;
 /// Longer than any of these calls takes.
 const PATIENCE: Duration = Duration::from_secs(25);
 
+/// Longer than a caller goes on looking for workers when nobody calls.
+const REST: Duration = Duration::from_secs(3);
+
 /// Does what a call's kind says.
 #[derive(Default)]
 struct Obedient {
@@ -112,7 +115,7 @@ impl Bench {
         let bench = Self::idle().await;
         bench.sort();
         bench.work(bench.broker.clone(), bench.shutdown.clone());
-        eventually("a worker listens", async || bench.caller.is_ready()).await;
+        eventually("a worker listens", async || bench.caller.is_ready().await).await;
         bench
     }
 
@@ -327,7 +330,7 @@ async fn a_call_that_expires_in_a_worker_is_thrown_away_unbegun() {
     bench.sort();
     let stop = CancellationToken::new();
     let worker = bench.work(bench.broker.clone(), stop.clone());
-    eventually("a worker listens", async || bench.caller.is_ready()).await;
+    eventually("a worker listens", async || bench.caller.is_ready().await).await;
     let (held, expired) = tokio::join!(bench.call("hold", PATIENCE), async {
         bench.handler.holds.notified().await;
         let patience = Duration::from_secs(1);
@@ -378,4 +381,26 @@ async fn a_call_that_expires_in_the_broker_is_thrown_away_with_its_body() {
     .await;
     // What is parked is parked before it leaves the queue of the dead.
     assert_eq!(bench.depth("parked").await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_call_after_a_rest_finds_the_workers_of_now() {
+    let bench = Bench::idle().await;
+    bench.sort();
+    tokio::time::sleep(REST).await;
+    let nobody = Err(CallError::Unavailable);
+    assert_eq!(bench.call("answer", PATIENCE).await, nobody);
+    let stop = CancellationToken::new();
+    let worker = bench.work(bench.broker.clone(), stop.clone());
+    eventually("a worker listens", async || {
+        let [depth] = bench.broker.depths(&[QUEUE]).await.unwrap();
+        depth.consumers == 1
+    })
+    .await;
+    tokio::time::sleep(REST).await;
+    assert!(bench.call("answer", PATIENCE).await.is_ok());
+    stop.cancel();
+    worker.await.unwrap();
+    tokio::time::sleep(REST).await;
+    assert_eq!(bench.call("answer", PATIENCE).await, nobody);
 }

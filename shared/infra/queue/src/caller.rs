@@ -2,10 +2,13 @@
 //!
 //! Replies come over RabbitMQ's direct reply-to, which needs no queue: they are lost with the
 //! connection, and then every waiting call fails with [`CallError::Lost`] at once.
+//!
+//! A call that no worker would take is refused at once. The broker tells nobody who listens, so it is asked: ten times a second
+//! while there are calls, and before the first one after a rest.
 
 use std::collections::HashMap;
 use std::error::Error;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -14,7 +17,7 @@ use lapin::message::Delivery;
 use lapin::options::{BasicConsumeOptions, BasicPublishOptions, ConfirmSelectOptions};
 use lapin::types::FieldTable;
 use lapin::{Channel, Confirmation, Consumer};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Notify, oneshot, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -27,9 +30,13 @@ use crate::topology::{declare, inspect, queue_name};
 /// The pseudo-queue of RabbitMQ's direct reply-to.
 const REPLY_QUEUE: &str = "amq.rabbitmq.reply-to";
 
-/// How often the queue is asked whether a worker listens: the longest time that a call can go into a
-/// queue that nobody reads.
+/// How often the queue is asked whether a worker listens while there are calls: the longest time that a call can go
+/// into a queue that nobody reads.
 const PRESENCE_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Looks that find no new call before they stop. The next call then waits for a look of its own, which takes a
+/// millisecond.
+const QUIET_LOOKS: u32 = 20;
 
 /// Time for the broker to answer a question of ours; past it the channel is given up.
 const BROKER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -51,7 +58,20 @@ pub struct QueueCaller {
 struct CallerSession {
     link: Arc<BrokerLink>,
     channel: Channel,
-    workers: AtomicU32,
+    presence: watch::Sender<WorkerPresence>,
+    /// Somebody wanted to know since the last look.
+    is_asked: AtomicBool,
+    /// Wakes the watch when nobody has wanted to know for some time.
+    wanted: Notify,
+}
+
+/// What is known of the workers of a queue.
+#[derive(Debug, Clone, Copy)]
+struct WorkerPresence {
+    /// Consumers at the last look.
+    workers: u32,
+    /// Whether that is still so: the next look is at most [`PRESENCE_INTERVAL`] away, or there is nobody to look any more.
+    is_kept: bool,
 }
 
 type WaitingReplies = Arc<Mutex<HashMap<Uuid, oneshot::Sender<QueueReply>>>>;
@@ -88,11 +108,14 @@ impl QueueCaller {
     }
 
     /// Whether a call would find a worker now.
-    pub fn is_ready(&self) -> bool {
-        self.session
-            .borrow()
-            .as_ref()
-            .is_some_and(|session| session.is_ready())
+    pub async fn is_ready(&self) -> bool {
+        self.ready_session().await.is_some()
+    }
+
+    /// The channel for calls, when there is one and a worker would take them.
+    async fn ready_session(&self) -> Option<Arc<CallerSession>> {
+        let session = self.session.borrow().clone()?;
+        session.is_ready().await.then_some(session)
     }
 
     /// Sends a call and waits for its reply, `patience` at most. Dropping the future stops the waiting, not the work.
@@ -122,13 +145,9 @@ impl QueueCaller {
         call: QueueCall,
         patience: Duration,
     ) -> Result<QueueReply, CallError> {
-        let session = self
-            .session
-            .borrow()
-            .clone()
-            .filter(|session| session.is_ready());
-        let session = session.ok_or(CallError::Unavailable)?;
         let deadline = Instant::now() + patience;
+        let session = tokio::time::timeout_at(deadline, self.ready_session()).await;
+        let session = session.ok().flatten().ok_or(CallError::Unavailable)?;
         let (_entry, reply) = WaitingEntry::new(&self.waiting, call.id);
         let accepted =
             tokio::time::timeout_at(deadline, self.publish(&session, call, patience)).await;
@@ -170,10 +189,32 @@ impl QueueCaller {
 }
 
 impl CallerSession {
-    fn is_ready(&self) -> bool {
-        self.workers.load(Ordering::Relaxed) > 0
-            && self.link.takes_publishes()
-            && self.channel.status().connected()
+    async fn is_ready(&self) -> bool {
+        self.has_workers().await && self.link.takes_publishes() && self.channel.status().connected()
+    }
+
+    /// Whether a worker listens, by a look that is at most [`PRESENCE_INTERVAL`] old.
+    async fn has_workers(&self) -> bool {
+        // Before it is read, so that a watch that is about to rest sees it and goes on.
+        self.is_asked.store(true, Ordering::SeqCst);
+        if !self.presence.borrow().is_kept {
+            self.wanted.notify_one();
+        }
+        let mut presence = self.presence.subscribe();
+        let known = presence.wait_for(|presence| presence.is_kept).await;
+        known.is_ok_and(|presence| presence.workers > 0)
+    }
+}
+
+/// Tells whoever still waits for a look that there is nobody, however the session ends.
+struct SessionEnd<'a>(&'a CallerSession);
+
+impl Drop for SessionEnd<'_> {
+    fn drop(&mut self) {
+        self.0.presence.send_replace(WorkerPresence {
+            workers: 0,
+            is_kept: true,
+        });
     }
 }
 
@@ -248,9 +289,15 @@ async fn run_session(
     let session = Arc::new(CallerSession {
         link: link.clone(),
         channel,
-        workers: AtomicU32::new(state.consumer_count()),
+        presence: watch::Sender::new(WorkerPresence {
+            workers: state.consumer_count(),
+            is_kept: true,
+        }),
+        is_asked: AtomicBool::new(false),
+        wanted: Notify::new(),
     });
     sender.send_replace(Some(session.clone()));
+    let _end = SessionEnd(&session);
     tokio::select! {
         ended = take_replies(replies, waiting, &session) => ended,
         ended = watch_presence(&watcher, &broker.namespace, queue, &session) => ended,
@@ -264,7 +311,11 @@ async fn take_replies(
 ) -> lapin::Result<()> {
     while let Some(delivery) = replies.next().await {
         // Who replies listens, though it may have come after the last look: whoever got a reply can call again.
-        session.workers.fetch_max(1, Ordering::Relaxed);
+        session.presence.send_if_modified(|presence| {
+            let is_news = presence.workers == 0;
+            presence.workers = presence.workers.max(1);
+            is_news
+        });
         hand_over(delivery?, waiting);
     }
     Ok(())
@@ -283,22 +334,37 @@ fn hand_over(delivery: Delivery, waiting: &WaitingReplies) {
     }
 }
 
+/// Looks whether workers listen, for as long as there are calls, and then rests until there is one.
 async fn watch_presence(
     channel: &Channel,
     namespace: &str,
     queue: &str,
     session: &CallerSession,
 ) -> lapin::Result<()> {
-    let mut ticks = tokio::time::interval(PRESENCE_INTERVAL);
     loop {
-        ticks.tick().await;
-        let Ok(state) =
-            tokio::time::timeout(BROKER_TIMEOUT, inspect(channel, namespace, queue)).await
-        else {
-            return Ok(());
-        };
+        let mut quiet_looks = 0;
+        while quiet_looks < QUIET_LOOKS {
+            let Ok(state) =
+                tokio::time::timeout(BROKER_TIMEOUT, inspect(channel, namespace, queue)).await
+            else {
+                return Ok(());
+            };
+            session.presence.send_replace(WorkerPresence {
+                workers: state?.consumer_count(),
+                is_kept: true,
+            });
+            tokio::time::sleep(PRESENCE_INTERVAL).await;
+            quiet_looks = match session.is_asked.swap(false, Ordering::SeqCst) {
+                true => 0,
+                false => quiet_looks + 1,
+            };
+        }
         session
-            .workers
-            .store(state?.consumer_count(), Ordering::Relaxed);
+            .presence
+            .send_modify(|presence| presence.is_kept = false);
+        // Somebody may have read what was kept until just now, and has notified nobody.
+        if !session.is_asked.load(Ordering::SeqCst) {
+            session.wanted.notified().await;
+        }
     }
 }

@@ -20,6 +20,7 @@ mod design_return_address;
 mod design_texts;
 mod drills;
 mod due;
+mod earlier_schema;
 mod edge;
 mod errors;
 mod fairness;

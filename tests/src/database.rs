@@ -17,7 +17,7 @@ const URL_SETTING: &str = "PILLARBOX__DATABASE__URL";
 static TEMPLATE: OnceCell<String> = OnceCell::const_new();
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
-/// A migrated, empty database.
+/// A database of a test's own.
 pub struct TestDatabase {
     /// How to reach it.
     pub url: String,
@@ -94,9 +94,18 @@ async fn template() -> String {
 }
 
 impl TestDatabase {
-    /// Makes a database.
+    /// Makes a migrated, empty database.
     pub async fn new() -> Self {
-        let template = TEMPLATE.get_or_init(template).await;
+        Self::copied_from(TEMPLATE.get_or_init(template).await).await
+    }
+
+    /// Makes a database without tables, on a server that has the users of the processes.
+    pub async fn without_tables() -> Self {
+        TEMPLATE.get_or_init(template).await;
+        Self::copied_from("template1").await
+    }
+
+    async fn copied_from(template: &str) -> Self {
         let name = format!(
             "test_{}_{}",
             std::process::id(),

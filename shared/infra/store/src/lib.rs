@@ -30,6 +30,7 @@ mod design;
 mod design_list;
 mod do_not_mail;
 mod duty;
+mod earlier_schema;
 mod email;
 mod endpoint;
 mod entry;

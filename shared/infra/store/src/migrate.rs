@@ -5,12 +5,14 @@ use std::error::Error;
 use std::iter;
 use std::time::Duration;
 
+use refinery::{Migration, Runner};
 use tokio::task::JoinHandle;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Config};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::database_error::DatabaseError;
+use crate::earlier_schema::{earlier_migrations, has_earlier_history, replace_earlier_history};
 use crate::error::{Result, StoreError};
 use crate::grant::grant;
 use crate::pool::Store;
@@ -23,14 +25,9 @@ mod embedded {
 /// Key of the advisory lock under which the schema is changed: any number of processes may ask for it at once.
 const MIGRATION_LOCK: i64 = 0x7069_6c6c_6172;
 
-/// The text of every migration.
-pub(crate) fn migrations() -> Vec<String> {
-    let runner = embedded::migrations::runner();
-    runner
-        .get_migrations()
-        .iter()
-        .filter_map(|migration| Some(migration.sql()?.to_owned()))
-        .collect()
+/// Every migration that makes the tables of a new database.
+pub(crate) fn known_migrations() -> Vec<Migration> {
+    embedded::migrations::runner().get_migrations().clone()
 }
 
 /// Time to open a connection that migrating needs.
@@ -70,9 +67,7 @@ impl Store {
     /// # Errors
     /// [`crate::StoreError`] when the database cannot say.
     pub async fn schema_version(&self) -> Result<SchemaVersion> {
-        let known = embedded::migrations::runner();
-        let needed = known
-            .get_migrations()
+        let needed = known_migrations()
             .iter()
             .map(|migration| i64::from(migration.version()))
             .max();
@@ -113,7 +108,7 @@ struct Tried {
     held: Option<String>,
 }
 
-/// Applies the migrations that are missing, and gives the groups of the processes their privileges. Safe to run from several
+/// Applies the migrations that are missing, whichever earlier version made the tables, and gives the groups of the processes their privileges. Safe to run from several
 /// processes at once: one works, the others wait and find nothing to do. Beside live work it holds up no table for long: a migration
 /// whose table is held by others gives way, and is tried again.
 ///
@@ -178,22 +173,44 @@ async fn apply(client: &mut Client, observer: &Client) -> Result<Tried> {
         .query_one("SELECT pg_backend_pid()", &[])
         .await?
         .get(0);
-    let (runner, mut awaited) = (embedded::migrations::runner(), None);
+    let (mut applied, mut awaited) = (0, None);
     let ran = tokio::select! {
-        ran = runner.run_async(client) => ran,
+        ran = apply_missing(client, &mut applied) => ran,
         never = note_awaited(observer, process_id, &mut awaited) => match never {},
     };
     match ran {
-        Ok(report) => Ok(Tried {
-            applied: report.applied_migrations().len(),
+        Ok(()) => Ok(Tried {
+            applied,
             held: None,
         }),
-        Err(error) if was_held_up(&error) => Ok(Tried {
-            applied: error
-                .report()
-                .map_or(0, |report| report.applied_migrations().len()),
+        Err(StoreError::Busy(_)) => Ok(Tried {
+            applied,
             held: Some(awaited.unwrap_or_else(|| "a table".to_owned())),
         }),
+        Err(error) => Err(error),
+    }
+}
+
+/// Applies what is missing, and adds to `applied` what it has, also when it fails later.
+async fn apply_missing(client: &mut Client, applied: &mut usize) -> Result<()> {
+    if has_earlier_history(client).await? {
+        run(&earlier_migrations(), client, applied).await?;
+        replace_earlier_history(client, &known_migrations()).await?;
+    }
+    run(&embedded::migrations::runner(), client, applied).await
+}
+
+/// Applies those of a runner that are missing. A database whose history is not that of the runner is left as it is.
+async fn run(runner: &Runner, client: &mut Client, applied: &mut usize) -> Result<()> {
+    let ran = runner.run_async(client).await;
+    let report = match &ran {
+        Ok(report) => Some(report),
+        Err(error) => error.report(),
+    };
+    *applied += report.map_or(0, |report| report.applied_migrations().len());
+    match ran {
+        Ok(_) => Ok(()),
+        Err(error) if was_held_up(&error) => Err(StoreError::Busy(DatabaseError::other(error))),
         Err(error) => Err(StoreError::Corrupt(format!("migration failed: {error}"))),
     }
 }

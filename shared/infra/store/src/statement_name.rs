@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use crate::database_error::DatabaseError;
 use crate::error::StoreError;
-use crate::migrate::migrations;
+use crate::migrate::known_migrations;
 
 /// Tables that a name lists: a longer one says no more.
 const NAMED_TABLES: usize = 6;
@@ -105,8 +105,8 @@ impl StatementName {
 /// Every table that a migration makes, changes or renames.
 static TABLES: LazyLock<HashSet<String>> = LazyLock::new(|| {
     let mut tables = HashSet::from(["refinery_schema_history".to_owned()]);
-    for sql in migrations() {
-        let words: Vec<&str> = words(&sql).collect();
+    for migration in known_migrations() {
+        let words: Vec<&str> = words(migration.sql().unwrap_or_default()).collect();
         for (at, word) in words.iter().enumerate() {
             let before = [
                 "CREATE TABLE",

@@ -39,7 +39,7 @@ impl PageFrame {
             notice: None,
             is_manager: person.is_manager(),
             is_owner: person.0.role == MemberRole::Owner,
-            zone: TeamTimeZone::new(&person.0.time_zone),
+            zone: TeamTimeZone::new(person.0.time_zone),
         }
     }
 

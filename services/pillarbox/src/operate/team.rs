@@ -2,6 +2,7 @@
 
 use anyhow::bail;
 use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 use contract::id::TeamId;
 use serde_json::json;
 use store::{Store, StoreError, Team};
@@ -17,7 +18,7 @@ pub(crate) async fn run(
 ) -> anyhow::Result<CommandReport> {
     match command {
         TeamCommand::Create { name, time_zone } => {
-            create(store, name.as_str(), time_zone.name(), now).await
+            create(store, name.as_str(), time_zone, now).await
         }
         TeamCommand::List { after, limit } => list(store, &after, limit).await,
     }
@@ -26,7 +27,7 @@ pub(crate) async fn run(
 async fn create(
     store: &Store,
     name: &str,
-    time_zone: &str,
+    time_zone: Tz,
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
     // Saving would change the way to pay of a team that stands already.
@@ -41,7 +42,7 @@ async fn create(
     let wanted = Team {
         team_id: TeamId::new(),
         name: name.to_owned(),
-        time_zone: time_zone.to_owned(),
+        time_zone,
         payment: "balance".to_owned(),
         stripe_customer: None,
         stripe_payment_method: None,
@@ -61,9 +62,9 @@ async fn list(store: &Store, after: &str, limit: i64) -> anyhow::Result<CommandR
     let mut rows = table(["Name", "Id", "Time zone", "Pays by"]);
     for team in &teams {
         rows.add_row([
-            &team.name,
+            team.name.as_str(),
             &team.team_id.to_string(),
-            &team.time_zone,
+            team.time_zone.name(),
             &team.payment,
         ]);
     }

@@ -3,7 +3,6 @@
 
 use audience::{BuiltInColumn, ValueLookup};
 use chrono::{DateTime, NaiveDate, Utc};
-use chrono_tz::Tz;
 use design::TextTemplate;
 use formula::{ComputedRow, FormulaColumn, FormulaSheet, PromptColumn};
 use store::{Team, TeamColumn};
@@ -38,10 +37,9 @@ impl FormulaColumns {
 /// A recipient with the team's formula columns.
 pub type ComputedRecipient<'a> = ComputedRow<'a, StandardisedRecipient<'a>>;
 
-/// The team's day. A zone that cannot be read was never stored; UTC stands in for it.
+/// The team's day.
 pub fn today(team: &Team, now: DateTime<Utc>) -> NaiveDate {
-    now.with_timezone(&team.time_zone.parse().unwrap_or(Tz::UTC))
-        .date_naive()
+    now.with_timezone(&team.time_zone).date_naive()
 }
 
 /// The formula columns among a team's columns.

@@ -29,7 +29,6 @@ pub use uses::{TypeUses, designs, filtering_campaigns};
 use std::error::Error;
 
 use chrono::{DateTime, NaiveDate, Utc};
-use chrono_tz::Tz;
 use contract::id::TeamId;
 use contract::mcp::FormulaError;
 use store::{Store, StoreError};
@@ -52,8 +51,7 @@ impl ColumnsContext<'_> {
     /// `internal_error`.
     pub async fn today(self) -> Result<NaiveDate, FormulaError> {
         let team = self.store.team_get(self.team_id).await.map_err(failed)?;
-        let zone: Tz = team.time_zone.parse().unwrap_or(Tz::UTC);
-        Ok(self.now.with_timezone(&zone).date_naive())
+        Ok(self.now.with_timezone(&team.time_zone).date_naive())
     }
 }
 

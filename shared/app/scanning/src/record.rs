@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use chrono_tz::Tz;
 use messages::{DELIVERIES_QUEUE, DELIVERIES_WAITING_V1};
 use model::scan::ScanTarget;
 use queue::Announcer;
@@ -243,8 +242,6 @@ fn new_scan(
         traceparent,
     } = visit;
     let scan_id = Uuid::now_v7();
-    // A name that cannot be read was never stored; UTC stands in for it.
-    let zone: Tz = card.time_zone.parse().unwrap_or(Tz::UTC);
     let scanned = ScanEventBody {
         scan_id,
         card,
@@ -267,7 +264,7 @@ fn new_scan(
         latitude,
         longitude,
         scanned_at,
-        day: scanned_at.with_timezone(&zone).date_naive(),
+        day: scanned_at.with_timezone(&card.time_zone).date_naive(),
         body,
         traceparent,
     })

@@ -29,7 +29,6 @@ use crate::lease::while_held;
 use crate::leased::{LeasedWork, WorkLimits};
 use crate::rules::{AudienceRules, step_rules};
 use crate::settle::{SettleError, settle_portion};
-use crate::times::time_zone;
 
 /// How long the steps of a paused campaign rest before they are looked at again.
 const PAUSED_REST: TimeDelta = TimeDelta::hours(1);
@@ -296,7 +295,7 @@ async fn rest(mailer: &MailerState, job: &Job, campaign: &Campaign) -> Result<()
 fn next_recheck(mailer: &MailerState, campaign: &Campaign) -> chrono::DateTime<Utc> {
     next_local_hour(
         mailer.process.clock.now(),
-        time_zone(campaign),
+        campaign.time_zone,
         mailer.process.config.mailer.recheck_hour,
     )
 }

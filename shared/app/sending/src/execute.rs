@@ -25,7 +25,7 @@ use crate::neighborhood::{NeighborhoodCenter, NeighborhoodHomes};
 use crate::prepare::{PreparedRequest, prepare};
 use crate::reserve::{ReserveError, ReserveOutcome, SendPlan, reserve};
 use crate::rules::{AudienceRules, StepRules};
-use crate::times::{time_zone, times};
+use crate::times::times;
 use crate::validate::dry_run;
 
 /// Of the time that a request has left, the part that its pictures may take.
@@ -162,7 +162,7 @@ async fn judge_and_reserve(
             .process
             .clock
             .now()
-            .with_timezone(&time_zone(campaign))
+            .with_timezone(&campaign.time_zone)
             .date_naive(),
         are_centers: campaign.neighborhood.is_some(),
     };

@@ -18,7 +18,6 @@ use tracing::Span;
 
 use crate::MailerState;
 use crate::payment::{PaymentOutcome, PaymentUncertainError, count};
-use crate::times::time_zone;
 
 /// Why a charge could not be closed. It stays open and is tried again.
 #[derive(Debug, thiserror::Error)]
@@ -216,7 +215,9 @@ async fn take_back(
         ..
     } = close.charge;
     let cards = transaction.charge_cards(*team_id, *charge_id).await?;
-    let zone = close.campaign.map_or(Tz::UTC, time_zone);
+    let zone = close
+        .campaign
+        .map_or(Tz::UTC, |campaign| campaign.time_zone);
     let day = created_at.with_timezone(&zone).date_naive();
     let copied = CampaignFigure::NotMailed(NotMailedReason::DuplicateRecent);
     let mut figures = vec![

@@ -1,7 +1,6 @@
 //! The times that a batch is decided with.
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
-use chrono_tz::Tz;
 use runtime::Config;
 use store::Campaign;
 
@@ -22,11 +21,6 @@ pub(crate) struct DecisionTimes {
     pub(crate) recheck_at: DateTime<Utc>,
 }
 
-/// The team's zone. A name that cannot be read was never stored; UTC stands in for it.
-pub(crate) fn time_zone(campaign: &Campaign) -> Tz {
-    campaign.time_zone.parse().unwrap_or(Tz::UTC)
-}
-
 /// The times that a batch of this step is decided with.
 pub(crate) fn times(
     config: &Config,
@@ -34,7 +28,7 @@ pub(crate) fn times(
     step: &StepRules<'_>,
     now: DateTime<Utc>,
 ) -> DecisionTimes {
-    let (settings, zone) = (&config.mailer, time_zone(campaign));
+    let (settings, zone) = (&config.mailer, campaign.time_zone);
     DecisionTimes {
         now,
         today: now.with_timezone(&zone).date_naive(),

@@ -2,6 +2,7 @@
 
 use address::VerificationStrictness;
 use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 use contract::id::{CampaignId, DesignId, TeamId};
 use contract::send::Postage;
 use serde::Serialize;
@@ -13,6 +14,7 @@ use uuid::Uuid;
 use crate::error::{Result, StoreError};
 use crate::pool::{Store, Transaction, session};
 use crate::statement_name::SqlStatement;
+use crate::team::time_zone;
 
 /// Where a campaign's audience comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,8 +67,8 @@ pub struct Campaign {
     pub area: Option<String>,
     /// The tree of filter conditions.
     pub conditions: Option<Value>,
-    /// IANA name of the team's zone.
-    pub time_zone: String,
+    /// The team's zone.
+    pub time_zone: Tz,
     /// The team's way to pay: `balance` or `stripe`.
     pub payment: String,
     /// In order, from step 1.
@@ -230,7 +232,7 @@ impl Store {
             resend_protection_days: row.get("resend_protection_days"),
             area: row.get("area"),
             conditions: row.get("conditions"),
-            time_zone: row.get("time_zone"),
+            time_zone: time_zone(&row)?,
             payment: row.get("payment"),
             steps: steps.iter().map(step).collect::<Result<_>>()?,
             list_changes: row.get("list_changes"),

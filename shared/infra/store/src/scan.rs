@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, NaiveDate, Utc};
+use chrono_tz::Tz;
 use contract::id::{EndpointId, MailpieceId, TeamId};
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -10,6 +11,7 @@ use uuid::Uuid;
 use crate::campaign_day::SCANS;
 use crate::error::Result;
 use crate::pool::Store;
+use crate::team::time_zone;
 
 /// What is behind a code.
 #[derive(Debug, Clone)]
@@ -22,8 +24,8 @@ pub struct ScannedMailpiece {
     pub campaign_id: String,
     /// The campaign's name now.
     pub campaign_name: String,
-    /// IANA name of the team's zone.
-    pub time_zone: String,
+    /// The team's zone.
+    pub time_zone: Tz,
     /// In the order of the design's QR codes; empty for a design without one.
     pub destinations: Vec<String>,
     /// As sent.
@@ -127,13 +129,13 @@ const RECORD: &str = "
     SELECT DISTINCT endpoint_id FROM target";
 
 /// A card from a row with the columns of [`CARD`].
-pub(crate) fn card(row: &Row) -> ScannedMailpiece {
-    ScannedMailpiece {
+pub(crate) fn card(row: &Row) -> Result<ScannedMailpiece> {
+    Ok(ScannedMailpiece {
         team_id: TeamId(row.get("team_id")),
         piece_id: MailpieceId(row.get("piece_id")),
         campaign_id: row.get("campaign_id"),
         campaign_name: row.get("name"),
-        time_zone: row.get("time_zone"),
+        time_zone: time_zone(row)?,
         destinations: row.get("destinations"),
         first_name: row.get("first_name"),
         last_name: row.get("last_name"),
@@ -145,7 +147,7 @@ pub(crate) fn card(row: &Row) -> ScannedMailpiece {
         zip: row.get("zip"),
         email: row.get("email"),
         phone: row.get("phone"),
-    }
+    })
 }
 
 impl Store {
@@ -166,10 +168,9 @@ impl Store {
              WHERE piece.code = ANY ($1)"
         );
         let rows = self.rows(&sql, &[&codes]).await?;
-        Ok(rows
-            .iter()
-            .map(|row| (row.get("code"), card(row)))
-            .collect())
+        rows.iter()
+            .map(|row| Ok((row.get("code"), card(row)?)))
+            .collect()
     }
 
     /// Records scans, each with its event and a delivery to every active endpoint whose scope it is in, all or

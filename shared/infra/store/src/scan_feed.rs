@@ -32,10 +32,10 @@ pub struct RecordedScan {
     pub scanned_at: DateTime<Utc>,
 }
 
-fn recorded(row: &Row) -> RecordedScan {
-    RecordedScan {
+fn recorded(row: &Row) -> Result<RecordedScan> {
+    Ok(RecordedScan {
         scan_id: row.get("scan_id"),
-        card: card(row),
+        card: card(row)?,
         visitor: row.get("visitor"),
         destination: row.get("destination"),
         city: row.get("scan_city"),
@@ -43,7 +43,7 @@ fn recorded(row: &Row) -> RecordedScan {
         latitude: row.get("latitude"),
         longitude: row.get("longitude"),
         scanned_at: row.get("scanned_at"),
-    }
+    })
 }
 
 /// Scans with their cards; the scans are those of `source`, named `scan`.
@@ -76,7 +76,7 @@ impl Store {
                  SELECT * FROM scans WHERE team_id = $1 AND scan_id = wanted.id LIMIT 1) scan",
         );
         let rows = self.rows(&sql, &[&team_id.0, &scan_ids]).await?;
-        Ok(rows.iter().map(recorded).collect())
+        rows.iter().map(recorded).collect()
     }
 
     /// A team's scans with ids between `after` and `before`, the least first, at most `limit` of them. What is recorded
@@ -98,6 +98,6 @@ impl Store {
         let rows = self
             .rows(&sql, &[&team_id.0, &after, &before, &limit])
             .await?;
-        Ok(rows.iter().map(recorded).collect())
+        rows.iter().map(recorded).collect()
     }
 }

@@ -1,11 +1,12 @@
 //! Who is signed in.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use chrono_tz::Tz;
 use contract::id::{MemberId, TeamId};
 
 use crate::error::{Result, StoreError};
 use crate::pool::{Store, Transaction};
-use crate::team::MemberRole;
+use crate::team::{MemberRole, time_zone};
 
 /// How old the note of when a session was last used may get before it is written again. Looking at pages costs no
 /// writes then, and a session ends at most this much too early.
@@ -39,8 +40,8 @@ pub struct SignedInMember {
     pub team_id: TeamId,
     /// The team's name.
     pub team_name: String,
-    /// IANA name of the zone that the team's times are shown in.
-    pub time_zone: String,
+    /// The zone that the team's times are shown in.
+    pub time_zone: Tz,
 }
 
 /// Since when a session must have been used, and since when it must have begun, to be one still.
@@ -101,7 +102,7 @@ impl Store {
             role,
             team_id: TeamId(row.get(4)),
             team_name: row.get(5),
-            time_zone: row.get(6),
+            time_zone: time_zone(&row)?,
         }))
     }
 

@@ -1,6 +1,7 @@
 //! Teams and the people in them.
 
 use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 use contract::id::{MemberId, TeamId};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
@@ -15,8 +16,8 @@ pub struct Team {
     pub team_id: TeamId,
     /// Its name, of which there is one.
     pub name: String,
-    /// IANA name of the zone that its days are counted in.
-    pub time_zone: String,
+    /// The zone that its days are counted in.
+    pub time_zone: Tz,
     /// `balance` or `stripe`.
     pub payment: String,
     /// The provider's customer, for `stripe`.
@@ -68,15 +69,25 @@ pub struct MemberSummary {
     pub role: String,
 }
 
-fn team(row: &Row) -> Team {
-    Team {
+/// The time zone in the column `time_zone` of a row.
+pub(crate) fn time_zone(row: &Row) -> Result<Tz> {
+    parse_time_zone(row.get("time_zone"))
+}
+
+fn parse_time_zone(name: &str) -> Result<Tz> {
+    name.parse()
+        .map_err(|_| StoreError::Corrupt("time zone of a team".to_owned()))
+}
+
+fn team(row: &Row) -> Result<Team> {
+    Ok(Team {
         team_id: TeamId(row.get("team_id")),
         name: row.get("name"),
-        time_zone: row.get("time_zone"),
+        time_zone: time_zone(row)?,
         payment: row.get("payment"),
         stripe_customer: row.get("stripe_customer"),
         stripe_payment_method: row.get("stripe_payment_method"),
-    }
+    })
 }
 
 const TEAM_COLUMNS: &str =
@@ -90,12 +101,11 @@ impl Store {
     pub async fn team_list(&self, after: &str, limit: i64) -> Result<Vec<Team>> {
         let sql =
             format!("SELECT {TEAM_COLUMNS} FROM teams WHERE name > $1 ORDER BY name LIMIT $2");
-        Ok(self
-            .rows(&sql, &[&after, &limit])
+        self.rows(&sql, &[&after, &limit])
             .await?
             .iter()
             .map(team)
-            .collect())
+            .collect()
     }
 
     /// The team with this name.
@@ -107,7 +117,7 @@ impl Store {
         let row = self.row(&sql, &[&name]).await?;
         row.as_ref()
             .map(team)
-            .ok_or_else(|| StoreError::NotFound(format!("the team {name:?}")))
+            .unwrap_or_else(|| Err(StoreError::NotFound(format!("the team {name:?}"))))
     }
 
     /// The team with this id.
@@ -119,7 +129,7 @@ impl Store {
         let row = self.row(&sql, &[&team_id.0]).await?;
         row.as_ref()
             .map(team)
-            .ok_or_else(|| StoreError::NotFound(format!("the team {team_id}")))
+            .unwrap_or_else(|| Err(StoreError::NotFound(format!("the team {team_id}"))))
     }
 
     /// Whether the team has `Idempotency-Key` honoured on its sends.
@@ -203,7 +213,7 @@ impl Transaction<'_> {
                 &[
                     &wanted.team_id.0,
                     &wanted.name,
-                    &wanted.time_zone,
+                    &wanted.time_zone.name(),
                     &wanted.payment,
                     &wanted.stripe_customer,
                     &wanted.stripe_payment_method,
@@ -310,6 +320,21 @@ impl Transaction<'_> {
                 "the team {:?} would be left without an owner; make somebody else an owner first",
                 row.get::<_, &str>(0)
             ))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_zone_that_is_none_is_an_error_and_not_another_zone() {
+        let zone = parse_time_zone("America/New_York").unwrap();
+        assert_eq!(zone, chrono_tz::America::New_York);
+        for name in ["", "Mars/Olympus", "america"] {
+            let error = parse_time_zone(name).unwrap_err();
+            assert!(matches!(error, StoreError::Corrupt(_)), "{error}");
         }
     }
 }

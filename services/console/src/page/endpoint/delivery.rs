@@ -152,7 +152,7 @@ pub(super) async fn replay(
 ) -> Result<Response, PageError> {
     let endpoint = find(&console, &person, path).await?;
     let Form(ReplayForm { since: typed }) = form?;
-    let problem = match TeamTimeZone::new(&person.0.time_zone).moment(&typed) {
+    let problem = match TeamTimeZone::new(person.0.time_zone).moment(&typed) {
         None => "Give a day and a time, such as 2026-11-21T09:00.",
         Some(since) => match manager(&console, &person)
             .replay_failed(endpoint.endpoint_id, since)

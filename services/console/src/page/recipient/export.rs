@@ -61,7 +61,7 @@ pub(super) async fn download(
     };
     let name = format!("recipients-{campaign_id}.csv");
     let (store, team_id) = (console.process.store.clone(), person.0.team_id);
-    let zone = TeamTimeZone::new(&person.0.time_zone);
+    let zone = TeamTimeZone::new(person.0.time_zone);
     let export = std::sync::Arc::new(RecipientExport {
         store,
         team_id,

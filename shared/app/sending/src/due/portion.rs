@@ -20,7 +20,7 @@ use crate::decide::{MailingCandidate, MailingDecision, decide};
 use crate::neighborhood::{HomeLinkContext, NeighborhoodCenter, NeighborhoodHomes};
 use crate::reserve::{batch, charge, listed_since, make_cards};
 use crate::rules::{AudienceRules, StepRules};
-use crate::times::{DecisionTimes, time_zone, times};
+use crate::times::{DecisionTimes, times};
 
 /// A bounded part of a job.
 pub(super) struct JobPortion<'a> {
@@ -72,7 +72,7 @@ impl JobPortion<'_> {
             .process
             .clock
             .now()
-            .with_timezone(&time_zone(self.campaign))
+            .with_timezone(&self.campaign.time_zone)
             .date_naive();
         let candidates: Vec<_> = self
             .people

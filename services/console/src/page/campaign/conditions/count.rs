@@ -54,7 +54,7 @@ impl MatchCount {
             .recipient_sample(person.0.team_id, campaign_id, LOOKED_AT)
             .await?;
         let today =
-            crate::show::TeamTimeZone::new(&person.0.time_zone).day(console.process.clock.now());
+            crate::show::TeamTimeZone::new(person.0.time_zone).day(console.process.clock.now());
         let formulas = FormulaColumns::new(columns);
         let count = move || {
             let begun = Instant::now();

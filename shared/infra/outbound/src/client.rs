@@ -156,11 +156,12 @@ impl OutboundClient {
         };
         let answered = tokio::time::timeout(timeout, async {
             let answer = self.ask(&request).await?;
-            self.read_beginning(answer, kept_bytes).await
+            self.read(answer, kept_bytes, DRAINED_BYTES).await
         });
-        answered
+        let (response, _) = answered
             .await
-            .map_err(|_| OutboundError::Timeout(timeout))?
+            .map_err(|_| OutboundError::Timeout(timeout))??;
+        Ok(response)
     }
 
     /// Gets what is at a URL, all within `timeout`: follows up to three redirects, each to a host that may be
@@ -203,16 +204,24 @@ impl OutboundClient {
         most_bytes: usize,
     ) -> Result<OutboundResponse, OutboundError> {
         for _ in 0..=REDIRECTS {
-            let (method, headers) = (Method::GET, headers.clone());
             let request = OutboundRequest {
-                method,
+                method: Method::GET,
                 target,
-                headers,
+                headers: headers.clone(),
                 body: Bytes::new(),
             };
             let answered = self.ask(&request).await?;
             if !answered.is_redirect() {
-                return self.read_whole(answered, most_bytes).await;
+                // What a host says of its length is believed only when it is too much.
+                if answered.response.body().size_hint().lower() > most_bytes as u64 {
+                    return Err(OutboundError::TooLarge(most_bytes));
+                }
+                let (response, is_whole) = self.read(answered, most_bytes, most_bytes).await?;
+                return if is_whole {
+                    Ok(response)
+                } else {
+                    Err(OutboundError::TooLarge(most_bytes))
+                };
             }
             let next = answered
                 .response
@@ -294,11 +303,14 @@ impl OutboundClient {
         .await
     }
 
-    async fn read_beginning(
+    /// Reads a body of `read_bytes` at the most, and keeps the first `kept_bytes` of it. Says whether that was all; if it was
+    /// not, the connection is closed.
+    async fn read(
         &self,
         answered: UnreadResponse,
         kept_bytes: usize,
-    ) -> Result<OutboundResponse, OutboundError> {
+        read_bytes: usize,
+    ) -> Result<(OutboundResponse, bool), OutboundError> {
         let UnreadResponse {
             place,
             sender,
@@ -313,46 +325,13 @@ impl OutboundClient {
             };
             read += data.len();
             kept.extend_from_slice(&data[..data.len().min(kept_bytes - kept.len())]);
-            if read > DRAINED_BYTES {
+            if read > read_bytes {
                 // Dropping the sender and the body closes the connection.
-                return Ok(OutboundResponse { status, body: kept });
+                return Ok((OutboundResponse { status, body: kept }, false));
             }
         }
         self.pool.put(place, sender);
-        Ok(OutboundResponse { status, body: kept })
-    }
-
-    async fn read_whole(
-        &self,
-        answered: UnreadResponse,
-        most_bytes: usize,
-    ) -> Result<OutboundResponse, OutboundError> {
-        let UnreadResponse {
-            place,
-            sender,
-            response,
-        } = answered;
-        let status = response.status().as_u16();
-        let mut body = response.into_body();
-        // What a host says of its length is believed only when it is too much.
-        if body.size_hint().lower() > most_bytes as u64 {
-            return Err(OutboundError::TooLarge(most_bytes));
-        }
-        let mut whole = Vec::new();
-        while let Some(frame) = body.frame().await {
-            let Ok(data) = frame.map_err(OutboundError::Http)?.into_data() else {
-                continue;
-            };
-            if whole.len() + data.len() > most_bytes {
-                return Err(OutboundError::TooLarge(most_bytes));
-            }
-            whole.extend_from_slice(&data);
-        }
-        self.pool.put(place, sender);
-        Ok(OutboundResponse {
-            status,
-            body: whole,
-        })
+        Ok((OutboundResponse { status, body: kept }, true))
     }
 }
 

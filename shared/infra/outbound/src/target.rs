@@ -9,7 +9,7 @@ use url::{Host, ParseError, Url};
 const URL_CHARS: usize = 2_000;
 
 /// An https or http URL with a host and without user or password. Whether its host may be connected to is the
-/// [`TargetPolicy`](crate::Policy)'s to say.
+/// [`TargetPolicy`](crate::TargetPolicy)'s to say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetUrl {
     url: Url,

@@ -220,3 +220,81 @@ async fn nobody_listening_is_a_failure_that_says_so() {
     let error = post(&client(), &url).await.unwrap_err().to_string();
     assert!(error.starts_with("the connection was refused"), "{error}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_host_that_closes_each_connection_a_moment_later_is_asked_once_for_each_request() {
+    const REQUESTS: usize = 200;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let asked = Arc::<AtomicUsize>::default();
+    let counted = asked.clone();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let counted = counted.clone();
+            tokio::spawn(async move {
+                let mut stream = BufStream::new(stream);
+                read_request(&mut stream).await.unwrap();
+                counted.fetch_add(1, Ordering::Relaxed);
+                stream
+                    .write_all(with_body("once").as_bytes())
+                    .await
+                    .unwrap();
+                stream.flush().await.unwrap();
+                // The connection looks kept, and is not.
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            });
+        }
+    });
+    let client = client();
+    for _ in 0..REQUESTS {
+        assert_eq!(post(&client, &url).await.unwrap().body, b"once");
+    }
+    assert_eq!(asked.load(Ordering::Relaxed), REQUESTS);
+}
+
+#[tokio::test]
+async fn headers_are_read_to_a_bound() {
+    let headers = format!(
+        "HTTP/1.1 200 OK\r\na: {}\r\ncontent-length: 0\r\n\r\n",
+        "x".repeat(100_000)
+    );
+    let host = FixtureHost::start(headers).await;
+    assert!(matches!(
+        post(&client(), &host.url).await,
+        Err(OutboundError::Http(_))
+    ));
+}
+
+/// Each host has an address of its own: a bound for one host keeps nobody from having many.
+#[tokio::test]
+async fn idle_connections_are_bounded_over_all_hosts() {
+    const HOSTS: usize = 600;
+    const IDLE_IN_ALL: usize = 512;
+    let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let open = Arc::<AtomicUsize>::default();
+    let counted = open.clone();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let counted = counted.clone();
+            counted.fetch_add(1, Ordering::Relaxed);
+            tokio::spawn(async move {
+                let _ = serve(stream, Arc::new(with_body("ok").into_bytes())).await;
+                counted.fetch_sub(1, Ordering::Relaxed);
+            });
+        }
+    });
+    let client = client();
+    for host in 0..HOSTS {
+        let url = format!("http://127.0.{}.{}:{port}/", host / 200, 1 + host % 200);
+        assert_eq!(post(&client, &url).await.unwrap().status, 200);
+    }
+    let closed = async {
+        while open.load(Ordering::Relaxed) > IDLE_IN_ALL {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, closed)
+        .await
+        .expect("no more connections than the bound stay open");
+}

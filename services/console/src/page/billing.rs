@@ -9,7 +9,7 @@ use axum::extract::{Query, State};
 use axum::response::Response;
 use contract::id::LedgerTransactionId;
 use serde::Deserialize;
-use store::{LedgerKind, LedgerLine, TopUpRequest, TopUpRequestState};
+use store::{LedgerKind, LedgerLine, PaymentKind, TopUpRequest, TopUpRequestState};
 
 use crate::ConsoleState;
 use crate::access::CurrentMember;
@@ -144,7 +144,7 @@ async fn billing_page(
     Ok(BillingPage {
         frame: PageFrame::new(person, PART).with_notice(typed.notice),
         balance: dollars(store.balance_get(team_id).await?),
-        is_prepaid: store.team_get(team_id).await?.payment == "balance",
+        is_prepaid: store.team_get(team_id).await?.payment == PaymentKind::Balance,
         prices: prices(console),
         requests: store.top_up_request_list(team_id, REQUESTS).await?,
         amount: typed.amount,

@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::error::ApplyError;
 use super::file::{
-    ApplyFile, CampaignKindSpec, CampaignSpec, ColumnSpec, IntegrationSpec, PaymentSpec, StepSpec,
-    TeamKeySpec, TeamSpec,
+    ApplyFile, CampaignKindSpec, CampaignSpec, ColumnSpec, IntegrationSpec, StepSpec, TeamKeySpec,
+    TeamSpec,
 };
 use secret::KeyText;
 
@@ -66,7 +66,7 @@ fn given_keys<'a>(place: &str, team: &'a TeamSpec) -> Vec<(String, &'a str)> {
 
 fn check_team(place: &str, team: &TeamSpec) -> Result {
     let has_card = team.stripe_customer.is_some() && team.stripe_payment_method.is_some();
-    if team.payment == PaymentSpec::Stripe && !has_card {
+    if team.payment == store::PaymentKind::Stripe && !has_card {
         let reason = "stripe needs stripe_customer and stripe_payment_method";
         return Err(ApplyError::refused(format!("{place}.payment"), reason));
     }

@@ -8,7 +8,7 @@ use contract::key::KeyKind;
 use contract::send::Postage;
 use serde::Deserialize;
 use serde_json::Value;
-use store::{IntegrationAvailability, MemberRole};
+use store::{IntegrationAvailability, MemberRole, PaymentKind};
 
 use super::field::{
     ColumnNameSpec, DesignDocumentSpec, DoNotMailAddressSpec, EndpointUrlSpec, MapAreaSpec,
@@ -38,7 +38,7 @@ pub(super) struct TeamSpec {
     #[serde(default = "new_york")]
     pub time_zone: Tz,
     #[serde(default)]
-    pub payment: PaymentSpec,
+    pub payment: PaymentKind,
     pub stripe_customer: Option<DisplayName>,
     pub stripe_payment_method: Option<DisplayName>,
     /// Whether `Idempotency-Key` is honoured on sends; what is stored stays without it.
@@ -60,24 +60,6 @@ pub(super) struct TeamSpec {
     #[serde(default)]
     pub endpoints: Vec<EndpointSpec>,
     pub top_up: Option<TopUpSpec>,
-}
-
-/// How a team pays.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum PaymentSpec {
-    #[default]
-    Balance,
-    Stripe,
-}
-
-impl PaymentSpec {
-    pub(super) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Balance => "balance",
-            Self::Stripe => "stripe",
-        }
-    }
 }
 
 /// A person, found by the email address. Without a password the stored one stays.

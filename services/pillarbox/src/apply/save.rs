@@ -44,7 +44,7 @@ pub(super) async fn save_team(
         team_id: TeamId::new(),
         name: team.name.as_str().to_owned(),
         time_zone: team.time_zone,
-        payment: team.payment.as_str().to_owned(),
+        payment: team.payment,
         stripe_customer: text(&team.stripe_customer),
         stripe_payment_method: text(&team.stripe_payment_method),
     };

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use contract::id::TeamId;
 use serde_json::json;
-use store::{Store, StoreError, Team};
+use store::{PaymentKind, Store, StoreError, Team};
 
 use crate::command::TeamCommand;
 use crate::report::{CommandReport, table};
@@ -43,7 +43,7 @@ async fn create(
         team_id: TeamId::new(),
         name: name.to_owned(),
         time_zone,
-        payment: "balance".to_owned(),
+        payment: PaymentKind::Balance,
         stripe_customer: None,
         stripe_payment_method: None,
     };
@@ -65,7 +65,7 @@ async fn list(store: &Store, after: &str, limit: i64) -> anyhow::Result<CommandR
             team.name.as_str(),
             &team.team_id.to_string(),
             team.time_zone.name(),
-            &team.payment,
+            team.payment.as_str(),
         ]);
     }
     CommandReport::new(&json!({ "teams": teams }), rows.trim_fmt())

@@ -7,10 +7,10 @@ mod stripe;
 
 use std::time::Duration;
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use chrono::{DateTime, Utc};
 use contract::id::ChargeId;
-use store::{BalanceDebit, Charge, Store};
+use store::{BalanceDebit, Charge, PaymentKind, Store};
 
 use tokio::sync::Semaphore;
 
@@ -105,10 +105,9 @@ impl PaymentProcessor {
         charge: &Charge,
         now: DateTime<Utc>,
     ) -> Result<PaymentOutcome, PaymentUncertainError> {
-        let payment = match charge.payment.as_str() {
-            "balance" => self.charge_balance(charge, now).await,
-            "stripe" => self.charge_card(charge, now).await,
-            other => Err(anyhow!("there is no payment {other:?}")),
+        let payment = match charge.payment {
+            PaymentKind::Balance => self.charge_balance(charge, now).await,
+            PaymentKind::Stripe => self.charge_card(charge, now).await,
         };
         let charge_id = charge.charge_id;
         payment.map_err(|reason| {
@@ -166,7 +165,7 @@ impl PaymentProcessor {
 
 /// Counts what came of a charge. Payments are those of the schema.
 pub(crate) fn count(charge: &Charge, result: &'static str) {
-    let payment = charge.payment.clone();
+    let payment = charge.payment.as_str();
     metrics::counter!("pillarbox_charges_total", "payment" => payment, "result" => result)
         .increment(1);
 }

@@ -11,7 +11,8 @@ use contract::id::{CampaignId, ChargeId};
 use contract::send::{NotMailedReason, RecipientOutcome, SendError, SendResponse, write_response};
 use store::{
     BookEntryRow, Campaign, CampaignFigure, ChargeKind, LockedCampaign, MailpieceBatch,
-    MailpieceRow, NewCharge, RecipientListings, ReservedSend, SendLease, StoreError, Transaction,
+    MailpieceRow, NewCharge, PaymentKind, RecipientListings, ReservedSend, SendLease, StoreError,
+    Transaction,
 };
 use tracing::Span;
 use uuid::Uuid;
@@ -427,7 +428,7 @@ async fn write(
         return Ok(ReserveOutcome::Finished(draft.response.clone()));
     }
     let batch = batch(plan.step, campaign, charge_id, times.mail_by_date);
-    let charge = charge(&batch, &pieces, ChargeKind::Send, &campaign.payment);
+    let charge = charge(&batch, &pieces, ChargeKind::Send, campaign.payment);
     let copies: Vec<i32> = draft.copies.iter().map(|at| *at as i32).collect();
     tokio::try_join!(
         received,
@@ -540,7 +541,7 @@ pub(crate) fn charge<'a>(
     batch: &MailpieceBatch<'a>,
     pieces: &[MailpieceRow<'_>],
     kind: ChargeKind,
-    payment: &'a str,
+    payment: PaymentKind,
 ) -> NewCharge<'a> {
     NewCharge {
         charge_id: batch.charge_id,

@@ -11,8 +11,8 @@ use contract::limits::RESPONSE_BYTES;
 use contract::send::{NotMailedReason, SendError, SendResponse, write_response};
 use runtime::fail_point;
 use store::{
-    Campaign, CampaignFigure, Charge, FinishedSend, JobLease, ReservedSend, StepJobPlan,
-    StoreError, Transaction, retry,
+    Campaign, CampaignFigure, Charge, FinishedSend, JobLease, PaymentKind, ReservedSend,
+    StepJobPlan, StoreError, Transaction, retry,
 };
 use tracing::Span;
 
@@ -139,7 +139,7 @@ async fn pay(
     charge: &Charge,
 ) -> Result<PaymentOutcome, PaymentUncertainError> {
     let paying = mailer.payments.charge(charge, mailer.process.clock.now());
-    if charge.payment == "balance" {
+    if charge.payment == PaymentKind::Balance {
         paying.await
     } else {
         mailer.aside(paying).await
@@ -173,7 +173,7 @@ async fn close_charge(
             let closed = transaction
                 .charge_settle(*team_id, *charge_id, reference.as_deref(), close.now)
                 .await?;
-            if payment == "stripe" {
+            if *payment == PaymentKind::Stripe {
                 transaction
                     .sale_book(*team_id, *charge_id, *amount_cents, close.now)
                     .await?;

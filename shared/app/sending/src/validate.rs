@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use contract::send::{SendError, SendResponse, SendValidation, parse, write_validation};
-use store::StoreError;
+use store::{PaymentKind, StoreError};
 
 use crate::MailerState;
 use crate::execute::{SendExecution, SendMode, execute};
@@ -55,8 +55,8 @@ pub(crate) async fn dry_run(
     // A request is bounded, and so is its number of cards.
     let cost_cents = plan.step.price_cents * decided.cards() as i64;
     // Whether a card at a payment provider would pay, only the provider can say.
-    let is_covered =
-        campaign.payment != "balance" || store.balance_get(campaign.team_id).await? >= cost_cents;
+    let is_covered = campaign.payment != PaymentKind::Balance
+        || store.balance_get(campaign.team_id).await? >= cost_cents;
     let answer = tokio::task::block_in_place(|| {
         let addresses: Vec<String> = plan.assessed.iter().map(one_line).collect();
         let response: SendResponse = respond(plan, &decided, &addresses);

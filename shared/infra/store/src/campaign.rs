@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::error::{Result, StoreError};
 use crate::pool::{Store, Transaction, session};
 use crate::statement_name::SqlStatement;
-use crate::team::time_zone;
+use crate::team::{PaymentKind, time_zone};
 
 /// Where a campaign's audience comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,8 +69,8 @@ pub struct Campaign {
     pub conditions: Option<Value>,
     /// The team's zone.
     pub time_zone: Tz,
-    /// The team's way to pay: `balance` or `stripe`.
-    pub payment: String,
+    /// How the team pays.
+    pub payment: PaymentKind,
     /// In order, from step 1.
     pub steps: Vec<CampaignStep>,
     /// How often its lists were added to.
@@ -233,7 +233,7 @@ impl Store {
             area: row.get("area"),
             conditions: row.get("conditions"),
             time_zone: time_zone(&row)?,
-            payment: row.get("payment"),
+            payment: PaymentKind::parse(row.get("payment"))?,
             steps: steps.iter().map(step).collect::<Result<_>>()?,
             list_changes: row.get("list_changes"),
         }))

@@ -6,6 +6,7 @@ use tokio_postgres::Row;
 
 use crate::error::{Result, StoreError};
 use crate::pool::{Store, Transaction};
+use crate::team::PaymentKind;
 
 /// What caused a charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,8 +47,8 @@ pub struct NewCharge<'a> {
     pub amount_cents: i64,
     /// How many cards.
     pub pieces: i32,
-    /// `balance` or `stripe`.
-    pub payment: &'a str,
+    /// How it is paid.
+    pub payment: PaymentKind,
 }
 
 /// A stored charge.
@@ -69,8 +70,8 @@ pub struct Charge {
     pub amount_cents: i64,
     /// How many cards.
     pub pieces: i32,
-    /// `balance` or `stripe`.
-    pub payment: String,
+    /// How it is paid.
+    pub payment: PaymentKind,
     /// When its cards were made.
     pub created_at: DateTime<Utc>,
 }
@@ -117,7 +118,7 @@ fn charge(row: &Row) -> Result<Charge> {
         state: ChargeState::from_name(row.get("state")).ok_or_else(|| corrupt("state"))?,
         amount_cents: row.get("amount_cents"),
         pieces: row.get("pieces"),
-        payment: row.get("payment"),
+        payment: PaymentKind::parse(row.get("payment"))?,
         created_at: row.get("created_at"),
     })
 }
@@ -154,7 +155,7 @@ impl Transaction<'_> {
                 &new.kind.as_str(),
                 &new.amount_cents,
                 &new.pieces,
-                &new.payment,
+                &new.payment.as_str(),
                 &now,
             ],
         )

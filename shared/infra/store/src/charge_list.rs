@@ -8,6 +8,7 @@ use uuid::Uuid;
 use crate::charge::{ChargeKind, ChargeState};
 use crate::error::{Result, StoreError};
 use crate::pool::Store;
+use crate::team::PaymentKind;
 
 /// Kinds of cards of one charge that are listed: products times postages are fewer.
 const KINDS: i64 = 100;
@@ -31,8 +32,8 @@ pub struct ChargeSummary {
     pub amount_cents: i64,
     /// How many cards; of a declined charge they are gone.
     pub pieces: i32,
-    /// `balance` or `stripe`.
-    pub payment: String,
+    /// How it is paid.
+    pub payment: PaymentKind,
     /// The provider's id of the payment.
     pub payment_reference: Option<String>,
     /// When its cards were made.
@@ -71,7 +72,7 @@ fn summary(row: &Row) -> Result<ChargeSummary> {
         state: ChargeState::from_name(row.get(5)).ok_or_else(|| corrupt("state"))?,
         amount_cents: row.get(6),
         pieces: row.get(7),
-        payment: row.get(8),
+        payment: PaymentKind::parse(row.get(8))?,
         payment_reference: row.get(9),
         created_at: row.get(10),
         settled_at: row.get(11),

@@ -149,5 +149,5 @@ pub use session::{MemberCredentials, SessionAgeLimits, SignedInMember};
 pub use statement::PoolerMode;
 pub use statement_name::StatementName;
 pub use sync::{BatchCounts, CountedBatch, SharedSync};
-pub use team::{MemberRole, MemberSummary, Team};
+pub use team::{MemberRole, MemberSummary, PaymentKind, Team};
 pub use top_up_request::{OpenTopUpRequest, TopUpRequest, TopUpRequestState};

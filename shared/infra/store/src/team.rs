@@ -18,12 +18,41 @@ pub struct Team {
     pub name: String,
     /// The zone that its days are counted in.
     pub time_zone: Tz,
-    /// `balance` or `stripe`.
-    pub payment: String,
+    /// How it pays.
+    pub payment: PaymentKind,
     /// The provider's customer, for `stripe`.
     pub stripe_customer: Option<String>,
     /// The provider's payment method, for `stripe`.
     pub stripe_payment_method: Option<String>,
+}
+
+/// How a team pays.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PaymentKind {
+    /// From its prepaid balance.
+    #[default]
+    Balance,
+    /// By the payment card that Stripe keeps.
+    Stripe,
+}
+
+impl PaymentKind {
+    /// The name in the database and in files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Balance => "balance",
+            Self::Stripe => "stripe",
+        }
+    }
+
+    /// The kind that a column of the schema names.
+    pub(crate) fn parse(name: &str) -> Result<Self> {
+        [Self::Balance, Self::Stripe]
+            .into_iter()
+            .find(|kind| kind.as_str() == name)
+            .ok_or_else(|| StoreError::Corrupt("kind of a payment".to_owned()))
+    }
 }
 
 /// What a person may do in a team.
@@ -84,7 +113,7 @@ fn team(row: &Row) -> Result<Team> {
         team_id: TeamId(row.get("team_id")),
         name: row.get("name"),
         time_zone: time_zone(row)?,
-        payment: row.get("payment"),
+        payment: PaymentKind::parse(row.get("payment"))?,
         stripe_customer: row.get("stripe_customer"),
         stripe_payment_method: row.get("stripe_payment_method"),
     })
@@ -214,7 +243,7 @@ impl Transaction<'_> {
                     &wanted.team_id.0,
                     &wanted.name,
                     &wanted.time_zone.name(),
-                    &wanted.payment,
+                    &wanted.payment.as_str(),
                     &wanted.stripe_customer,
                     &wanted.stripe_payment_method,
                     &now,
@@ -336,5 +365,14 @@ mod tests {
             let error = parse_time_zone(name).unwrap_err();
             assert!(matches!(error, StoreError::Corrupt(_)), "{error}");
         }
+    }
+
+    #[test]
+    fn a_payment_of_no_known_kind_is_an_error() {
+        for kind in [PaymentKind::Balance, PaymentKind::Stripe] {
+            assert_eq!(PaymentKind::parse(kind.as_str()).unwrap(), kind);
+        }
+        let error = PaymentKind::parse("cash").unwrap_err();
+        assert!(matches!(error, StoreError::Corrupt(_)), "{error}");
     }
 }

@@ -374,7 +374,7 @@ impl JobPortion<'_> {
             JobKind::Recheck => ChargeKind::Recheck,
             JobKind::Step { .. } => ChargeKind::Step,
         };
-        let charge = charge(&batch, &chosen.pieces, kind, &self.campaign.payment);
+        let charge = charge(&batch, &chosen.pieces, kind, self.campaign.payment);
         make_cards(transaction, &charge, &batch, &chosen.pieces, times.now).await?;
         let mut figures = vec![(CampaignFigure::Cards, chosen.pieces.len() as i64)];
         if self.job.kind == JobKind::Recheck {

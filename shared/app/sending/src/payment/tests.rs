@@ -1,5 +1,5 @@
 use contract::id::TeamId;
-use store::{ChargeKind, ChargeState};
+use store::{ChargeKind, ChargeState, PaymentKind};
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn payments() -> PaymentProcessor {
     PaymentProcessor::new(Store::new(&database).unwrap(), &stripe, 1).unwrap()
 }
 
-fn charge(payment: &str) -> Charge {
+fn charge(payment: PaymentKind) -> Charge {
     Charge {
         charge_id: ChargeId::new(),
         team_id: TeamId::new(),
@@ -37,7 +37,7 @@ fn charge(payment: &str) -> Charge {
         state: ChargeState::Reserved,
         amount_cents: 79,
         pieces: 1,
-        payment: payment.to_owned(),
+        payment,
         created_at: time("2026-08-03T12:00:00Z"),
     }
 }
@@ -45,9 +45,8 @@ fn charge(payment: &str) -> Charge {
 #[tokio::test]
 async fn what_cannot_be_asked_is_not_certain_and_never_a_decline() {
     for (payment, reason) in [
-        ("balance", "the database cannot be reached"),
-        ("stripe", "stripe.secret_key is not set"),
-        ("cash", "there is no payment \"cash\""),
+        (PaymentKind::Balance, "the database cannot be reached"),
+        (PaymentKind::Stripe, "stripe.secret_key is not set"),
     ] {
         let charge = charge(payment);
         let error = payments()

@@ -66,9 +66,9 @@ async fn list(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
     let mut rows = table(["Email", "Name", "Role", "Id"]);
     for user in &users {
         rows.add_row([
-            &user.email,
+            user.email.as_str(),
             &user.name,
-            &user.role,
+            user.role.as_str(),
             &user.user_id.to_string(),
         ]);
     }

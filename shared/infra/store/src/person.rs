@@ -33,8 +33,7 @@ fn person(row: &tokio_postgres::Row) -> Result<TeamMember> {
         user_id: MemberId(row.get(0)),
         email: row.get(1),
         name: row.get(2),
-        role: MemberRole::from_name(row.get(3))
-            .ok_or_else(|| StoreError::Corrupt("role of a person".to_owned()))?,
+        role: MemberRole::parse(row.get(3))?,
         has_password: row.get(4),
         link_expires_at: row.get(5),
     })

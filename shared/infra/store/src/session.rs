@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use contract::id::{MemberId, TeamId};
 
-use crate::error::{Result, StoreError};
+use crate::error::Result;
 use crate::pool::{Store, Transaction};
 use crate::team::{MemberRole, time_zone};
 
@@ -57,7 +57,7 @@ impl Store {
     /// The account with this address; `None` when nobody has chosen a password for it.
     ///
     /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
+    /// [`crate::StoreError`] when the database cannot be asked.
     pub async fn account_by_email(&self, email: &str) -> Result<Option<MemberCredentials>> {
         let sql = "SELECT user_id, team_id, name, password_hash FROM users
              WHERE email = lower($1) AND is_claimed";
@@ -73,7 +73,7 @@ impl Store {
     /// Who holds the session; `None` when it ended or never was. Notes that it was used.
     ///
     /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
+    /// [`crate::StoreError`] when the database cannot be asked.
     pub async fn session_use(
         &self,
         token_hash: &[u8; 32],
@@ -93,13 +93,11 @@ impl Store {
             )
             .await?;
         let Some(row) = row else { return Ok(None) };
-        let role = MemberRole::from_name(row.get(3))
-            .ok_or_else(|| StoreError::Corrupt("role of a person".to_owned()))?;
         Ok(Some(SignedInMember {
             user_id: MemberId(row.get(0)),
             email: row.get(1),
             name: row.get(2),
-            role,
+            role: MemberRole::parse(row.get(3))?,
             team_id: TeamId(row.get(4)),
             team_name: row.get(5),
             time_zone: time_zone(&row)?,
@@ -109,7 +107,7 @@ impl Store {
     /// Ends the session. One that ended already stays so.
     ///
     /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
+    /// [`crate::StoreError`] when the database cannot be asked.
     pub async fn session_end(&self, token_hash: &[u8; 32]) -> Result<()> {
         self.execute(
             "DELETE FROM sessions WHERE token_hash = $1",
@@ -122,7 +120,7 @@ impl Store {
     /// Forgets at most `limit` sessions that began before this time; returns how many.
     ///
     /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
+    /// [`crate::StoreError`] when the database cannot be asked.
     pub async fn session_purge(&self, created_before: DateTime<Utc>, limit: i64) -> Result<u64> {
         self.execute(
             "DELETE FROM sessions WHERE token_hash IN
@@ -138,7 +136,7 @@ impl Transaction<'_> {
     /// sets or resets it meanwhile waits, and ends the sessions that are begun here.
     ///
     /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
+    /// [`crate::StoreError`] when the database cannot be asked.
     pub async fn account_lock(&self, account: &MemberCredentials) -> Result<bool> {
         let sql = "SELECT 1 FROM users WHERE user_id = $1 AND password_hash = $2 FOR NO KEY UPDATE";
         Ok(self
@@ -150,7 +148,7 @@ impl Transaction<'_> {
     /// Begins a session; the one that `replaced` names ends, so that a token from before the sign-in is worth nothing.
     ///
     /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
+    /// [`crate::StoreError`] when the database cannot be asked.
     pub async fn session_begin(
         &self,
         user_id: MemberId,
@@ -176,7 +174,7 @@ impl Transaction<'_> {
     /// Ends all sessions of a person, but the one that `kept` names: after another password, or out of the team.
     ///
     /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
+    /// [`crate::StoreError`] when the database cannot be asked.
     pub async fn session_end_all(&self, user_id: MemberId, kept: Option<&[u8; 32]>) -> Result<u64> {
         let kept: &[u8] = kept.map_or(&[], |hash| hash);
         self.execute(

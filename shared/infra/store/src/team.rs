@@ -77,11 +77,12 @@ impl MemberRole {
         }
     }
 
-    /// The role of this name.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
+    /// The role that a column of the schema names.
+    pub(crate) fn parse(name: &str) -> Result<Self> {
         [Self::Owner, Self::Admin, Self::Member]
             .into_iter()
             .find(|role| role.as_str() == name)
+            .ok_or_else(|| StoreError::Corrupt("role of a person".to_owned()))
     }
 }
 
@@ -94,8 +95,8 @@ pub struct MemberSummary {
     pub email: String,
     /// As the person writes it.
     pub name: String,
-    /// `owner`, `admin` or `member`.
-    pub role: String,
+    /// What the person may do.
+    pub role: MemberRole,
 }
 
 /// The time zone in the column `time_zone` of a row.
@@ -192,15 +193,16 @@ impl Store {
     pub async fn user_list(&self, team_id: TeamId) -> Result<Vec<MemberSummary>> {
         let sql = "SELECT user_id, email, name, role FROM users WHERE team_id = $1 ORDER BY email";
         let rows = self.rows(sql, &[&team_id.0]).await?;
-        Ok(rows
-            .iter()
-            .map(|row| MemberSummary {
-                user_id: MemberId(row.get(0)),
-                email: row.get(1),
-                name: row.get(2),
-                role: row.get(3),
+        rows.iter()
+            .map(|row| {
+                Ok(MemberSummary {
+                    user_id: MemberId(row.get(0)),
+                    email: row.get(1),
+                    name: row.get(2),
+                    role: MemberRole::parse(row.get(3))?,
+                })
             })
-            .collect())
+            .collect()
     }
 
     /// Gives the person with this address another password, as its hash in PHC form. Sessions from before end, and so

@@ -9,6 +9,7 @@
 
 mod addresses;
 mod api;
+mod broker_tls;
 mod columns;
 mod console;
 mod coverage;

@@ -13,6 +13,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::topology::inspect;
+use crate::transport;
 
 /// Time to reach the broker and open a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -181,11 +182,8 @@ async fn keep_connected(settings: &BrokerOptions, sender: &watch::Sender<Option<
 async fn connect(settings: &BrokerOptions) -> lapin::Result<Connection> {
     let properties = ConnectionProperties::default()
         .with_connection_name(settings.connection_name.as_str().into());
-    let connected = tokio::time::timeout(
-        CONNECT_TIMEOUT,
-        Connection::connect(&settings.url, properties),
-    )
-    .await;
+    let connecting = transport::connect(&settings.url, properties);
+    let connected = tokio::time::timeout(CONNECT_TIMEOUT, connecting).await;
     connected.unwrap_or_else(|elapsed| Err(io::Error::new(io::ErrorKind::TimedOut, elapsed).into()))
 }
 

@@ -25,6 +25,7 @@ mod lanes;
 mod parked;
 mod server;
 mod topology;
+mod transport;
 mod turns;
 
 pub use announce::{Announcer, listen};

@@ -1,20 +1,17 @@
 //! A person at the console with a real browser: Debian's Chromium without a window, driven over the WebDriver protocol.
 
-mod command;
 mod driver;
 mod page;
+mod session;
 
 use std::path::Path;
 use std::time::Duration;
 
-use fantoccini::elements::Element;
-use fantoccini::{Client, ClientBuilder, Locator};
-use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 
 use crate::visitor::PASSWORD;
-use command::DevTools;
 use driver::WebDriver;
+use session::{PageElement, WebDriverSession};
 
 /// How long a page may take until it shows what is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -24,7 +21,7 @@ const DESKTOP: (u32, u32) = (1200, 800);
 
 /// A browser that looks at one console. It ends with its value.
 pub struct Browser {
-    client: Client,
+    session: WebDriverSession,
     url: String,
     _driver: WebDriver,
 }
@@ -41,17 +38,9 @@ impl Browser {
         ];
         let capabilities =
             json!({"goog:chromeOptions": {"binary": driver::CHROMIUM, "args": arguments}});
-        let Value::Object(capabilities) = capabilities else {
-            unreachable!("it is written as an object")
-        };
-        let mut builder = ClientBuilder::new(HttpConnector::new());
-        let client = builder
-            .capabilities(capabilities)
-            .connect(&driver.url)
-            .await
-            .expect("a browser");
+        let session = WebDriverSession::start(&driver.url, capabilities).await;
         let browser = Self {
-            client,
+            session,
             url: url.to_owned(),
             _driver: driver,
         };
@@ -70,17 +59,16 @@ impl Browser {
 
     /// Opens a page of the console.
     pub async fn go(&self, path: &str) {
-        self.client
-            .goto(&format!("{}{path}", self.url))
+        self.session
+            .open(&format!("{}{path}", self.url))
             .await
             .expect("a page");
     }
 
     /// The path of the page that is shown, with its query.
     pub async fn path(&self) -> String {
-        let url = self.client.current_url().await.expect("an address");
-        url.as_str()
-            .strip_prefix(&self.url)
+        let url = self.session.current_url().await.expect("an address");
+        url.strip_prefix(&self.url)
             .expect("a page of the console")
             .to_owned()
     }
@@ -94,9 +82,10 @@ impl Browser {
 
     /// Chooses what is called so from the list of this label.
     pub async fn choose(&self, label: &str, option: &str) {
+        let path = format!(".//option[normalize-space(.)={}]", quoted(option));
         self.field(label)
             .await
-            .select_by_label(option)
+            .click_below(&path)
             .await
             .expect("an option of that name");
     }
@@ -114,10 +103,9 @@ impl Browser {
     pub async fn value(&self, label: &str) -> String {
         self.field(label)
             .await
-            .prop("value")
+            .property("value")
             .await
             .expect("a field")
-            .unwrap_or_default()
     }
 
     /// Gives a field that takes a file one of this machine.
@@ -140,7 +128,7 @@ impl Browser {
             .await
             .expect("a button to press");
         // There is a question for what cannot be undone only.
-        let _ = self.client.accept_alert().await;
+        let _ = self.session.accept_alert().await;
     }
 
     /// Follows the link of this text.
@@ -156,12 +144,7 @@ impl Browser {
     /// Waits until the page shows this text.
     pub async fn until_text(&self, text: &str) {
         let path = format!("//main//*[contains(normalize-space(.), {})]", quoted(text));
-        let waited = self
-            .client
-            .wait()
-            .at_most(PATIENCE)
-            .for_element(Locator::XPath(&path))
-            .await;
+        let waited = self.session.wait_for(&path, PATIENCE).await;
         if waited.is_err() {
             panic!(
                 "{text:?} does not appear on {}: {}",
@@ -173,22 +156,14 @@ impl Browser {
 
     /// What the page says.
     pub async fn text(&self) -> String {
-        let main = self
-            .client
-            .find(Locator::Css("main"))
-            .await
-            .expect("a main part");
+        let main = self.session.find("//main").await.expect("a main part");
         main.text().await.expect("its text")
     }
 
     /// How many pictures the page shows that the browser could draw, its own mark aside.
     pub async fn pictures(&self) -> u64 {
         let script = "return [...document.querySelectorAll('main img')].filter((img) => img.naturalWidth > 0).length";
-        let count = self
-            .client
-            .execute(script, Vec::new())
-            .await
-            .expect("a script");
+        let count = self.session.execute(script).await.expect("a script");
         count.as_u64().expect("a number")
     }
 
@@ -199,7 +174,7 @@ impl Browser {
         self.tools("Emulation.setDeviceMetricsOverride", size).await;
     }
 
-    async fn field(&self, label: &str) -> Element {
+    async fn field(&self, label: &str) -> PageElement<'_> {
         let label = quoted(label);
         let path = format!(
             "//*[@id=//label[normalize-space(.)={label}]/@for] | //label[normalize-space(.)={label}]//input \
@@ -208,14 +183,8 @@ impl Browser {
         self.find(&path).await
     }
 
-    async fn find(&self, path: &str) -> Element {
-        match self
-            .client
-            .wait()
-            .at_most(PATIENCE)
-            .for_element(Locator::XPath(path))
-            .await
-        {
+    async fn find(&self, path: &str) -> PageElement<'_> {
+        match self.session.wait_for(path, PATIENCE).await {
             Ok(element) => element,
             Err(error) => panic!(
                 "{error}: {path} on {}: {}",
@@ -225,10 +194,9 @@ impl Browser {
         }
     }
 
-    async fn tools(&self, method: &'static str, parameters: Value) -> Value {
-        let command = DevTools { method, parameters };
-        self.client
-            .issue_cmd(command)
+    async fn tools(&self, method: &str, parameters: Value) -> Value {
+        self.session
+            .devtools(method, parameters)
             .await
             .unwrap_or_else(|error| panic!("{method}: {error}"))
     }

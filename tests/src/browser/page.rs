@@ -4,8 +4,6 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use fantoccini::actions::{InputSource, KeyAction, KeyActions};
-use fantoccini::key::Key;
 use image::ImageEncoder;
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use serde_json::{Value, json};
@@ -69,13 +67,13 @@ impl Browser {
 
     /// What the accessibility checker finds serious or critical.
     async fn violations(&self) -> Vec<String> {
-        self.client
-            .execute(&checker(), Vec::new())
+        self.session
+            .execute(&checker())
             .await
             .expect("the checker loads");
         let found = self
-            .client
-            .execute_async(CHECK, Vec::new())
+            .session
+            .execute_async(CHECK)
             .await
             .expect("the checker runs");
         serde_json::from_value(found).expect("a list of texts")
@@ -83,26 +81,12 @@ impl Browser {
 
     /// Elements that the Tab key does not reach from the page's beginning.
     async fn unreachable(&self) -> Vec<String> {
-        let watched = self
-            .client
-            .execute(WATCH_FOCUS, Vec::new())
-            .await
-            .expect("a script");
-        let mut keys = KeyActions::new("keyboard".to_owned());
+        let watched = self.session.execute(WATCH_FOCUS).await.expect("a script");
         // One more, for the step out of the page.
-        for _ in 0..=watched.as_u64().expect("a number") {
-            let value = Key::Tab.into();
-            keys = keys
-                .then(KeyAction::Down { value })
-                .then(KeyAction::Up { value });
-        }
-        self.client.perform_actions(keys).await.expect("keys");
+        let steps = watched.as_u64().expect("a number") + 1;
+        self.session.press_tab(steps).await.expect("keys");
         let script = "return [...unreached].map((element) => 'the Tab key does not reach ' + element.outerHTML)";
-        let found = self
-            .client
-            .execute(script, Vec::new())
-            .await
-            .expect("a script");
+        let found = self.session.execute(script).await.expect("a script");
         serde_json::from_value(found).expect("a list of texts")
     }
 
@@ -110,18 +94,14 @@ impl Browser {
     async fn extent(&self) -> (u64, u64) {
         let script =
             "const page = document.documentElement; return [page.scrollWidth, page.scrollHeight]";
-        let extent = self
-            .client
-            .execute(script, Vec::new())
-            .await
-            .expect("a script");
+        let extent = self.session.execute(script).await.expect("a script");
         serde_json::from_value(extent).expect("two numbers")
     }
 
     /// Writes a picture of the page as `NAME.png` into a folder.
     pub async fn picture(&self, folder: &Path, name: &str) {
-        self.client
-            .execute("document.activeElement?.blur(); scrollTo(0, 0)", Vec::new())
+        self.session
+            .execute("document.activeElement?.blur(); scrollTo(0, 0)")
             .await
             .expect("a script");
         let (_, height) = self.extent().await;

@@ -40,7 +40,7 @@ fn environment(service: &Value) -> HashMap<String, String> {
 
 /// The compose file as an engine reads it.
 fn compose() -> Value {
-    let mut compose: serde_norway::Value = serde_norway::from_str(COMPOSE).unwrap();
+    let mut compose: yaml_serde::Value = yaml_serde::from_str(COMPOSE).unwrap();
     compose.apply_merge().unwrap();
     serde_json::to_value(compose).unwrap()
 }
@@ -323,9 +323,9 @@ fn the_manifests_set_only_settings_that_the_configuration_knows() {
             std::fs::read_to_string(manifests().join("base").join(format!("{process}.yaml")))
                 .unwrap();
         let deployment: Value = serde_json::to_value(
-            serde_norway::Deserializer::from_str(&text)
+            yaml_serde::Deserializer::from_str(&text)
                 .map(|document| {
-                    <serde_norway::Value as serde::Deserialize>::deserialize(document).unwrap()
+                    <yaml_serde::Value as serde::Deserialize>::deserialize(document).unwrap()
                 })
                 .next()
                 .unwrap(),

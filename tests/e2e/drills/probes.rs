@@ -18,8 +18,8 @@ pub(super) struct Probe {
 
 /// All of them, in the order of the file.
 pub(super) fn probes() -> Vec<Probe> {
-    let modules: Value = serde_norway::from_str(MODULES).unwrap();
-    let targets: Value = serde_norway::from_str(TARGETS).unwrap();
+    let modules: Value = yaml_serde::from_str(MODULES).unwrap();
+    let targets: Value = yaml_serde::from_str(TARGETS).unwrap();
     let groups = targets["scrape_configs"][0]["static_configs"]
         .as_array()
         .unwrap()

@@ -80,7 +80,7 @@ fn runbook_pages() -> Vec<(String, String)> {
 }
 
 fn yaml(path: &str) -> Value {
-    serde_norway::from_str(&file(path)).unwrap()
+    yaml_serde::from_str(&file(path)).unwrap()
 }
 
 /// Name and query of each alert.
@@ -116,7 +116,7 @@ fn panels() -> Vec<(String, String)> {
 /// Name and query of each trigger by which workers are scaled.
 pub(super) fn triggers() -> Vec<(String, String)> {
     let text = file("deploy/kubernetes/base/autoscaling.yaml");
-    let documents = serde_norway::Deserializer::from_str(&text);
+    let documents = yaml_serde::Deserializer::from_str(&text);
     let scaled: Vec<Value> = documents
         .map(|document| serde::Deserialize::deserialize(document).unwrap())
         .collect();

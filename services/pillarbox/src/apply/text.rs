@@ -20,7 +20,7 @@ pub(crate) fn read(text: &str) -> Result<Value, String> {
     let strict = if text.trim_start().starts_with('{') {
         serde_json::from_str::<StrictJson>(text).map_err(|error| error.to_string())
     } else {
-        serde_norway::from_str::<StrictJson>(text).map_err(|error| error.to_string())
+        yaml_serde::from_str::<StrictJson>(text).map_err(|error| error.to_string())
     };
     strict.map(|StrictJson(value)| value)
 }

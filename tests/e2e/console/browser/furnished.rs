@@ -34,7 +34,7 @@ impl Furnished {
         };
         let (stack, url) = super::stack(options).await;
         let sink = WebhookSink::start().await;
-        let mut file: Value = serde_norway::from_str(TEAM).unwrap();
+        let mut file: Value = yaml_serde::from_str(TEAM).unwrap();
         let demo = &mut file["teams"][0];
         demo["endpoints"] = json!([{"url": sink.url}]);
         let tier =

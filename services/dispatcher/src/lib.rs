@@ -2,7 +2,7 @@
 //!
 //! A delivery in reading order: a hint or a [`sweep`] says that a lane has work ([`lanes`]; pure) → [`claim`] leases
 //! deliveries → [`attempt`] posts one → [`schedule`] says what follows (pure) → [`record`] writes what came of many
-//! at a time. [`manage`] is what people can do with endpoints.
+//! at a time. What people do with endpoints is the crate `delivering`'s.
 
 #![cfg_attr(
     test,
@@ -16,7 +16,6 @@ mod attempt;
 mod claim;
 mod email;
 mod lanes;
-pub mod manage;
 mod record;
 mod schedule;
 mod signature;

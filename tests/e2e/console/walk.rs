@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 use console::route::{self, ConsoleRoute, RouteAccess};
 use contract::id::{SyncId, TeamId};
 use contract::push::{OpenSync, SyncMode};
-use dispatcher::manage::EndpointManager;
+use delivering::EndpointManager;
 use pillarbox_tests::{CAMPAIGN, TestStack, person};
 use reqwest::Method;
 use serde_json::json;
@@ -66,7 +66,7 @@ async fn deliveries_and_syncs(stack: &TestStack, team_id: TeamId) -> Ids {
     let (store, now) = (&stack.store, stack.now());
     let integration = store.integration_by_name(team_id, "CRM").await.unwrap();
     let endpoint = store.endpoint_list(team_id).await.unwrap().remove(0);
-    let manager = EndpointManager::operator(store, team_id, now);
+    let manager = EndpointManager::new(store, team_id, store::Actor::Operator, now);
     let delivery_id = manager.send_test(endpoint.endpoint_id).await.unwrap();
     let sync = OpenSync {
         sync_id: SyncId::new(),

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use dispatcher::manage::EndpointManager;
+use delivering::EndpointManager;
 use pillarbox_tests::{
     EndpointReaction, ReceivedEvent, StackOptions, WebhookSink, cards, eventually, person,
     with_qr_codes,
@@ -24,7 +24,7 @@ async fn an_endpoint_that_hangs_delays_no_other_and_has_only_its_share() {
     let hanging = WebhookSink::start().await;
     hanging.always(Some(EndpointReaction::Hang(Duration::from_secs(60))));
     let team = stack.store.team_by_name("Test").await.unwrap().team_id;
-    EndpointManager::operator(&stack.store, team, stack.now())
+    EndpointManager::new(&stack.store, team, store::Actor::Operator, stack.now())
         .add(&stack.policy(), &hanging.url, None)
         .await
         .unwrap();
@@ -63,7 +63,7 @@ async fn endpoints_that_only_time_out_leave_most_attempts_to_the_others() {
     // More of them than attempts at a time, each with as many deliveries as the healthy one.
     for number in 0..12 {
         let url = format!("{}/{number}", hanging.url);
-        EndpointManager::operator(&stack.store, team, stack.now())
+        EndpointManager::new(&stack.store, team, store::Actor::Operator, stack.now())
             .add(&stack.policy(), &url, None)
             .await
             .unwrap();

@@ -11,7 +11,7 @@ mod safety;
 mod state;
 
 use contract::id::{EndpointId, TeamId};
-use dispatcher::manage::EndpointManager;
+use delivering::EndpointManager;
 use pillarbox_tests::{
     EndpointReaction, ReceivedEvent, StackOptions, TestStack, WebhookSink, cards, eventually,
     person, with_qr_codes,
@@ -115,7 +115,12 @@ impl World {
 
     /// The operator, now.
     fn manager(&self) -> EndpointManager<'_> {
-        EndpointManager::operator(&self.stack.store, self.team, self.stack.now())
+        EndpointManager::new(
+            &self.stack.store,
+            self.team,
+            store::Actor::Operator,
+            self.stack.now(),
+        )
     }
 
     async fn pause(&self) {

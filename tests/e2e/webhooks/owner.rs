@@ -3,8 +3,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chrono::TimeDelta;
-use dispatcher::manage::SigningSecret;
 use pillarbox_tests::{CAMPAIGN, ReceivedEvent, WebhookSink, cards, eventually, people};
+use secret::SigningSecret;
 use serde_json::{Value, json};
 use standardwebhooks::Webhook;
 

@@ -1,6 +1,6 @@
 //! What came of an attempt is kept though its record fails at first: nothing is posted again for it, and every failure counts.
 
-use dispatcher::manage::EndpointManager;
+use delivering::EndpointManager;
 use pillarbox_tests::{
     EndpointReaction, StackOptions, TestStack, WebhookSink, cards, eventually, person,
     with_qr_codes,
@@ -36,7 +36,7 @@ async fn two(settings: Vec<(&'static str, String)>) -> Two {
     let failing = WebhookSink::start().await;
     failing.always(self::failing());
     let team = stack.store.team_by_name("Test").await.unwrap().team_id;
-    let manager = EndpointManager::operator(&stack.store, team, stack.now());
+    let manager = EndpointManager::new(&stack.store, team, store::Actor::Operator, stack.now());
     let failing_id = manager
         .add(&stack.policy(), &failing.url, None)
         .await

@@ -10,9 +10,10 @@ use axum::extract::{Path, Query, RawForm, State};
 use axum::response::Response;
 use contract::id::EndpointId;
 use contract::limits::ENDPOINTS_PER_TEAM;
-use dispatcher::manage::{EndpointManager, ManageError, SigningSecret};
+use delivering::{EndpointError, EndpointManager};
 use outbound::TargetPolicy;
-use store::{Endpoint, EndpointState, StoreError};
+use secret::SigningSecret;
+use store::{Actor, Endpoint, EndpointState, StoreError};
 
 use self::scope::{CampaignChoice, ScopeForm};
 use crate::ConsoleState;
@@ -80,18 +81,19 @@ async fn find(
 
 /// Whoever manages the team's endpoints now.
 fn manager<'a>(console: &'a ConsoleState, person: &'a CurrentMember) -> EndpointManager<'a> {
-    EndpointManager::person(
+    EndpointManager::new(
         &console.process.store,
-        &person.0,
+        person.0.team_id,
+        Actor::Member(&person.0),
         console.process.clock.now(),
     )
 }
 
-impl From<ManageError> for PageError {
-    fn from(error: ManageError) -> Self {
+impl From<EndpointError> for PageError {
+    fn from(error: EndpointError) -> Self {
         match error {
-            ManageError::Store(error) => error.into(),
-            ManageError::Event(error) => Self::Internal(error.into()),
+            EndpointError::Store(error) => error.into(),
+            EndpointError::Event(error) => Self::Internal(error.into()),
             other => Self::Invalid(format!("Not done: {other}.")),
         }
     }
@@ -183,13 +185,13 @@ enum EndpointCreateError {
     Failure(PageError),
 }
 
-impl From<ManageError> for EndpointCreateError {
-    fn from(error: ManageError) -> Self {
+impl From<EndpointError> for EndpointCreateError {
+    fn from(error: EndpointError) -> Self {
         match error {
-            ManageError::Url(_) | ManageError::Host(_) | ManageError::Taken => {
+            EndpointError::Url(_) | EndpointError::Host(_) | EndpointError::Taken => {
                 Self::Sentence(format!("Not added: {error}."))
             }
-            ManageError::Store(StoreError::Limit(reason)) => {
+            EndpointError::Store(StoreError::Limit(reason)) => {
                 Self::Sentence(format!("Not added: {reason}."))
             }
             other => Self::Failure(other.into()),

@@ -1,10 +1,10 @@
 //! Webhook endpoints of a file.
 
 use chrono::{DateTime, Utc};
-use contract::id::{EndpointId, TeamId};
-use dispatcher::manage::SigningSecret;
+use contract::id::TeamId;
+use delivering::{EndpointSettings, save_endpoint_within};
 use outbound::TargetPolicy;
-use store::{EndpointState, Transaction};
+use store::{Actor, Transaction};
 
 use super::applied::AppliedEndpoint;
 use super::check::items;
@@ -26,7 +26,7 @@ pub(super) async fn check_hosts(file: &ApplyFile, policy: &TargetPolicy) -> Resu
     Ok(())
 }
 
-/// Makes or changes a team's endpoints. What waits for one that is paused by it is cancelled by the dispatchers.
+/// Makes or changes a team's endpoints.
 pub(super) async fn save_endpoints(
     transaction: &Transaction<'_>,
     team_id: TeamId,
@@ -36,59 +36,21 @@ pub(super) async fn save_endpoints(
 ) -> Result<Vec<AppliedEndpoint>> {
     let mut applied = Vec::new();
     for (place, endpoint) in items(place, "endpoints", endpoints) {
-        let url = endpoint.url.0.as_str();
-        let campaigns = endpoint.campaigns.as_deref();
-        let saved = transaction
-            .endpoint_save(team_id, url, campaigns, now)
-            .await
-            .at(&place)?;
-        let stored = transaction
-            .endpoint_get(team_id, saved.endpoint_id)
-            .await
-            .at(&place)?;
-        let wanted = match endpoint.status {
-            StatusSpec::Active => EndpointState::Active,
-            StatusSpec::Paused => EndpointState::Paused,
+        let settings = EndpointSettings {
+            team_id,
+            url: &endpoint.url.0,
+            campaigns: endpoint.campaigns.as_deref(),
+            is_paused: endpoint.status == StatusSpec::Paused,
+            is_signed: endpoint.signed,
         };
-        if stored.state != wanted && stored.state != EndpointState::Disabled {
-            transaction
-                .endpoint_set_state(team_id, saved.endpoint_id, wanted, now)
-                .await
-                .at(&place)?;
-        }
-        let is_signed = (stored.is_signed, endpoint.signed);
-        let secret = sign(transaction, team_id, saved.endpoint_id, is_signed, now)
+        let saved = save_endpoint_within(transaction, Actor::Operator, &settings, now)
             .await
             .at(&place)?;
         applied.push(AppliedEndpoint {
             endpoint_id: saved.endpoint_id,
-            url: url.to_owned(),
-            secret,
+            url: endpoint.url.0.as_str().to_owned(),
+            secret: saved.secret.map(|secret| secret.reveal()),
         });
     }
     Ok(applied)
-}
-
-/// Starts or ends the signing, where it is not as wanted. Returns a key that was made.
-async fn sign(
-    transaction: &Transaction<'_>,
-    team_id: TeamId,
-    endpoint_id: EndpointId,
-    (is_signed, is_wanted): (bool, bool),
-    now: DateTime<Utc>,
-) -> store::Result<Option<String>> {
-    match (is_signed, is_wanted) {
-        (false, true) => {
-            let secret = SigningSecret::random();
-            transaction
-                .endpoint_set_secret(team_id, endpoint_id, secret.as_bytes(), now, now)
-                .await?;
-            Ok(Some(secret.reveal()))
-        }
-        (true, false) => transaction
-            .endpoint_clear_secret(team_id, endpoint_id, now)
-            .await
-            .map(|()| None),
-        (true, true) | (false, false) => Ok(None),
-    }
 }

@@ -2,11 +2,12 @@
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use contract::id::{CampaignId, EndpointId};
-use dispatcher::manage::{EndpointManager, SigningSecret};
+use delivering::EndpointManager;
 use outbound::TargetPolicy;
 use runtime::Config;
+use secret::SigningSecret;
 use serde_json::{Value, json};
-use store::Store;
+use store::{Actor, Store};
 
 use super::find_team;
 use crate::command::{EndpointArgs, EndpointCommand};
@@ -62,7 +63,7 @@ async fn find<'a>(
 ) -> anyhow::Result<(EndpointManager<'a>, EndpointId)> {
     let team_id = find_team(store, &of.team).await?.team_id;
     Ok((
-        EndpointManager::operator(store, team_id, now),
+        EndpointManager::new(store, team_id, Actor::Operator, now),
         of.endpoint_id,
     ))
 }
@@ -85,7 +86,7 @@ async fn add(
     let team_id = find_team(store, team).await?.team_id;
     let policy = TargetPolicy::new(&config.outbound.allowed_networks);
     let scope = (!campaigns.is_empty()).then_some(campaigns);
-    let saved = EndpointManager::operator(store, team_id, now)
+    let saved = EndpointManager::new(store, team_id, Actor::Operator, now)
         .add(&policy, url, scope)
         .await?;
     let (id, what) = (

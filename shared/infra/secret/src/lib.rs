@@ -6,6 +6,7 @@
 )]
 
 mod common;
+mod signing;
 
 use std::fmt;
 
@@ -19,6 +20,8 @@ use rand::distr::Alphanumeric;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+
+pub use self::signing::SigningSecret;
 
 use self::common::is_common;
 

@@ -55,6 +55,8 @@ pub struct SavedEndpoint {
     pub endpoint_id: EndpointId,
     /// False when the team had one with this URL.
     pub is_new: bool,
+    /// Whether the one that the team had with this URL heard of other campaigns before.
+    pub is_changed: bool,
 }
 
 impl EndpointState {
@@ -269,11 +271,15 @@ impl Transaction<'_> {
         .await?;
         let existing = self
             .row(
-                "UPDATE endpoints SET all_campaigns = $3, updated_at = $4
-                 WHERE team_id = $1 AND url = $2 AND state <> 'deleted' RETURNING endpoint_id",
+                "WITH before AS (SELECT all_campaigns FROM endpoints
+                     WHERE team_id = $1 AND url = $2 AND state <> 'deleted')
+                 UPDATE endpoints SET all_campaigns = $3, updated_at = $4
+                 WHERE team_id = $1 AND url = $2 AND state <> 'deleted'
+                 RETURNING endpoint_id, (SELECT all_campaigns FROM before)",
                 &[&team_id.0, &url, &campaigns.is_none(), &now],
             )
             .await?;
+        let had_all = existing.as_ref().map(|row| row.get::<_, bool>(1));
         let (endpoint_id, is_new) = match existing {
             Some(row) => (EndpointId(row.get(0)), false),
             None => (
@@ -282,11 +288,14 @@ impl Transaction<'_> {
                 true,
             ),
         };
-        self.endpoint_set_scope(team_id, endpoint_id, campaigns.unwrap_or_default())
+        let has_other_scope = self
+            .endpoint_set_scope(team_id, endpoint_id, campaigns.unwrap_or_default())
             .await?;
+        let had_other = had_all.is_some_and(|had_all| had_all != campaigns.is_none());
         Ok(SavedEndpoint {
             endpoint_id,
             is_new,
+            is_changed: !is_new && (had_other || has_other_scope),
         })
     }
 
@@ -317,19 +326,21 @@ impl Transaction<'_> {
         Ok(endpoint_id)
     }
 
+    /// Returns whether these are others than before.
     async fn endpoint_set_scope(
         &self,
         team_id: TeamId,
         endpoint_id: EndpointId,
         campaigns: &[CampaignId],
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let wanted: Vec<&str> = campaigns.iter().map(CampaignId::as_str).collect();
-        self.execute(
-            "DELETE FROM endpoint_campaigns
+        let left = self
+            .execute(
+                "DELETE FROM endpoint_campaigns
              WHERE team_id = $1 AND endpoint_id = $2 AND campaign_id <> ALL ($3)",
-            &[&team_id.0, &endpoint_id.0, &wanted],
-        )
-        .await?;
+                &[&team_id.0, &endpoint_id.0, &wanted],
+            )
+            .await?;
         let stranger = self
             .row(
                 "SELECT wanted FROM unnest($2::text[]) AS wanted WHERE NOT EXISTS (
@@ -343,12 +354,13 @@ impl Transaction<'_> {
                 row.get::<_, &str>(0)
             )));
         }
-        self.execute(
-            "INSERT INTO endpoint_campaigns (team_id, endpoint_id, campaign_id)
+        let joined = self
+            .execute(
+                "INSERT INTO endpoint_campaigns (team_id, endpoint_id, campaign_id)
              SELECT $1, $2, unnest($3::text[]) ON CONFLICT DO NOTHING",
-            &[&team_id.0, &endpoint_id.0, &wanted],
-        )
-        .await?;
-        Ok(())
+                &[&team_id.0, &endpoint_id.0, &wanted],
+            )
+            .await?;
+        Ok(left + joined > 0)
     }
 }

@@ -7,7 +7,7 @@ use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use chrono::{DateTime, Utc};
 use contract::id::{DeliveryId, EndpointId};
-use dispatcher::manage::ManageError;
+use delivering::EndpointError;
 use serde::Deserialize;
 use store::{DeliverySummary, Endpoint, EndpointState, StoreError};
 
@@ -114,7 +114,7 @@ pub(super) async fn redeliver(
         .await
     {
         Ok(new_id) => Ok(sent(endpoint_id, new_id)),
-        Err(ManageError::Store(StoreError::Limit(reason))) => {
+        Err(EndpointError::Store(StoreError::Limit(reason))) => {
             let problem = Some(format!("Not sent again: {reason}."));
             Ok(refused(&delivery_page(
                 PageFrame::new(&person, PART),
@@ -166,7 +166,7 @@ pub(super) async fn replay(
                     ("replayed", replayed),
                 ));
             }
-            Err(ManageError::Future) => "Give a time that has passed.",
+            Err(EndpointError::Future) => "Give a time that has passed.",
             Err(error) => return Err(error.into()),
         },
     };

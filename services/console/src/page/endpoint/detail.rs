@@ -8,7 +8,8 @@ use axum::response::{IntoResponse, Redirect, Response};
 use chrono::{DateTime, TimeDelta, Utc};
 use contract::id::EndpointId;
 use contract::limits::DELIVERIES_SHOWN;
-use dispatcher::manage::{ManageError, SigningSecret};
+use delivering::EndpointError;
+use secret::SigningSecret;
 use serde::Deserialize;
 use store::{DeliverySummary, Endpoint, EndpointState};
 
@@ -169,7 +170,7 @@ pub(super) async fn set_scope(
         .await
     {
         Ok(()) => Ok(back(endpoint_id, ActionNotice::EndpointChanged)),
-        Err(ManageError::Overtaken) => {
+        Err(EndpointError::Overtaken) => {
             let endpoint = console
                 .process
                 .store

@@ -1,23 +1,30 @@
-//! What people can do with endpoints: the same calls for the command line and the console.
+//! What members and operators do with a team's webhook endpoints: one method of [`EndpointManager`] for each use case, which
+//! makes the change and its entry in the team's activity log in one transaction; [`save_endpoint_within`] for who changes more
+//! within one. How deliveries reach endpoints is the dispatcher's.
+//!
+//! Whoever is cut off between the change of a state and the deliveries that it cancels leaves them to the dispatchers, which
+//! cancel what waits for endpoints that are not active.
+
+mod spec;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use contract::id::{CampaignId, DeliveryId, EndpointId, TeamId};
 use contract::webhook::QrScanned;
 use outbound::{TargetPolicy, TargetPolicyError, TargetUrl, TargetUrlError};
+use secret::SigningSecret;
 use store::{
-    Endpoint, EndpointState, SavedEndpoint, SignedInMember, Store, StoreConnection, StoreError,
-    Transaction,
+    Actor, Endpoint, EndpointState, SavedEndpoint, Store, StoreConnection, StoreError, Transaction,
 };
 use uuid::Uuid;
 
-pub use crate::signature::SigningSecret;
+pub use self::spec::{EndpointSettings, ReconciledEndpoint, save_endpoint_within};
 
 /// Rows that one statement changes.
 const ROWS: i64 = 5_000;
 
 /// Why an endpoint cannot be changed so.
 #[derive(Debug, thiserror::Error)]
-pub enum ManageError {
+pub enum EndpointError {
     /// The URL is none.
     #[error("{0}")]
     Url(#[from] TargetUrlError),
@@ -41,15 +48,14 @@ pub enum ManageError {
     Event(#[from] serde_json::Error),
 }
 
-type ManageResult<T> = std::result::Result<T, ManageError>;
+type EndpointResult<T> = std::result::Result<T, EndpointError>;
 
 /// Somebody who manages a team's endpoints, at a moment.
 #[derive(Clone, Copy)]
 pub struct EndpointManager<'a> {
     store: &'a Store,
     team_id: TeamId,
-    /// Whose doings are noted in the team's log; the operator's are not.
-    person: Option<&'a SignedInMember>,
+    actor: Actor<'a>,
     now: DateTime<Utc>,
 }
 
@@ -66,30 +72,20 @@ pub struct NewEndpoint {
 /// which it is stored.
 ///
 /// # Errors
-/// [`ManageError::Url`] and [`ManageError::Host`].
-pub async fn check_url(policy: &TargetPolicy, url: &str) -> ManageResult<TargetUrl> {
+/// [`EndpointError::Url`] and [`EndpointError::Host`].
+pub async fn check_url(policy: &TargetPolicy, url: &str) -> EndpointResult<TargetUrl> {
     let target = TargetUrl::parse(url)?;
     policy.resolve(&target).await?;
     Ok(target)
 }
 
 impl<'a> EndpointManager<'a> {
-    /// The operator, for a team.
-    pub fn operator(store: &'a Store, team_id: TeamId, now: DateTime<Utc>) -> Self {
+    /// Whoever acts, if a member, is one of this team who may do this.
+    pub fn new(store: &'a Store, team_id: TeamId, actor: Actor<'a>, now: DateTime<Utc>) -> Self {
         Self {
             store,
             team_id,
-            person: None,
-            now,
-        }
-    }
-
-    /// A person of the team, who may do this.
-    pub fn person(store: &'a Store, person: &'a SignedInMember, now: DateTime<Utc>) -> Self {
-        Self {
-            store,
-            team_id: person.team_id,
-            person: Some(person),
+            actor,
             now,
         }
     }
@@ -98,25 +94,22 @@ impl<'a> EndpointManager<'a> {
     /// another scope.
     ///
     /// # Errors
-    /// [`ManageError`].
+    /// [`EndpointError`].
     pub async fn add(
         &self,
         policy: &TargetPolicy,
         url: &str,
         campaigns: Option<&[CampaignId]>,
-    ) -> ManageResult<SavedEndpoint> {
+    ) -> EndpointResult<SavedEndpoint> {
         let target = check_url(policy, url).await?;
         let mut connection = self.store.connection().await?;
         let transaction = connection.begin().await?;
         let saved = transaction
             .endpoint_save(self.team_id, target.as_str(), campaigns, self.now)
             .await?;
-        let action = if saved.is_new {
-            "endpoint.created"
-        } else {
-            "endpoint.changed"
-        };
-        self.note(&transaction, action, saved.endpoint_id).await?;
+        if let Some(action) = save_action(saved) {
+            self.record(&transaction, action, saved.endpoint_id).await?;
+        }
         transaction.commit().await?;
         Ok(saved)
     }
@@ -125,25 +118,26 @@ impl<'a> EndpointManager<'a> {
     /// or without.
     ///
     /// # Errors
-    /// [`ManageError::Taken`] when the team has one with this URL, and the others.
+    /// [`EndpointError::Taken`] when the team has one with this URL, and the others.
     pub async fn create(
         &self,
         policy: &TargetPolicy,
         url: &str,
         campaigns: Option<&[CampaignId]>,
         secret: Option<SigningSecret>,
-    ) -> ManageResult<NewEndpoint> {
+    ) -> EndpointResult<NewEndpoint> {
         let target = check_url(policy, url).await?;
         let mut connection = self.store.connection().await?;
         let transaction = connection.begin().await?;
         let SavedEndpoint {
             endpoint_id,
             is_new,
+            ..
         } = transaction
             .endpoint_save(self.team_id, target.as_str(), campaigns, self.now)
             .await?;
         if !is_new {
-            return Err(ManageError::Taken);
+            return Err(EndpointError::Taken);
         }
         if let Some(secret) = &secret {
             let bytes = secret.as_bytes();
@@ -151,7 +145,7 @@ impl<'a> EndpointManager<'a> {
                 .endpoint_set_secret(self.team_id, endpoint_id, bytes, self.now, self.now)
                 .await?;
         }
-        self.note(&transaction, "endpoint.created", endpoint_id)
+        self.record(&transaction, "endpoint.created", endpoint_id)
             .await?;
         transaction.commit().await?;
         Ok(NewEndpoint {
@@ -164,34 +158,35 @@ impl<'a> EndpointManager<'a> {
     /// endpoint stands as it did when whoever asks looked at it.
     ///
     /// # Errors
-    /// [`ManageError::Overtaken`] when it does not; [`ManageError::Store`].
+    /// [`EndpointError::Overtaken`] when it does not; [`EndpointError::Store`].
     pub async fn set_scope(
         &self,
         endpoint_id: EndpointId,
         campaigns: Option<&[CampaignId]>,
         is_as_seen: impl FnOnce(&Endpoint) -> bool,
-    ) -> ManageResult<()> {
+    ) -> EndpointResult<()> {
         let mut connection = self.store.connection().await?;
         let transaction = connection.begin().await?;
         let endpoint = transaction
             .endpoint_get_locked(self.team_id, endpoint_id)
             .await?;
         if !is_as_seen(&endpoint) {
-            return Err(ManageError::Overtaken);
+            return Err(EndpointError::Overtaken);
         }
-        transaction
+        let saved = transaction
             .endpoint_save(self.team_id, &endpoint.url, campaigns, self.now)
             .await?;
-        self.note(&transaction, "endpoint.changed", endpoint_id)
-            .await?;
+        if let Some(action) = save_action(saved) {
+            self.record(&transaction, action, endpoint_id).await?;
+        }
         Ok(transaction.commit().await?)
     }
 
     /// Pauses an endpoint: scans are not queued for it, and what waits is cancelled.
     ///
     /// # Errors
-    /// [`ManageError::Store`].
-    pub async fn pause(&self, endpoint_id: EndpointId) -> ManageResult<()> {
+    /// [`EndpointError::Store`].
+    pub async fn pause(&self, endpoint_id: EndpointId) -> EndpointResult<()> {
         self.set_state(endpoint_id, EndpointState::Paused, "endpoint.paused")
             .await?;
         self.cancel(endpoint_id).await
@@ -200,8 +195,8 @@ impl<'a> EndpointManager<'a> {
     /// Resumes a paused or disabled endpoint. What was meant for it before stays cancelled.
     ///
     /// # Errors
-    /// [`ManageError::Store`].
-    pub async fn resume(&self, endpoint_id: EndpointId) -> ManageResult<()> {
+    /// [`EndpointError::Store`].
+    pub async fn resume(&self, endpoint_id: EndpointId) -> EndpointResult<()> {
         if self
             .store
             .endpoint_get(self.team_id, endpoint_id)
@@ -218,8 +213,8 @@ impl<'a> EndpointManager<'a> {
     /// Deletes an endpoint; what waits is cancelled.
     ///
     /// # Errors
-    /// [`ManageError::Store`].
-    pub async fn delete(&self, endpoint_id: EndpointId) -> ManageResult<()> {
+    /// [`EndpointError::Store`].
+    pub async fn delete(&self, endpoint_id: EndpointId) -> EndpointResult<()> {
         self.set_state(endpoint_id, EndpointState::Deleted, "endpoint.deleted")
             .await?;
         self.cancel(endpoint_id).await
@@ -230,18 +225,19 @@ impl<'a> EndpointManager<'a> {
         endpoint_id: EndpointId,
         state: EndpointState,
         action: &str,
-    ) -> ManageResult<()> {
+    ) -> EndpointResult<()> {
         let mut connection = self.store.connection().await?;
         let transaction = connection.begin().await?;
-        // Before the change: a deleted endpoint is not found any more.
-        self.note(&transaction, action, endpoint_id).await?;
+        // Before the change: a deleted endpoint is not found any more, and the entry refers to the team's row, which whoever
+        // changes its endpoints locks first.
+        self.record(&transaction, action, endpoint_id).await?;
         transaction
             .endpoint_set_state(self.team_id, endpoint_id, state, self.now)
             .await?;
         Ok(transaction.commit().await?)
     }
 
-    async fn cancel(&self, endpoint_id: EndpointId) -> ManageResult<()> {
+    async fn cancel(&self, endpoint_id: EndpointId) -> EndpointResult<()> {
         while self
             .store
             .delivery_cancel(self.team_id, endpoint_id, ROWS)
@@ -254,8 +250,8 @@ impl<'a> EndpointManager<'a> {
     /// Sends an endpoint a test event: example data, never retried, never counted (contract: Delivery rules 5).
     ///
     /// # Errors
-    /// [`ManageError`].
-    pub async fn send_test(&self, endpoint_id: EndpointId) -> ManageResult<DeliveryId> {
+    /// [`EndpointError`].
+    pub async fn send_test(&self, endpoint_id: EndpointId) -> EndpointResult<DeliveryId> {
         let event_id = Uuid::now_v7();
         let body = QrScanned::example(event_id, self.now).to_json()?;
         let mut connection = self.store.connection().await?;
@@ -263,7 +259,7 @@ impl<'a> EndpointManager<'a> {
         let delivery_id = transaction
             .delivery_test(self.team_id, endpoint_id, event_id, &body, self.now)
             .await?;
-        self.note(&transaction, "endpoint.tested", endpoint_id)
+        self.record(&transaction, "endpoint.tested", endpoint_id)
             .await?;
         transaction.commit().await?;
         Ok(delivery_id)
@@ -272,18 +268,18 @@ impl<'a> EndpointManager<'a> {
     /// Sends a delivery's event again with the same id (contract: Delivery rules 4).
     ///
     /// # Errors
-    /// [`ManageError::Store`].
+    /// [`EndpointError::Store`].
     pub async fn redeliver(
         &self,
         endpoint_id: EndpointId,
         delivery_id: DeliveryId,
-    ) -> ManageResult<DeliveryId> {
+    ) -> EndpointResult<DeliveryId> {
         let mut connection = self.store.connection().await?;
         let transaction = connection.begin().await?;
         let new_id = transaction
             .delivery_redeliver(self.team_id, endpoint_id, delivery_id, self.now)
             .await?;
-        self.note(&transaction, "endpoint.redelivered", endpoint_id)
+        self.record(&transaction, "endpoint.redelivered", endpoint_id)
             .await?;
         transaction.commit().await?;
         Ok(new_id)
@@ -293,14 +289,14 @@ impl<'a> EndpointManager<'a> {
     /// attempt, as those that waited when the endpoint was disabled. Returns how many.
     ///
     /// # Errors
-    /// [`ManageError::Future`]; [`ManageError::Store`].
+    /// [`EndpointError::Future`]; [`EndpointError::Store`].
     pub async fn replay_failed(
         &self,
         endpoint_id: EndpointId,
         since: DateTime<Utc>,
-    ) -> ManageResult<u64> {
+    ) -> EndpointResult<u64> {
         if since > self.now {
-            return Err(ManageError::Future);
+            return Err(EndpointError::Future);
         }
         // Any time before there was anything means the same; the database holds fewer years than people can type.
         let since = since.max(DateTime::UNIX_EPOCH);
@@ -324,14 +320,14 @@ impl<'a> EndpointManager<'a> {
         endpoint_id: EndpointId,
         since: DateTime<Utc>,
         is_first: bool,
-    ) -> ManageResult<u64> {
+    ) -> EndpointResult<u64> {
         let transaction = connection.begin().await?;
         let (team_id, now) = (self.team_id, self.now);
         let rows = transaction
             .delivery_replay_failed(team_id, endpoint_id, since, now, ROWS)
             .await?;
         if is_first {
-            self.note(&transaction, "endpoint.replayed", endpoint_id)
+            self.record(&transaction, "endpoint.replayed", endpoint_id)
                 .await?;
         }
         transaction.commit().await?;
@@ -342,20 +338,20 @@ impl<'a> EndpointManager<'a> {
     /// `earlier_for`.
     ///
     /// # Errors
-    /// [`ManageError::Store`], also while an earlier key still signs.
+    /// [`EndpointError::Store`], also while an earlier key still signs.
     pub async fn sign(
         &self,
         endpoint_id: EndpointId,
         secret: &SigningSecret,
         earlier_for: TimeDelta,
-    ) -> ManageResult<()> {
+    ) -> EndpointResult<()> {
         let (bytes, until) = (secret.as_bytes(), self.now + earlier_for);
         let mut connection = self.store.connection().await?;
         let transaction = connection.begin().await?;
+        self.record(&transaction, "endpoint.signed", endpoint_id)
+            .await?;
         transaction
             .endpoint_set_secret(self.team_id, endpoint_id, bytes, until, self.now)
-            .await?;
-        self.note(&transaction, "endpoint.signed", endpoint_id)
             .await?;
         Ok(transaction.commit().await?)
     }
@@ -363,31 +359,37 @@ impl<'a> EndpointManager<'a> {
     /// Ends the signing of an endpoint's deliveries.
     ///
     /// # Errors
-    /// [`ManageError::Store`].
-    pub async fn stop_signing(&self, endpoint_id: EndpointId) -> ManageResult<()> {
+    /// [`EndpointError::Store`].
+    pub async fn stop_signing(&self, endpoint_id: EndpointId) -> EndpointResult<()> {
         let mut connection = self.store.connection().await?;
         let transaction = connection.begin().await?;
+        self.record(&transaction, "endpoint.unsigned", endpoint_id)
+            .await?;
         transaction
             .endpoint_clear_secret(self.team_id, endpoint_id, self.now)
-            .await?;
-        self.note(&transaction, "endpoint.unsigned", endpoint_id)
             .await?;
         Ok(transaction.commit().await?)
     }
 
-    /// Notes what a person does to an endpoint, which is known by its URL.
-    async fn note(
+    /// Records what is done to an endpoint, which is known by its URL.
+    async fn record(
         &self,
         transaction: &Transaction<'_>,
         action: &str,
         endpoint_id: EndpointId,
     ) -> store::Result<()> {
-        let Some(person) = self.person else {
-            return Ok(());
-        };
         let endpoint = transaction.endpoint_get(self.team_id, endpoint_id).await?;
         transaction
-            .activity_add(person, action, &endpoint.url, self.now)
+            .activity_record(self.team_id, self.actor, action, &endpoint.url, self.now)
             .await
+    }
+}
+
+/// What saving an endpoint was, if it was a change.
+fn save_action(saved: SavedEndpoint) -> Option<&'static str> {
+    if saved.is_new {
+        Some("endpoint.created")
+    } else {
+        saved.is_changed.then_some("endpoint.changed")
     }
 }

@@ -7,6 +7,7 @@ use pillarbox_tests::{
     person,
 };
 use serde_json::{Value, json};
+use store::Actor;
 
 async fn assert_nothing_happened(stack: &TestStack) {
     assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 0);
@@ -34,9 +35,7 @@ async fn invalid_api_key_when_wrong_revoked_or_of_another_kind() {
     assert_eq!(stack.post_with(&old, body.to_string()).await.status, 200);
     let keys = stack.store.key_list(team).await.unwrap();
     let key = keys.iter().find(|key| key.name == "Old").unwrap();
-    stack
-        .store
-        .key_revoke(team, key.key_id, stack.now())
+    accounts::revoke_key(&stack.store, Actor::Operator, team, key.key_id, stack.now())
         .await
         .unwrap();
     for headers in [

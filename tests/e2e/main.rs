@@ -7,6 +7,7 @@
 )]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod activity;
 mod addresses;
 mod api;
 mod broker_tls;

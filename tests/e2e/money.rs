@@ -1,8 +1,9 @@
 //! The ledger: taken once, declined only when nothing was taken, and a check that finds what is wrong.
 
+use accounts::{BalanceCredit, credit_balance};
 use pillarbox_tests::{TestStack, people};
 use serde_json::json;
-use store::{BalanceDebit, ChargeState, StoreError};
+use store::{Actor, BalanceDebit, ChargeState, StoreError};
 
 /// A stack with one charge that is put back to the moment before its payment.
 async fn with_open_charge() -> (TestStack, store::Charge) {
@@ -107,21 +108,22 @@ async fn a_top_up_with_the_same_reference_counts_once() {
     let stack = TestStack::start().await;
     let team = stack.store.team_by_name("Test").await.unwrap().team_id;
     let before = stack.store.balance_get(team).await.unwrap();
+    let credit = async |amount: &str| {
+        let credit = BalanceCredit {
+            team_id: team,
+            amount: amount.parse().unwrap(),
+            reference: &"invoice-7".parse().unwrap(),
+        };
+        credit_balance(&stack.store, Actor::Operator, &credit, stack.now()).await
+    };
     for is_new in [true, false] {
-        let top_up = stack
-            .store
-            .balance_top_up(team, 500, "invoice-7", stack.now())
-            .await
-            .unwrap();
+        let top_up = credit("$5.00").await.unwrap();
         assert_eq!(
             (top_up.is_new, top_up.balance_cents),
             (is_new, before + 500)
         );
     }
-    let other = stack
-        .store
-        .balance_top_up(team, 700, "invoice-7", stack.now())
-        .await;
+    let other = credit("$7.00").await;
     assert!(
         matches!(other, Err(StoreError::Limit(_))),
         "the same reference with another amount is a slip"
@@ -319,9 +321,7 @@ async fn a_team_holds_at_most_ten_keys_and_a_revoked_one_makes_room() {
     assert!(error.contains("10 active"), "{error}");
     let team = stack.store.team_by_name("Test").await.unwrap().team_id;
     let key = stack.store.key_list(team).await.unwrap()[0].key_id;
-    stack
-        .store
-        .key_revoke(team, key, stack.now())
+    accounts::revoke_key(&stack.store, Actor::Operator, team, key, stack.now())
         .await
         .unwrap();
     assert!(apply().await.is_ok());

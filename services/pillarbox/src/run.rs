@@ -130,7 +130,7 @@ async fn on_database(command: CliCommand) -> anyhow::Result<CommandReport> {
             reference,
         } => {
             let store = open(&config).await?;
-            operate::balance::top_up(&store, &team, amount, reference.as_str(), now).await
+            operate::balance::top_up(&store, &team, amount, &reference, now).await
         }
         CliCommand::TopUpRequests { after, limit } => {
             operate::balance::requests(&open(&config).await?, after, limit).await

@@ -2,10 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use pillarbox_tests::{people, person};
-use store::MemberRole;
+use accounts::{BalanceCredit, credit_balance};
+use pillarbox_tests::{TestStack, people, person};
+use store::{Actor, MemberRole};
 
 use super::{console, member};
+
+/// The operator books what has arrived.
+async fn credit(stack: &TestStack, amount: &str, reference: &str) {
+    let credit = BalanceCredit {
+        team_id: stack.store.team_list("", 1).await.unwrap()[0].team_id,
+        amount: amount.parse().unwrap(),
+        reference: &reference.parse().unwrap(),
+    };
+    credit_balance(&stack.store, Actor::Operator, &credit, stack.now())
+        .await
+        .unwrap();
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_send_has_its_charge_and_the_ledger_tells_money_in_and_money_spent() {
@@ -74,13 +87,8 @@ async fn a_declined_charge_is_shown_though_no_money_moved() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_long_ledger_is_walked_page_by_page_without_a_gap() {
     let (stack, url) = console().await;
-    let team_id = stack.store.team_list("", 1).await.unwrap()[0].team_id;
     for number in 0..120 {
-        stack
-            .store
-            .balance_top_up(team_id, 100, &format!("wire-{number}"), stack.now())
-            .await
-            .unwrap();
+        credit(&stack, "$1.00", &format!("wire-{number}")).await;
     }
     let member = member(&stack, &url, MemberRole::Member).await;
     let (mut next, mut seen, mut pages) = (Some("/billing?kind=top-ups".to_owned()), Vec::new(), 0);
@@ -133,11 +141,7 @@ async fn a_top_up_that_an_owner_asks_for_is_money_when_the_operator_has_booked_i
         .map(|request| (request.team.as_str(), request.amount_cents))
         .collect();
     assert_eq!(told, [("Test", 25_000), ("Test", 9_900)]);
-    stack
-        .store
-        .balance_top_up(team_id, 25_000, &open[0].reference, stack.now())
-        .await
-        .unwrap();
+    credit(&stack, "$250.00", &open[0].reference).await;
     let billing = owner.get("/billing").await.html;
     assert!(
         billing.contains("Booked")

@@ -128,7 +128,7 @@ async fn the_log_is_searched_by_person_and_by_kind_and_walked_by_pages() {
     let owner = member(&stack, &url, MemberRole::Owner).await;
     let sql = "SELECT user_id::text FROM users WHERE role = 'admin'";
     let admin_id: String = stack.sql.query_one(sql, &[]).await.unwrap().get(0);
-    let empty = admin.get("/activity?kind=key").await.html;
+    let empty = admin.get("/activity?kind=endpoint").await.html;
     assert!(empty.contains("Nothing of this kind"), "{empty}");
     admin
         .post("/keys", &[("name", "Of the admin"), ("kind", "formulas")])

@@ -61,7 +61,8 @@ async fn foreigner(stack: &TestStack, url: &str) -> ConsoleClient {
     let other_id = transaction
         .team_save(&other, stack.clock.now())
         .await
-        .unwrap();
+        .unwrap()
+        .team_id;
     transaction.commit().await.unwrap();
     ConsoleClient::new(stack, url, other_id, MemberRole::Owner).await
 }

@@ -5,7 +5,7 @@
 
 use pillarbox_tests::{ConsoleClient, ConsoleResponse, PASSWORD, TestStack, eventually};
 use secret::{Password, SecretToken};
-use store::MemberRole;
+use store::{Actor, MemberRole};
 use tokio::task::JoinHandle;
 
 use super::{console, member, secret_in};
@@ -155,8 +155,11 @@ async fn a_password_that_the_operator_sets_ends_the_session_that_is_begun_meanwh
         .unwrap()
         .hash()
         .unwrap();
-    let store = stack.store.clone();
-    let set = tokio::spawn(async move { store.user_set_password(&email, &hash).await });
+    let (store, now) = (stack.store.clone(), stack.now());
+    let set = tokio::spawn(async move {
+        let email = email.parse().unwrap();
+        accounts::set_password(&store, Actor::Operator, &email, &hash, now).await
+    });
     until_waiting(&stack, &set).await;
     stack.sql.batch_execute("COMMIT").await.unwrap();
     set.await.unwrap().unwrap();

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use contract::id::MemberId;
 use pillarbox_tests::{ConsoleClient, PASSWORD, TestStack};
 use serde_json::{Value, json};
-use store::MemberRole;
+use store::{Actor, MemberRole};
 
 use super::{console, foreigner, member, secret_in};
 
@@ -486,7 +486,15 @@ async fn a_password_that_is_reset_or_set_by_the_operator_ends_all_sessions() {
         .unwrap()
         .hash()
         .unwrap();
-    stack.store.user_set_password(&email, &hash).await.unwrap();
+    accounts::set_password(
+        &stack.store,
+        Actor::Operator,
+        &email.parse().unwrap(),
+        &hash,
+        stack.now(),
+    )
+    .await
+    .unwrap();
     assert_eq!(person.get("/").await.status, 303);
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use accounts::{KeyIntegration, NewTeamKey, create_key_within, revoke_key};
 use askama::Template;
 use axum::Form;
 use axum::extract::rejection::{FormRejection, PathRejection, QueryRejection};
@@ -12,9 +13,8 @@ use contract::id::{ApiKeyId, IntegrationId};
 use contract::key::KeyKind;
 use contract::limits::ACTIVE_TEAM_KEYS;
 use contract::name::DisplayName;
-use secret::KeyText;
 use serde::Deserialize;
-use store::{ApiKeySummary, Integration, NewApiKey, StoreError};
+use store::{Actor, ApiKeySummary, Integration, StoreError};
 
 use crate::ConsoleState;
 use crate::access::CurrentMember;
@@ -188,25 +188,21 @@ pub(crate) async fn make(
     let name: DisplayName = typed
         .parse()
         .map_err(|reason| StoreError::Limit(format!("the name {reason}")))?;
-    let (key, now) = (KeyText::random(kind), console.process.clock.now());
-    let new = NewApiKey {
+    let now = console.process.clock.now();
+    let new = NewTeamKey {
         team_id: person.0.team_id,
         kind,
-        integration_id: integration.map(|integration| integration.integration_id),
-        name: name.as_str(),
-        key: &key.presented(),
+        integration: integration.map(|integration| KeyIntegration {
+            integration_id: integration.integration_id,
+            name: &integration.name,
+        }),
+        name: &name,
+        chosen: None,
     };
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    transaction.key_create(&new, now).await?;
-    let subject = match integration {
-        Some(integration) => format!("{} of {}", name.as_str(), integration.name),
-        None => name.as_str().to_owned(),
-    };
-    transaction
-        .activity_add(&person.0, "key.created", &subject, now)
-        .await?;
-    let key = OneTimeSecret::Key(key.reveal().to_owned())
+    let created = create_key_within(&transaction, Actor::Member(&person.0), &new, now).await?;
+    let key = OneTimeSecret::Key(created.text.reveal().to_owned())
         .keep(&transaction, person, now)
         .await?;
     transaction.commit().await?;
@@ -220,15 +216,8 @@ async fn revoke(
     path: Result<Path<ApiKeyId>, PathRejection>,
 ) -> Result<Response, PageError> {
     let Path(key_id) = path?;
-    let now = console.process.clock.now();
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    let name = transaction
-        .key_revoke(person.0.team_id, key_id, now)
-        .await?;
-    transaction
-        .activity_add(&person.0, "key.revoked", &name, now)
-        .await?;
-    transaction.commit().await?;
+    let (store, now) = (&console.process.store, console.process.clock.now());
+    let actor = Actor::Member(&person.0);
+    revoke_key(store, actor, person.0.team_id, key_id, now).await?;
     Ok(done("/keys", ActionNotice::KeyRevoked))
 }

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
 
+use accounts::{SignInSource, record_failed_sign_in};
 use askama::Template;
 use axum::Form;
 use axum::extract::rejection::{FormRejection, QueryRejection};
@@ -13,12 +14,11 @@ use axum::extract::{ConnectInfo, Query, State};
 use axum::http::header::{RETRY_AFTER, SET_COOKIE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
-use chrono::{DateTime, Utc};
 use runtime::Process;
 use runtime::source::source_address;
 use secret::SecretToken;
 use serde::Deserialize;
-use store::{MemberCredentials, Transaction};
+use store::MemberCredentials;
 
 pub(crate) use self::attempt::{PasswordAttempt, PasswordAttemptDecision};
 use crate::ConsoleState;
@@ -170,39 +170,14 @@ fn note_failure(console: &ConsoleState, account: Option<MemberCredentials>, sour
     let Some(account) = account else { return };
     let Process { store, clock, .. } = console.process.clone();
     console.notes.spawn(async move {
-        let noted = async {
-            let mut connection = store.connection().await?;
-            let transaction = connection.begin().await?;
-            note(
-                &transaction,
-                &account,
-                "sign_in.failed",
-                source,
-                clock.now(),
-            )
-            .await?;
-            transaction.commit().await
-        };
-        if let Err(error) = noted.await {
+        let recorded = record_failed_sign_in(&store, &account, source, clock.now());
+        if let Err(error) = recorded.await {
             tracing::warn!(
                 error = &error as &dyn Error,
                 "a failed sign-in is not in the log of its team"
             );
         }
     });
-}
-
-async fn note(
-    transaction: &Transaction<'_>,
-    account: &MemberCredentials,
-    action: &str,
-    source: IpAddr,
-    now: DateTime<Utc>,
-) -> store::Result<()> {
-    let person = (account.team_id, account.user_id, account.name.as_str());
-    transaction
-        .activity_add_of(person, action, &format!("from {source}"), now)
-        .await
 }
 
 /// Signs out.
@@ -230,22 +205,12 @@ async fn begin_session(
     headers: &HeaderMap,
 ) -> Result<Option<SecretToken>, PageError> {
     let replaced = token(&console.process.config.console, headers).map(|token| token.hash());
-    let fresh = SecretToken::random();
-    let now = console.process.clock.now();
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    if !transaction.account_lock(account).await? {
-        return Ok(None);
-    }
-    transaction
-        .session_begin(account.user_id, &fresh.hash(), replaced.as_ref(), now)
-        .await?;
-    transaction
-        .sign_in_source_add(account.user_id, &attempt::remembered(source), now)
-        .await?;
-    note(&transaction, account, "sign_in.succeeded", source, now).await?;
-    transaction.commit().await?;
-    Ok(Some(fresh))
+    let source = SignInSource {
+        address: source,
+        remembered: attempt::remembered(source),
+    };
+    let (store, now) = (&console.process.store, console.process.clock.now());
+    Ok(accounts::begin_session(store, account, &source, replaced.as_ref(), now).await?)
 }
 
 /// A path of this console: nobody is led to another site from here.

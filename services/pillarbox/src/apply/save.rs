@@ -2,10 +2,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use accounts::{
+    BalanceCredit, KeyIntegration, MemberSettings, NewMember, NewTeamKey, create_key_within,
+    credit_balance_within, save_member_within, save_team_within, set_formula_keys_within,
+    set_idempotency_keys_within,
+};
 use chrono::{DateTime, Utc};
-use contract::id::{CampaignId, DesignId, IntegrationId, TeamId};
+use contract::id::{CampaignId, DesignId, TeamId};
 use contract::key::KeyKind;
-use store::{CampaignSettings, MemberRole, NewApiKey, NewDesign, StepSettings, Transaction};
+use store::{Actor, CampaignSettings, MemberRole, NewDesign, StepSettings, Transaction};
 use uuid::Uuid;
 
 use super::DisplayName;
@@ -49,16 +54,16 @@ pub(super) async fn save_team(
         stripe_payment_method: text(&team.stripe_payment_method),
     };
     // The team's row stays locked from here on: two files with the same team take turns.
-    let team_id = transaction.team_save(&wanted, now).await.at(place)?;
+    let actor = Actor::Operator;
+    let saved = save_team_within(transaction, actor, &wanted, now).await;
+    let team_id = saved.at(place)?.team_id;
     if let Some(is_on) = team.idempotency_keys {
-        transaction
-            .team_honour_keys(team_id, is_on)
+        set_idempotency_keys_within(transaction, actor, team_id, is_on, now)
             .await
             .at(place)?;
     }
     if let Some(is_on) = team.formula_keys_see_people {
-        transaction
-            .formula_keys_show_people(team_id, is_on)
+        set_formula_keys_within(transaction, actor, team_id, is_on, now)
             .await
             .at(place)?;
     }
@@ -101,9 +106,9 @@ struct TeamSaver<'a> {
 
 /// What a key opens: a team's API, or one of its integrations.
 #[derive(Clone, Copy)]
-struct KeyScope {
+struct KeyScope<'a> {
     kind: KeyKind,
-    integration_id: Option<IntegrationId>,
+    integration: Option<KeyIntegration<'a>>,
 }
 
 impl TeamSaver<'_> {
@@ -115,18 +120,19 @@ impl TeamSaver<'_> {
         for (position, (place, user)) in in_turn {
             let email = user.email.as_str();
             let hash = self.new_password_hash(&place, user).await?;
-            let user_id = self
-                .transaction
-                .user_save(
-                    self.team_id,
-                    email,
-                    user.name.as_str(),
-                    user.role,
-                    hash.as_deref(),
-                    self.now,
-                )
-                .await
-                .at(&place)?;
+            let settings = MemberSettings {
+                member: NewMember {
+                    team_id: self.team_id,
+                    email: &user.email,
+                    name: &user.name,
+                    role: user.role,
+                },
+                password_hash: hash.as_deref(),
+            };
+            let user_id =
+                save_member_within(self.transaction, Actor::Operator, &settings, self.now)
+                    .await
+                    .at(&place)?;
             applied.insert(
                 position,
                 AppliedMember {
@@ -367,9 +373,13 @@ impl TeamSaver<'_> {
                 )
                 .await
                 .at(&place)?;
+            let integration_of_keys = KeyIntegration {
+                integration_id,
+                name,
+            };
             let owner = KeyScope {
                 kind: KeyKind::Integration,
-                integration_id: Some(integration_id),
+                integration: Some(integration_of_keys),
             };
             let mut keys = Vec::new();
             for (place, key) in items(&place, "keys", &integration.keys) {
@@ -389,7 +399,7 @@ impl TeamSaver<'_> {
         for (place, key) in items(place, "keys", keys) {
             let owner = KeyScope {
                 kind: key.kind.into(),
-                integration_id: None,
+                integration: None,
             };
             applied.push(self.key(&place, owner, &key.name, key.key.as_ref()).await?);
         }
@@ -399,58 +409,52 @@ impl TeamSaver<'_> {
     async fn key(
         &self,
         place: &str,
-        owner: KeyScope,
+        KeyScope { kind, integration }: KeyScope<'_>,
         name: &DisplayName,
         given: Option<&KeyText>,
     ) -> ApplyResult<AppliedKey> {
-        let (
-            KeyScope {
-                kind,
-                integration_id,
-            },
-            name,
-        ) = (owner, name.as_str());
         let applied = |key_id, key| AppliedKey {
             key_id,
             kind: kind.as_str(),
-            name: name.to_owned(),
+            name: name.as_str().to_owned(),
             key,
         };
+        let integration_id = integration.map(|integration| integration.integration_id);
         if given.is_none()
             && let Some(key_id) = self
                 .transaction
-                .key_active(self.team_id, integration_id, kind, name)
+                .key_active(self.team_id, integration_id, kind, name.as_str())
                 .await
                 .at(place)?
         {
             return Ok(applied(key_id, None));
         }
-        let text = given.cloned().unwrap_or_else(|| KeyText::random(kind));
-        let new = NewApiKey {
+        let new = NewTeamKey {
             team_id: self.team_id,
             kind,
-            integration_id,
+            integration,
             name,
-            key: &text.presented(),
+            chosen: given,
         };
-        let created = self
-            .transaction
-            .key_create(&new, self.now)
+        let created = create_key_within(self.transaction, Actor::Operator, &new, self.now)
             .await
             .at(place)?;
-        Ok(applied(created.key_id, created.is_new.then_some(text)))
+        let text = created.is_new.then_some(created.text);
+        Ok(applied(created.key_id, text))
     }
 
     async fn top_up(&self, place: &str, top_up: &TopUpSpec) -> ApplyResult<AppliedTopUp> {
-        let (amount, reference) = (top_up.amount, top_up.reference.as_str());
-        let booked = self
-            .transaction
-            .balance_top_up(self.team_id, amount.cents(), reference, self.now)
+        let credit = BalanceCredit {
+            team_id: self.team_id,
+            amount: top_up.amount,
+            reference: &top_up.reference,
+        };
+        let booked = credit_balance_within(self.transaction, Actor::Operator, &credit, self.now)
             .await
             .at(place)?;
         Ok(AppliedTopUp {
-            reference: reference.to_owned(),
-            amount,
+            reference: top_up.reference.as_str().to_owned(),
+            amount: top_up.amount,
             is_new: booked.is_new,
             balance_cents: booked.balance_cents,
         })

@@ -1,9 +1,11 @@
 //! `top-up`, `top-up-requests` and `balance`.
 
+use accounts::{BalanceCredit, credit_balance};
 use chrono::{DateTime, SecondsFormat, Utc};
 use contract::id::TopUpRequestId;
+use contract::name::DisplayName;
 use serde_json::json;
-use store::Store;
+use store::{Actor, Store};
 
 use super::find_team;
 use crate::money::{DollarAmount, Money};
@@ -14,13 +16,17 @@ pub(crate) async fn top_up(
     store: &Store,
     team: &str,
     amount: Money,
-    reference: &str,
+    reference: &DisplayName,
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
     let team = find_team(store, team).await?;
-    let booked = store
-        .balance_top_up(team.team_id, amount.cents(), reference, now)
-        .await?;
+    let credit = BalanceCredit {
+        team_id: team.team_id,
+        amount,
+        reference,
+    };
+    let booked = credit_balance(store, Actor::Operator, &credit, now).await?;
+    let reference = reference.as_str();
     let balance = DollarAmount(booked.balance_cents);
     let text = if booked.is_new {
         format!("Added {amount} to {}. Its balance is {balance}.", team.name)

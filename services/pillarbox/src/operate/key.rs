@@ -1,15 +1,16 @@
 //! `key`.
 
+use accounts::{CreatedTeamKey, NewTeamKey, create_key, revoke_key};
 use chrono::{DateTime, SecondsFormat, Utc};
 use contract::id::ApiKeyId;
 use contract::key::KeyKind;
+use contract::name::DisplayName;
 use serde_json::json;
-use store::{NewApiKey, Store};
+use store::{Actor, Store};
 
 use super::find_team;
 use crate::command::KeyCommand;
 use crate::report::{CommandReport, table};
-use secret::KeyText;
 
 /// Does one of the commands on keys.
 pub(crate) async fn run(
@@ -19,7 +20,7 @@ pub(crate) async fn run(
 ) -> anyhow::Result<CommandReport> {
     match command {
         KeyCommand::Create { team, name, kind } => {
-            create(store, &team, name.as_str(), kind.into(), now).await
+            create(store, &team, &name, kind.into(), now).await
         }
         KeyCommand::List { team } => list(store, &team).await,
         KeyCommand::Revoke { team, key_id } => revoke(store, &team, key_id, now).await,
@@ -29,23 +30,22 @@ pub(crate) async fn run(
 async fn create(
     store: &Store,
     team: &str,
-    name: &str,
+    name: &DisplayName,
     kind: KeyKind,
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
     let team_id = find_team(store, team).await?.team_id;
-    let key = KeyText::random(kind);
-    let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    let new = NewApiKey {
+    let new = NewTeamKey {
         team_id,
         kind,
-        integration_id: None,
+        integration: None,
         name,
-        key: &key.presented(),
+        chosen: None,
     };
-    let key_id = transaction.key_create(&new, now).await?.key_id;
-    transaction.commit().await?;
+    let CreatedTeamKey {
+        key_id, text: key, ..
+    } = create_key(store, Actor::Operator, &new, now).await?;
+    let name = name.as_str();
     let text = format!(
         "{}\nThis is the only time that the key is shown. Its id is {key_id}.",
         key.reveal()
@@ -82,9 +82,8 @@ async fn revoke(
     key_id: ApiKeyId,
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
-    store
-        .key_revoke(find_team(store, team).await?.team_id, key_id, now)
-        .await?;
+    let team_id = find_team(store, team).await?.team_id;
+    revoke_key(store, Actor::Operator, team_id, key_id, now).await?;
     CommandReport::new(
         &json!({ "key_id": key_id, "revoked": true }),
         format!("The key {key_id} opens nothing any more."),

@@ -1,11 +1,11 @@
 //! `team`.
 
-use anyhow::bail;
+use accounts::create_team;
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use contract::id::TeamId;
 use serde_json::json;
-use store::{PaymentKind, Store, StoreError, Team};
+use store::{Actor, PaymentKind, Store, Team};
 
 use crate::command::TeamCommand;
 use crate::report::{CommandReport, table};
@@ -30,15 +30,6 @@ async fn create(
     time_zone: Tz,
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
-    // Saving would change the way to pay of a team that stands already.
-    match store.team_by_name(name).await {
-        Err(StoreError::NotFound(_)) => {}
-        Ok(team) => bail!(
-            "the team {name:?} stands already, with the id {}",
-            team.team_id
-        ),
-        Err(error) => return Err(error.into()),
-    }
     let wanted = Team {
         team_id: TeamId::new(),
         name: name.to_owned(),
@@ -47,10 +38,7 @@ async fn create(
         stripe_customer: None,
         stripe_payment_method: None,
     };
-    let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    let team_id = transaction.team_save(&wanted, now).await?;
-    transaction.commit().await?;
+    let team_id = create_team(store, Actor::Operator, &wanted, now).await?;
     CommandReport::new(
         &json!({ "team_id": team_id, "name": name }),
         format!("Made the team {name} with the id {team_id}."),

@@ -2,13 +2,14 @@
 
 use std::io::{BufRead, IsTerminal};
 
+use accounts::{NewMember, save_member};
 use anyhow::{Context, bail};
 use chrono::{DateTime, Utc};
 use serde_json::json;
-use store::{MemberRole, Store};
+use store::{Actor, MemberRole, Store};
 
 use super::find_team;
-use crate::apply::NormalizedEmail;
+use crate::apply::{DisplayName, NormalizedEmail};
 use crate::command::MemberCommand;
 use crate::report::{CommandReport, table};
 use secret::Password;
@@ -31,9 +32,9 @@ pub(crate) async fn run(
             email,
             name,
             role,
-        } => create(store, &team, &email, name.as_str(), role.into(), now).await,
+        } => create(store, &team, &email, &name, role.into(), now).await,
         MemberCommand::List { team } => list(store, &team).await,
-        MemberCommand::SetPassword { email } => set_password(store, &email).await,
+        MemberCommand::SetPassword { email } => set_password(store, &email, now).await,
     }
 }
 
@@ -41,17 +42,18 @@ async fn create(
     store: &Store,
     team: &str,
     email: &NormalizedEmail,
-    name: &str,
+    name: &DisplayName,
     role: MemberRole,
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
     let team = find_team(store, team).await?;
-    let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    let user_id = transaction
-        .user_save(team.team_id, email.as_str(), name, role, None, now)
-        .await?;
-    transaction.commit().await?;
+    let member = NewMember {
+        team_id: team.team_id,
+        email,
+        name,
+        role,
+    };
+    let user_id = save_member(store, Actor::Operator, member, now).await?;
     let text = format!("{} is {} of {}.", email.as_str(), role.as_str(), team.name);
     CommandReport::new(
         &json!({ "user_id": user_id, "email": email.as_str(), "role": role }),
@@ -75,11 +77,15 @@ async fn list(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
     CommandReport::new(&json!({ "users": users }), rows.trim_fmt())
 }
 
-async fn set_password(store: &Store, email: &NormalizedEmail) -> anyhow::Result<CommandReport> {
+async fn set_password(
+    store: &Store,
+    email: &NormalizedEmail,
+    now: DateTime<Utc>,
+) -> anyhow::Result<CommandReport> {
     let hash = read_password(email)?
         .hash()
         .context("cannot hash the password")?;
-    store.user_set_password(email.as_str(), &hash).await?;
+    accounts::set_password(store, Actor::Operator, email, &hash, now).await?;
     CommandReport::new(
         &json!({ "email": email.as_str() }),
         format!("{} has a new password.", email.as_str()),

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::pool::{Store, Transaction};
 use crate::session::SignedInMember;
 
-/// Something that a person did.
+/// Something that a member or the operator did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Activity {
     /// Its place in the log.
@@ -28,6 +28,13 @@ pub struct Activity {
 pub enum Actor<'a> {
     /// Somebody of the team, signed in to the console.
     Member(&'a SignedInMember),
+    /// Somebody of the team who is not signed in, or not yet: at the sign-in, or at a link that sets a password.
+    SignedOut {
+        /// Who.
+        user_id: MemberId,
+        /// The member's name.
+        name: &'a str,
+    },
     /// Whoever runs the installation, at the command line.
     Operator,
 }
@@ -40,6 +47,7 @@ impl<'a> Actor<'a> {
     pub fn member_id(self) -> Option<MemberId> {
         match self {
             Self::Member(member) => Some(member.user_id),
+            Self::SignedOut { user_id, .. } => Some(user_id),
             Self::Operator => None,
         }
     }
@@ -48,6 +56,7 @@ impl<'a> Actor<'a> {
     pub fn name(self) -> &'a str {
         match self {
             Self::Member(member) => &member.name,
+            Self::SignedOut { name, .. } => name,
             Self::Operator => OPERATOR,
         }
     }
@@ -108,26 +117,6 @@ impl Transaction<'_> {
     ) -> Result<()> {
         self.activity_record(person.team_id, Actor::Member(person), action, subject, now)
             .await
-    }
-
-    /// Notes what somebody does who is not signed in, or not yet: the team, the person and the person's name.
-    ///
-    /// # Errors
-    /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn activity_add_of(
-        &self,
-        (team_id, user_id, name): (TeamId, MemberId, &str),
-        action: &str,
-        subject: &str,
-        now: DateTime<Utc>,
-    ) -> Result<()> {
-        self.execute(
-            "INSERT INTO activities (team_id, activity_id, happened_at, user_id, user_name, action, subject)
-             VALUES ($1, $2, $3, $4, $5, $6, $7)",
-            &[&team_id.0, &ActivityId::new().0, &now, &user_id.0, &name, &action, &subject],
-        )
-        .await?;
-        Ok(())
     }
 }
 

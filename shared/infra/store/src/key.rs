@@ -35,6 +35,17 @@ pub struct CreatedApiKey {
     pub is_new: bool,
 }
 
+/// What became of a key that was to be revoked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RevokedApiKey {
+    /// What people call it.
+    pub name: String,
+    /// The name of the integration of an integration key; else `None`.
+    pub integration: Option<String>,
+    /// False when it had been revoked before.
+    pub is_changed: bool,
+}
+
 /// A key, for lists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ApiKeySummary {
@@ -165,7 +176,7 @@ impl Transaction<'_> {
         Ok(row.map(|row| ApiKeyId(row.get(0))))
     }
 
-    /// Revokes a team's key; from the next request on it opens nothing. A revoked one stays as it is. Returns its name.
+    /// Revokes a team's key; from the next request on it opens nothing. A revoked one stays as it is.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has no such key.
@@ -174,16 +185,27 @@ impl Transaction<'_> {
         team_id: TeamId,
         key_id: ApiKeyId,
         now: DateTime<Utc>,
-    ) -> Result<String> {
-        let row = self
-            .row(
-                "UPDATE api_keys SET revoked_at = coalesce(revoked_at, $3) WHERE team_id = $1 AND key_id = $2
-                 RETURNING name",
+    ) -> Result<RevokedApiKey> {
+        // Whoever revokes at the same time is waited for, and has revoked it: the row as it is then decides.
+        let revoked = self
+            .execute(
+                "UPDATE api_keys SET revoked_at = $3 WHERE team_id = $1 AND key_id = $2 AND revoked_at IS NULL",
                 &[&team_id.0, &key_id.0, &now],
             )
             .await?;
-        row.map(|row| row.get(0))
-            .ok_or_else(|| StoreError::NotFound(format!("the key {key_id}")))
+        let row = self
+            .row(
+                "SELECT api_keys.name, integrations.name FROM api_keys LEFT JOIN integrations USING (integration_id)
+                 WHERE api_keys.team_id = $1 AND key_id = $2",
+                &[&team_id.0, &key_id.0],
+            )
+            .await?
+            .ok_or_else(|| StoreError::NotFound(format!("the key {key_id}")))?;
+        Ok(RevokedApiKey {
+            name: row.get(0),
+            integration: row.get(1),
+            is_changed: revoked == 1,
+        })
     }
 
     async fn refuse_past_limit(&self, team_id: TeamId) -> Result<()> {
@@ -227,22 +249,6 @@ impl Transaction<'_> {
 }
 
 impl Store {
-    /// Revokes a team's key, as [`Transaction::key_revoke`] does.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`] when the team has no such key.
-    pub async fn key_revoke(
-        &self,
-        team_id: TeamId,
-        key_id: ApiKeyId,
-        now: DateTime<Utc>,
-    ) -> Result<()> {
-        let mut connection = self.connection().await?;
-        let transaction = connection.begin().await?;
-        transaction.key_revoke(team_id, key_id, now).await?;
-        transaction.commit().await
-    }
-
     /// A team's keys, active ones first and of each the newest first; of the revoked ones only the newest.
     ///
     /// # Errors

@@ -47,29 +47,6 @@ impl Store {
             .map_or(0, |row| row.get(0)))
     }
 
-    /// Adds to the team's prepaid balance. A reference counts once.
-    ///
-    /// # Errors
-    /// [`StoreError::Limit`] when the reference was booked with another amount.
-    pub async fn balance_top_up(
-        &self,
-        team_id: TeamId,
-        amount_cents: i64,
-        reference: &str,
-        now: DateTime<Utc>,
-    ) -> Result<TopUpResult> {
-        retry(|| async {
-            let mut connection = self.connection().await?;
-            let transaction = connection.begin().await?;
-            let top_up = transaction
-                .balance_top_up(team_id, amount_cents, reference, now)
-                .await?;
-            transaction.commit().await?;
-            Ok(top_up)
-        })
-        .await
-    }
-
     /// Takes a charge from the team's prepaid balance, whole or not at all, once.
     ///
     /// # Errors

@@ -53,6 +53,16 @@ impl Store {
             .collect()
     }
 
+    /// A person of the team.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when nobody of the team has this id.
+    pub async fn person_get(&self, team_id: TeamId, user_id: MemberId) -> Result<TeamMember> {
+        let sql = format!("{PEOPLE} AND user_id = $2");
+        let row = self.row(&sql, &[&team_id.0, &user_id.0]).await?;
+        person(&row.ok_or_else(|| not_in_team(user_id))?)
+    }
+
     /// Who may choose a password with this link: the name and address, for the page that asks for it.
     ///
     /// # Errors
@@ -72,6 +82,10 @@ impl Store {
 /// The index by which an address is one account's.
 const CLAIMED_ONCE: &str = "users_by_claimed_email";
 
+fn not_in_team(user_id: MemberId) -> StoreError {
+    StoreError::NotFound(format!("the person {user_id}"))
+}
+
 fn no_link() -> StoreError {
     StoreError::NotFound("a link that sets a password".to_owned())
 }
@@ -85,7 +99,7 @@ impl Transaction<'_> {
         self.people_lock(team_id).await?;
         let sql = format!("{PEOPLE} AND user_id = $2");
         let row = self.row(&sql, &[&team_id.0, &user_id.0]).await?;
-        person(&row.ok_or_else(|| StoreError::NotFound(format!("the person {user_id}")))?)
+        person(&row.ok_or_else(|| not_in_team(user_id))?)
     }
 
     /// Locks the team against other changes of its people. Whoever only refers to it goes on: a sign-in, which has its person

@@ -86,6 +86,37 @@ impl MemberRole {
     }
 }
 
+/// What became of a team that was to be saved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SavedTeam {
+    /// Its id.
+    pub team_id: TeamId,
+    /// False when there was one of this name.
+    pub is_new: bool,
+    /// Whether the one of this name was another before.
+    pub is_changed: bool,
+}
+
+/// What became of a member who was to be saved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedMember {
+    /// Who.
+    pub user_id: MemberId,
+    /// The name and the role before; `None` for a new member.
+    pub before: Option<(String, MemberRole)>,
+}
+
+/// Whose an address is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EmailOwner {
+    /// The team.
+    pub team_id: TeamId,
+    /// Who.
+    pub user_id: MemberId,
+    /// The member's name.
+    pub name: String,
+}
+
 /// A person, for lists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MemberSummary {
@@ -204,27 +235,6 @@ impl Store {
             })
             .collect()
     }
-
-    /// Gives the person with this address another password, as its hash in PHC form. Sessions from before end, and so
-    /// do links that would set another one.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`] when nobody has the address.
-    pub async fn user_set_password(&self, email: &str, password_hash: &str) -> Result<()> {
-        let mut connection = self.connection().await?;
-        let transaction = connection.begin().await?;
-        // Sessions end in a statement of their own: it sees the one of a sign-in that this waits for.
-        // Of several teams that have added the address it is the account's, or else the first one's.
-        let sql = "SELECT user_id FROM users WHERE email = lower($1)
-             ORDER BY is_claimed DESC, created_at, user_id LIMIT 1 FOR NO KEY UPDATE";
-        let person = transaction.row(sql, &[&email]).await?;
-        let person = person
-            .ok_or_else(|| StoreError::NotFound(format!("a person with the address {email}")))?;
-        transaction
-            .password_set(MemberId(person.get(0)), password_hash, None)
-            .await?;
-        transaction.commit().await
-    }
 }
 
 impl Transaction<'_> {
@@ -232,7 +242,10 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::Refused`] when `stripe` lacks its customer or payment method.
-    pub async fn team_save(&self, wanted: &Team, now: DateTime<Utc>) -> Result<TeamId> {
+    pub async fn team_save(&self, wanted: &Team, now: DateTime<Utc>) -> Result<SavedTeam> {
+        // Locked as whoever changes its people locks it: a sign-in, which has its person locked, notes itself in the log.
+        let sql = format!("SELECT {TEAM_COLUMNS} FROM teams WHERE name = $1 FOR NO KEY UPDATE");
+        let before = self.row(&sql, &[&wanted.name]).await?;
         let row = self
             .row(
                 "INSERT INTO teams (team_id, name, time_zone, payment, stripe_customer, stripe_payment_method, created_at)
@@ -260,7 +273,19 @@ impl Transaction<'_> {
             &[&team_id.0],
         )
         .await?;
-        Ok(team_id)
+        let stored = Team {
+            team_id,
+            ..wanted.clone()
+        };
+        Ok(SavedTeam {
+            team_id,
+            // Somebody may have made it since it was looked for.
+            is_new: before.is_none() && team_id == wanted.team_id,
+            is_changed: before
+                .as_ref()
+                .map(team)
+                .is_some_and(|before| before != stored),
+        })
     }
 
     /// Has `Idempotency-Key` honoured on the team's sends, or not. Returns whether that is a change.
@@ -310,7 +335,7 @@ impl Transaction<'_> {
         role: MemberRole,
         password_hash: Option<&str>,
         now: DateTime<Utc>,
-    ) -> Result<MemberId> {
+    ) -> Result<SavedMember> {
         self.people_lock(team_id).await?;
         let sql = "SELECT 1 FROM users WHERE email = lower($1) AND team_id <> $2 AND is_claimed";
         if self.row(sql, &[&email, &team_id.0]).await?.is_some() {
@@ -320,26 +345,53 @@ impl Transaction<'_> {
         }
         let row = self
             .row(
-                "WITH before AS (SELECT role FROM users WHERE team_id = $2 AND email = lower($3))
+                "WITH before AS (SELECT name, role FROM users WHERE team_id = $2 AND email = lower($3))
                  INSERT INTO users AS existing (user_id, team_id, email, name, role, created_at)
                  VALUES ($1, $2, lower($3), $4, $5, $6)
                  ON CONFLICT (team_id, email) DO UPDATE SET name = excluded.name, role = excluded.role
-                 RETURNING user_id, (SELECT role FROM before)",
+                 RETURNING user_id, (SELECT name FROM before), (SELECT role FROM before)",
                 &[&MemberId::new().0, &team_id.0, &email, &name, &role.as_str(), &now],
             )
             .await?
             .ok_or_else(|| StoreError::Corrupt("saving a person gave no row".to_owned()))?;
-        let (user_id, role_before) = (MemberId(row.get(0)), row.get::<_, Option<&str>>(1));
+        let user_id = MemberId(row.get(0));
+        let before = match (
+            row.get::<_, Option<String>>(1),
+            row.get::<_, Option<&str>>(2),
+        ) {
+            (Some(name), Some(role)) => Some((name, MemberRole::parse(role)?)),
+            _ => None,
+        };
         if let Some(password_hash) = password_hash {
             self.password_set(user_id, password_hash, None).await?;
         }
-        if role_before.is_some_and(|before| before != role.as_str()) {
+        let role_before = before.as_ref().map(|(_, role)| *role);
+        if role_before.is_some_and(|before| before != role) {
             self.session_end_all(user_id, None).await?;
         }
-        if role_before == Some(MemberRole::Owner.as_str()) {
+        if role_before == Some(MemberRole::Owner) {
             self.refuse_ownerless(team_id).await?;
         }
-        Ok(user_id)
+        Ok(SavedMember { user_id, before })
+    }
+
+    /// Whom a password for this address is to be set for, locked: of several teams that have added the address it is the account's
+    /// member, or else the first one's.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when nobody has the address.
+    pub async fn member_lock_by_email(&self, email: &str) -> Result<EmailOwner> {
+        let sql = "SELECT team_id, user_id, name FROM users WHERE email = lower($1)
+             ORDER BY is_claimed DESC, created_at, user_id LIMIT 1 FOR NO KEY UPDATE";
+        let row = self
+            .row(sql, &[&email])
+            .await?
+            .ok_or_else(|| StoreError::NotFound(format!("a person with the address {email}")))?;
+        Ok(EmailOwner {
+            team_id: TeamId(row.get(0)),
+            user_id: MemberId(row.get(1)),
+            name: row.get(2),
+        })
     }
 
     async fn refuse_ownerless(&self, team_id: TeamId) -> Result<()> {

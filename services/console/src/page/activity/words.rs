@@ -1,4 +1,4 @@
-//! What people did, in words.
+//! What members and the operator did, in words.
 
 /// An action, as `key.created`; one that is not known keeps its name.
 pub(super) fn action(action: &str) -> &str {
@@ -45,9 +45,13 @@ pub(super) fn action(action: &str) -> &str {
         "person.added" => "Added a person",
         "person.removed" => "Removed a person",
         "person.role_changed" => "Changed a role",
+        "person.renamed" => "Changed a name",
+        "person.password_set" => "Set a password",
         "person.password_changed" => "Changed the own password",
         "person.password_reset" => "Reset a password",
         "person.password_chosen" => "Chose a password by a link",
+        "team.created" => "Made the team",
+        "team.changed" => "Changed the time zone or the payment",
         "team.keys_honoured" => "Had Idempotency-Key honoured on sends",
         "team.keys_ignored" => "Had Idempotency-Key ignored on sends",
         "team.people_shown" => "Let Formulas only keys see people as they are",
@@ -56,6 +60,7 @@ pub(super) fn action(action: &str) -> &str {
         "sign_in.failed" => "Could not sign in: the password was wrong",
         "top_up.requested" => "Asked for a top-up",
         "top_up.withdrawn" => "Withdrew a top-up",
+        "balance.credited" => "Added to the balance",
         other => other,
     }
 }
@@ -79,6 +84,59 @@ pub(super) fn kind(kind: &str) -> &str {
         "team" => "Team settings",
         "sign_in" => "Sign-ins",
         "top_up" => "Top-ups",
+        "balance" => "Balance",
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+
+    /// The Rust files of a folder.
+    fn sources(folder: &Path) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                files.extend(sources(&path));
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                files.push(path);
+            }
+        }
+        files
+    }
+
+    /// Whether a text is the name of an action, as the table wants it: noun and past participle.
+    fn is_action(text: &str) -> bool {
+        let is_word = |word: &str| {
+            !word.is_empty()
+                && word
+                    .bytes()
+                    .all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+        };
+        text.split_once('.')
+            .is_some_and(|(noun, done)| is_word(noun) && is_word(done))
+    }
+
+    #[test]
+    fn every_action_that_a_use_case_records_is_told_in_words() {
+        let app = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/app");
+        let mut actions = 0;
+        for path in sources(&app) {
+            let text = std::fs::read_to_string(&path).unwrap();
+            if !text.contains("activity_record(") {
+                continue;
+            }
+            for recorded in text.split('"').filter(|part| is_action(part)) {
+                actions += 1;
+                let (noun, _) = recorded.split_once('.').unwrap();
+                assert_ne!(action(recorded), recorded, "{}", path.display());
+                assert_ne!(kind(noun), noun, "{}", path.display());
+            }
+        }
+        assert!(actions > 20, "{actions}");
     }
 }

@@ -1,14 +1,14 @@
 //! Top-ups: the team says what it will send and gets a reference; the operator books what has arrived.
 
+use accounts::{request_top_up, withdraw_top_up};
 use axum::Form;
 use axum::extract::rejection::{FormRejection, PathRejection};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use contract::id::TopUpRequestId;
 use contract::money::Money;
-use secret::random_reference;
 use serde::Deserialize;
-use store::{StoreError, TopUpRequestState};
+use store::{Actor, StoreError, TopUpRequestState};
 
 use super::{BillingPageState, LedgerQuery, PART, REQUESTS, billing_page};
 use crate::ConsoleState;
@@ -29,7 +29,11 @@ pub(super) async fn ask(
 ) -> Result<Response, PageError> {
     let Form(TopUpForm { amount: typed }) = form?;
     let added = match typed.parse::<Money>() {
-        Ok(amount) => add(&console, &person, amount).await,
+        Ok(amount) => {
+            let (store, now) = (&console.process.store, console.process.clock.now());
+            let actor = Actor::Member(&person.0);
+            request_top_up(store, actor, person.0.team_id, amount, now).await
+        }
         Err(reason) => Err(StoreError::Limit(format!("the amount {reason}"))),
     };
     match added {
@@ -53,26 +57,6 @@ pub(super) async fn ask(
     }
 }
 
-async fn add(console: &ConsoleState, person: &CurrentMember, amount: Money) -> store::Result<()> {
-    let (reference, now) = (random_reference(), console.process.clock.now());
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    transaction
-        .top_up_request_add(
-            person.0.team_id,
-            amount.cents(),
-            &reference,
-            &person.0.name,
-            now,
-        )
-        .await?;
-    let subject = format!("{amount}, {reference}");
-    transaction
-        .activity_add(&person.0, "top_up.requested", &subject, now)
-        .await?;
-    transaction.commit().await
-}
-
 /// Withdraws a top-up that is not booked yet.
 pub(super) async fn withdraw(
     State(console): State<ConsoleState>,
@@ -80,26 +64,13 @@ pub(super) async fn withdraw(
     path: Result<Path<TopUpRequestId>, PathRejection>,
 ) -> Result<Response, PageError> {
     let Path(request_id) = path?;
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    let reference = match transaction
-        .top_up_request_withdraw(person.0.team_id, request_id)
-        .await
-    {
-        Ok(reference) => reference,
-        Err(StoreError::NotFound(_)) => {
-            drop(transaction);
-            drop(connection);
-            return withdrawn_before(&console, &person, request_id).await;
-        }
-        Err(error) => return Err(error.into()),
-    };
-    let now = console.process.clock.now();
-    transaction
-        .activity_add(&person.0, "top_up.withdrawn", &reference, now)
-        .await?;
-    transaction.commit().await?;
-    Ok(done(PART, ActionNotice::TopUpWithdrawn))
+    let (store, now) = (&console.process.store, console.process.clock.now());
+    let actor = Actor::Member(&person.0);
+    match withdraw_top_up(store, actor, person.0.team_id, request_id, now).await {
+        Ok(()) => Ok(done(PART, ActionNotice::TopUpWithdrawn)),
+        Err(StoreError::NotFound(_)) => withdrawn_before(&console, &person, request_id).await,
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Says what became of a top-up that is not open any more; one that is too old to be shown, or another team's, is not found.

@@ -1,5 +1,6 @@
 //! A person's own account.
 
+use accounts::NewPassword;
 use askama::Template;
 use axum::Form;
 use axum::extract::rejection::{FormRejection, QueryRejection};
@@ -9,7 +10,6 @@ use axum::http::header::SET_COOKIE;
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use secret::{Password, SecretToken};
 use serde::Deserialize;
-use store::MemberCredentials;
 
 use super::PART;
 use crate::ConsoleState;
@@ -135,34 +135,11 @@ async fn change(
         return Ok(None);
     }
     let hash = console.passwords.hash(new).await?;
-    set_password(console, person, &account, &hash, headers).await
-}
-
-/// Sets the password, ends all sessions and begins another in the place of the one at work: whoever had its token with
-/// the old password has none now.
-async fn set_password(
-    console: &ConsoleState,
-    person: &CurrentMember,
-    account: &MemberCredentials,
-    hash: &str,
-    headers: &HeaderMap,
-) -> Result<Option<SecretToken>, PageError> {
-    let (session, now) = (SecretToken::random(), console.process.clock.now());
     let replaced = token(&console.process.config.console, headers).map(|token| token.hash());
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    if !transaction.account_lock(account).await? {
-        return Ok(None);
-    }
-    transaction
-        .password_set(person.0.user_id, hash, None)
-        .await?;
-    transaction
-        .session_begin(person.0.user_id, &session.hash(), replaced.as_ref(), now)
-        .await?;
-    transaction
-        .activity_add(&person.0, "person.password_changed", &person.0.name, now)
-        .await?;
-    transaction.commit().await?;
-    Ok(Some(session))
+    let new = NewPassword {
+        hash: &hash,
+        replaced_session: replaced.as_ref(),
+    };
+    let (store, now) = (&console.process.store, console.process.clock.now());
+    Ok(accounts::change_password(store, &person.0, &account, &new, now).await?)
 }

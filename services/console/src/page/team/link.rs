@@ -1,5 +1,6 @@
 //! The page that a one-time link leads to: its holder chooses a password and is signed in.
 
+use accounts::{NewPassword, choose_password};
 use askama::Template;
 use axum::Form;
 use axum::extract::rejection::{FormRejection, PathRejection};
@@ -99,23 +100,11 @@ async fn use_link(
     hash: &str,
     headers: &HeaderMap,
 ) -> Result<SecretToken, PageError> {
-    let (session, now) = (SecretToken::random(), console.process.clock.now());
     let replaced = token(&console.process.config.console, headers).map(|token| token.hash());
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    let (team_id, user_id) = transaction.password_link_use(&link.hash(), now).await?;
-    transaction.password_set(user_id, hash, None).await?;
-    transaction
-        .activity_add_of(
-            (team_id, user_id, name),
-            "person.password_chosen",
-            name,
-            now,
-        )
-        .await?;
-    transaction
-        .session_begin(user_id, &session.hash(), replaced.as_ref(), now)
-        .await?;
-    transaction.commit().await?;
-    Ok(session)
+    let new = NewPassword {
+        hash,
+        replaced_session: replaced.as_ref(),
+    };
+    let (store, now) = (&console.process.store, console.process.clock.now());
+    Ok(choose_password(store, (link, name), &new, now).await?)
 }

@@ -1,18 +1,21 @@
 //! Adding and removing people, their roles, and passwords that are lost.
 
+use accounts::{
+    MemberError, MemberRoleChange, NewMember, PasswordLink, add_member_within, remove_member,
+    reset_password_within, set_member_role,
+};
 use askama::Template;
 use axum::Form;
 use axum::extract::rejection::{FormRejection, PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Redirect, Response};
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use contract::id::MemberId;
 use contract::limits::PEOPLE_PER_TEAM;
 use contract::name::{DisplayName, NormalizedEmail};
-use secret::SecretToken;
 use serde::Deserialize;
-use store::{MemberRole, StoreError, TeamMember, Transaction};
+use store::{Actor, MemberRole, StoreError, TeamMember, Transaction};
 
 use super::PART;
 use crate::ConsoleState;
@@ -149,40 +152,40 @@ async fn make(
         .name
         .parse()
         .map_err(|reason| StoreError::Limit(format!("the name {reason}")))?;
-    let now = console.process.clock.now();
+    let new = NewMember {
+        team_id: person.0.team_id,
+        email: &email,
+        name: &name,
+        role: typed.role,
+    };
+    let (actor, now) = (Actor::Member(&person.0), console.process.clock.now());
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    let (team_id, name) = (person.0.team_id, name.as_str());
-    let user_id = transaction
-        .person_add(team_id, email.as_str(), name, typed.role, now)
-        .await?;
-    let made = make_link(console, &transaction, person, (user_id, name)).await?;
-    let subject = format!("{name} as {}", typed.role.as_str());
-    transaction
-        .activity_add(&person.0, "person.added", &subject, now)
-        .await?;
+    let link = add_member_within(&transaction, actor, &new, link_end(console, now), now).await?;
+    let kept = keep_link(console, &transaction, person, &link, now).await?;
     transaction.commit().await?;
-    Ok(made)
+    Ok(kept)
 }
 
-async fn make_link(
+/// Until when a link that is made now can be used.
+fn link_end(console: &ConsoleState, now: DateTime<Utc>) -> DateTime<Utc> {
+    now + TimeDelta::hours(console.process.config.console.password_link_hours)
+}
+
+/// Keeps the address of a link for the page that shows it.
+async fn keep_link(
     console: &ConsoleState,
     transaction: &Transaction<'_>,
     person: &CurrentMember,
-    (user_id, name): (MemberId, &str),
+    link: &PasswordLink,
+    now: DateTime<Utc>,
 ) -> store::Result<SecretCookie> {
-    let (token, now) = (SecretToken::random(), console.process.clock.now());
-    let settings = &console.process.config.console;
-    let expires_at = now + TimeDelta::hours(settings.password_link_hours);
-    transaction
-        .password_link_create(user_id, &token.hash(), expires_at, now)
-        .await?;
     let address = format!(
         "{}/password/{}",
-        settings.url.trim_end_matches('/'),
-        token.reveal()
+        console.process.config.console.url.trim_end_matches('/'),
+        link.token.reveal()
     );
-    OneTimeSecret::Link(name.to_owned(), address)
+    OneTimeSecret::Link(link.name.clone(), address)
         .keep(transaction, person, now)
         .await
 }
@@ -201,33 +204,30 @@ pub(super) async fn set_role(
     form: Result<Form<MemberRoleForm>, FormRejection>,
 ) -> Result<Response, PageError> {
     let Path(user_id) = path?;
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    let changed = transaction.person_lock(person.0.team_id, user_id).await?;
+    let (store, team_id, now) = (
+        &console.process.store,
+        person.0.team_id,
+        console.process.clock.now(),
+    );
+    // Whose the path is comes before what the form says.
+    store.person_get(team_id, user_id).await?;
     let Form(MemberRoleForm { role }) = form?;
-    if changed.role == role {
-        return Ok(done(PART, ActionNotice::NothingChanged));
-    }
-    transaction
-        .person_set_role(person.0.team_id, &changed, role)
-        .await?;
     // Of one's own sessions the one at work stays.
     let kept = token(&console.process.config.console, &headers)
         .filter(|_| user_id == person.0.user_id)
         .map(|token| token.hash());
-    transaction.session_end_all(user_id, kept.as_ref()).await?;
-    let subject = format!(
-        "{}, {} before, {} now",
-        changed.name,
-        changed.role.as_str(),
-        role.as_str()
-    );
-    let now = console.process.clock.now();
-    transaction
-        .activity_add(&person.0, "person.role_changed", &subject, now)
-        .await?;
-    transaction.commit().await?;
-    Ok(done(PART, ActionNotice::RoleChanged))
+    let change = MemberRoleChange {
+        team_id,
+        user_id,
+        role,
+        kept_session: kept.as_ref(),
+    };
+    let notice = if set_member_role(store, Actor::Member(&person.0), &change, now).await? {
+        ActionNotice::RoleChanged
+    } else {
+        ActionNotice::NothingChanged
+    };
+    Ok(done(PART, notice))
 }
 
 /// Removes a person from the team, with all sessions.
@@ -237,22 +237,16 @@ pub(super) async fn remove(
     path: MemberPath,
 ) -> Result<Response, PageError> {
     let Path(user_id) = path?;
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    let removed = transaction.person_lock(person.0.team_id, user_id).await?;
-    refuse_oneself(
-        &person,
+    let (store, now) = (&console.process.store, console.process.clock.now());
+    remove_member(
+        store,
+        Actor::Member(&person.0),
+        person.0.team_id,
         user_id,
-        "Another owner can remove you from the team.",
-    )?;
-    transaction
-        .person_remove(person.0.team_id, &removed)
-        .await?;
-    let now = console.process.clock.now();
-    transaction
-        .activity_add(&person.0, "person.removed", &removed.name, now)
-        .await?;
-    transaction.commit().await?;
+        now,
+    )
+    .await
+    .map_err(|error| refusal(error, "Another owner can remove you from the team."))?;
     Ok(done(PART, ActionNotice::PersonRemoved))
 }
 
@@ -264,36 +258,31 @@ pub(super) async fn reset_password(
     path: MemberPath,
 ) -> Result<Response, PageError> {
     let Path(user_id) = path?;
+    let (actor, now) = (Actor::Member(&person.0), console.process.clock.now());
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    let locked_out = transaction.person_lock(person.0.team_id, user_id).await?;
-    refuse_oneself(
-        &person,
-        user_id,
-        "Change your own password on the page of your account.",
-    )?;
-    transaction.password_clear(user_id).await?;
-    let link = make_link(&console, &transaction, &person, (user_id, &locked_out.name)).await?;
-    let now = console.process.clock.now();
-    transaction
-        .activity_add(&person.0, "person.password_reset", &locked_out.name, now)
-        .await?;
+    let of = (person.0.team_id, user_id);
+    let link = reset_password_within(&transaction, actor, of, link_end(&console, now), now)
+        .await
+        .map_err(|error| {
+            refusal(
+                error,
+                "Change your own password on the page of your account.",
+            )
+        })?;
+    let kept = keep_link(&console, &transaction, &person, &link, now).await?;
     transaction.commit().await?;
-    Ok(link.with(
+    Ok(kept.with(
         Redirect::to(PART).into_response(),
         PART,
         &console.process.config.console,
     ))
 }
 
-fn refuse_oneself(
-    person: &CurrentMember,
-    user_id: MemberId,
-    sentence: &str,
-) -> Result<(), PageError> {
-    if user_id == person.0.user_id {
-        Err(PageError::Invalid(sentence.to_owned()))
-    } else {
-        Ok(())
+/// What a person is told, with the sentence for who tries it on themselves.
+fn refusal(error: MemberError, oneself: &str) -> PageError {
+    match error {
+        MemberError::Oneself => PageError::Invalid(oneself.to_owned()),
+        MemberError::Store(error) => error.into(),
     }
 }

@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::extract::rejection::FormRejection;
 use axum::response::Response;
 use serde::Deserialize;
+use store::Actor;
 
 use super::PART;
 use crate::ConsoleState;
@@ -45,22 +46,25 @@ pub(super) async fn set_idempotency_keys(
     form: Result<Form<IdempotencyKeysForm>, FormRejection>,
 ) -> Result<Response, PageError> {
     let Form(IdempotencyKeysForm { idempotency_keys }) = form?;
-    let (is_on, action, notice) = match idempotency_keys {
-        IdempotencyKeys::Honoured => (true, "team.keys_honoured", ActionNotice::KeysHonoured),
-        IdempotencyKeys::Ignored => (false, "team.keys_ignored", ActionNotice::KeysIgnored),
+    let (is_honoured, notice) = match idempotency_keys {
+        IdempotencyKeys::Honoured => (true, ActionNotice::KeysHonoured),
+        IdempotencyKeys::Ignored => (false, ActionNotice::KeysIgnored),
     };
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    if !transaction
-        .team_honour_keys(person.0.team_id, is_on)
-        .await?
-    {
-        return Ok(done(PART, ActionNotice::NothingChanged));
-    }
-    let now = console.process.clock.now();
-    transaction.activity_add(&person.0, action, "", now).await?;
-    transaction.commit().await?;
-    Ok(done(PART, notice))
+    let (store, now) = (&console.process.store, console.process.clock.now());
+    let actor = Actor::Member(&person.0);
+    let is_changed =
+        accounts::set_idempotency_keys(store, actor, person.0.team_id, is_honoured, now).await?;
+    Ok(back(is_changed, notice))
+}
+
+/// Back to the page, which says what was done.
+fn back(is_changed: bool, notice: ActionNotice) -> Response {
+    let notice = if is_changed {
+        notice
+    } else {
+        ActionNotice::NothingChanged
+    };
+    done(PART, notice)
 }
 
 /// Lets Formulas only keys see people of the address book as they are, or masked.
@@ -70,20 +74,13 @@ pub(super) async fn set_formula_keys(
     form: Result<Form<FormulaKeysForm>, FormRejection>,
 ) -> Result<Response, PageError> {
     let Form(FormulaKeysForm { people }) = form?;
-    let (is_on, action, notice) = match people {
-        People::Shown => (true, "team.people_shown", ActionNotice::PeopleShown),
-        People::Masked => (false, "team.people_masked", ActionNotice::PeopleMasked),
+    let (see_people, notice) = match people {
+        People::Shown => (true, ActionNotice::PeopleShown),
+        People::Masked => (false, ActionNotice::PeopleMasked),
     };
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    if !transaction
-        .formula_keys_show_people(person.0.team_id, is_on)
-        .await?
-    {
-        return Ok(done(PART, ActionNotice::NothingChanged));
-    }
-    let now = console.process.clock.now();
-    transaction.activity_add(&person.0, action, "", now).await?;
-    transaction.commit().await?;
-    Ok(done(PART, notice))
+    let (store, now) = (&console.process.store, console.process.clock.now());
+    let actor = Actor::Member(&person.0);
+    let is_changed =
+        accounts::set_formula_keys(store, actor, person.0.team_id, see_people, now).await?;
+    Ok(back(is_changed, notice))
 }

@@ -4,6 +4,7 @@ use chrono::TimeDelta;
 use contract::id::TeamId;
 use pillarbox_tests::{ADDRESS, CAMPAIGN, StackOptions, TestStack, eventually, people, person};
 use serde_json::{Value, json};
+use store::Actor;
 use uuid::Uuid;
 
 fn scored(number: usize, score: i64) -> Value {
@@ -225,9 +226,8 @@ async fn a_later_step_makes_the_same_checks_at_its_time() {
         .await
         .unwrap();
     let campaign = pillarbox_tests::CAMPAIGN.parse().unwrap();
-    stack
-        .store
-        .recipient_remove(team, &campaign, row.get(0), stack.now())
+    let removed = (&campaign, row.get(0));
+    campaigns::remove_address(&stack.store, team, Actor::Operator, removed, stack.now())
         .await
         .unwrap();
     let mut changed = two_steps();

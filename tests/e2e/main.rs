@@ -35,6 +35,7 @@ mod mcp;
 mod migrate;
 mod money;
 mod neighborhood;
+mod operated;
 mod operation;
 mod outcomes;
 mod parked;

@@ -3,6 +3,7 @@
 use chrono::TimeDelta;
 use pillarbox_tests::{ADDRESS, TestStack, people, person};
 use serde_json::{Value, json};
+use store::Actor;
 
 /// A square around the centre of Austin.
 fn austin() -> Value {
@@ -163,9 +164,8 @@ async fn removed_by_sender() {
         .unwrap()
         .get(0);
     let campaign = pillarbox_tests::CAMPAIGN.parse().unwrap();
-    stack
-        .store
-        .recipient_remove(team, &campaign, id, stack.now())
+    let removed = (&campaign, id);
+    campaigns::remove_address(&stack.store, team, Actor::Operator, removed, stack.now())
         .await
         .unwrap();
     assert_eq!(

@@ -12,7 +12,7 @@ use cookie::{Cookie, SameSite};
 use runtime::config;
 use runtime::measure::note_asker;
 use secret::SecretToken;
-use store::{MemberRole, SessionAgeLimits, SignedInMember};
+use store::{Actor, MemberRole, SessionAgeLimits, SignedInMember};
 
 use crate::ConsoleState;
 use crate::failure::PageError;
@@ -31,6 +31,11 @@ const SECURE_SESSION_COOKIE: &str = "__Host-pillarbox_session";
 pub(crate) struct CurrentMember(pub(crate) SignedInMember);
 
 impl CurrentMember {
+    /// Who makes a change, when the person makes it.
+    pub(crate) const fn actor(&self) -> Actor<'_> {
+        Actor::Member(&self.0)
+    }
+
     /// Whether the person manages keys, endpoints, integrations and campaigns.
     pub(crate) fn is_manager(&self) -> bool {
         allows(RouteAccess::Manager, self.0.role)

@@ -31,7 +31,6 @@ pub use applied::{
 };
 pub use contract::name::{DisplayName, NormalizedEmail};
 pub use error::ApplyError;
-pub use field::DoNotMailAddressSpec;
 pub use pictures::fetch_pictures;
 pub use text::FILE_BYTES;
 pub(crate) use text::read as read_document;

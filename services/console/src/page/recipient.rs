@@ -179,23 +179,19 @@ async fn remove(
     path: Result<Path<(CampaignId, Uuid)>, PathRejection>,
 ) -> Result<Response, PageError> {
     let Path((campaign_id, entry_id)) = path?;
-    let campaign = find(&console, &person, &campaign_id).await?;
-    let (team_id, now) = (person.0.team_id, console.process.clock.now());
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    let list = format!("/campaigns/{campaign_id}/recipients");
-    let Some(address) = transaction
-        .recipient_remove(team_id, &campaign_id, entry_id, now)
-        .await?
-    else {
-        return Ok(done(&list, ActionNotice::RecipientRemovedBefore));
+    let (store, now) = (&console.process.store, console.process.clock.now());
+    let removed = (&campaign_id, entry_id);
+    let is_new =
+        campaigns::remove_recipient(store, person.0.team_id, person.actor(), removed, now).await?;
+    let notice = if is_new {
+        ActionNotice::RecipientRemoved
+    } else {
+        ActionNotice::RecipientRemovedBefore
     };
-    let subject = format!("{}: {address}", campaign.name);
-    transaction
-        .activity_add(&person.0, "recipient.removed", &subject, now)
-        .await?;
-    transaction.commit().await?;
-    Ok(done(&list, ActionNotice::RecipientRemoved))
+    Ok(done(
+        &format!("/campaigns/{campaign_id}/recipients"),
+        notice,
+    ))
 }
 
 /// An outcome as people call it; one that is not known keeps its name.

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
 
-use audience::{ColumnType, FilterConditions, fold_name};
+use audience::{ColumnType, fold_name};
+use campaigns::ConditionsProblem;
 use contract::key::KeyKind;
 use design::TextTemplate;
 use serde_json::Value;
@@ -250,18 +251,18 @@ pub(super) fn check_conditions(
     columns: impl Fn(&str) -> Option<ColumnType>,
 ) -> Result {
     let place = format!("{campaign_place}.conditions");
-    let read = FilterConditions::parse(conditions, &columns).map_err(|error| {
-        let dot = if error.path.is_empty() { "" } else { "." };
-        ApplyError::refused(
-            format!("{place}{dot}{}", error.path),
-            error.problem.to_string(),
-        )
-    })?;
-    match read.unknown_column(columns) {
-        Some(name) => {
+    match campaigns::check_conditions(conditions, columns) {
+        Ok(_) => Ok(()),
+        Err(ConditionsProblem::Condition(error)) => {
+            let dot = if error.path.is_empty() { "" } else { "." };
+            Err(ApplyError::refused(
+                format!("{place}{dot}{}", error.path),
+                error.problem.to_string(),
+            ))
+        }
+        Err(ConditionsProblem::UnknownColumn(name)) => {
             let reason = format!("the team has no column {name:?}: declare it under `columns`");
             Err(ApplyError::refused(place, reason))
         }
-        None => Ok(()),
     }
 }

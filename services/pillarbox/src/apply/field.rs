@@ -10,7 +10,6 @@ use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde_json::Value;
-use uuid::Uuid;
 
 /// The field of a recipient that is in no column.
 const REFERENCE: &str = "reference";
@@ -42,12 +41,7 @@ impl TryFrom<String> for ColumnNameSpec {
 
 /// A verified address: on one line, or as an object of its parts.
 #[derive(Debug, Clone, PartialEq)]
-pub struct DoNotMailAddressSpec {
-    /// What is compared.
-    pub address_id: Uuid,
-    /// On one line with its unit, for people.
-    pub line: String,
-}
+pub(super) struct DoNotMailAddressSpec(pub(super) AddressListEntry);
 
 /// An address in parts, as recipients have them.
 #[derive(Deserialize)]
@@ -62,14 +56,6 @@ struct AddressPartsSpec {
 }
 
 impl DoNotMailAddressSpec {
-    /// Verifies an address written on one line, such as `123 N Main St Apt 4, Austin, TX 78701`.
-    ///
-    /// # Errors
-    /// A sentence that says why it cannot be mailed.
-    pub fn from_line(text: &str) -> Result<Self, String> {
-        AddressListEntry::from_line(text).map(Self::of)
-    }
-
     fn from_parts(parts: &AddressPartsSpec) -> Result<Self, String> {
         let AddressPartsSpec {
             address_1,
@@ -85,14 +71,7 @@ impl DoNotMailAddressSpec {
             state,
             zip,
         })
-        .map(Self::of)
-    }
-
-    fn of(listed: AddressListEntry) -> Self {
-        Self {
-            address_id: listed.id.as_uuid(),
-            line: listed.line,
-        }
+        .map(Self)
     }
 }
 
@@ -113,7 +92,9 @@ impl<'de> Visitor<'de> for AddressSpecVisitor {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<DoNotMailAddressSpec, E> {
-        DoNotMailAddressSpec::from_line(text).map_err(E::custom)
+        AddressListEntry::from_line(text)
+            .map(DoNotMailAddressSpec)
+            .map_err(E::custom)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<DoNotMailAddressSpec, A::Error> {

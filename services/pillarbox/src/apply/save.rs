@@ -2,16 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use accounts::{
-    BalanceCredit, KeyIntegration, MemberSettings, NewMember, NewTeamKey, create_key_within,
-    credit_balance_within, save_member_within, save_team_within, set_formula_keys_within,
-    set_idempotency_keys_within,
-};
+use accounts::{BalanceCredit, KeyIntegration, MemberSettings, NewMember, NewTeamKey, create_key_within, credit_balance_within, save_member_within, save_team_within, set_formula_keys_within, set_idempotency_keys_within};
+use address::{AddressListEntry};
+use campaigns::{SaveCampaignError};
 use chrono::{DateTime, Utc};
 use contract::id::{CampaignId, DesignId, TeamId};
 use contract::key::KeyKind;
-use store::{Actor, CampaignSettings, MemberRole, NewDesign, StepSettings, Transaction};
-use uuid::Uuid;
+use store::{Actor, CampaignSettings, MemberRole, NewApiKey, NewDesign, StepSettings, Transaction};
+use uuid::{Uuid};
 
 use super::DisplayName;
 use super::applied::{
@@ -27,10 +25,7 @@ use super::file::{
     TeamSpec, TopUpSpec,
 };
 use super::pictures::links;
-use secret::{KeyText, random_campaign_id};
-
-/// Random campaign ids that are tried before giving up. There are two billion.
-const CAMPAIGN_ID_ATTEMPTS: usize = 10;
+use secret::KeyText;
 
 type ApplyResult<T> = std::result::Result<T, ApplyError>;
 
@@ -262,10 +257,15 @@ impl TeamSaver<'_> {
             conditions: campaign.conditions.as_ref(),
             steps: &steps,
         };
-        self.transaction
-            .campaign_save(self.team_id, &settings, self.now)
-            .await
-            .at(place)?;
+        campaigns::save(
+            self.transaction,
+            self.team_id,
+            Actor::Operator,
+            &settings,
+            self.now,
+        )
+        .await
+        .at(place)?;
         let do_not_mail_added = self.do_not_mail(place, &campaign_id, campaign).await?;
         let name = campaign.name.as_str().to_owned();
         Ok(AppliedCampaign {
@@ -277,24 +277,14 @@ impl TeamSaver<'_> {
 
     /// The id of the team's campaign of this name, or a new one.
     async fn campaign_id(&self, place: &str, name: &str) -> ApplyResult<CampaignId> {
-        if let Some(id) = self
-            .transaction
-            .campaign_by_name(self.team_id, name)
-            .await
-            .at(place)?
-        {
-            return Ok(id);
-        }
-        for _ in 0..CAMPAIGN_ID_ATTEMPTS {
-            let id = random_campaign_id();
-            if !self.transaction.campaign_exists(&id).await.at(place)? {
-                return Ok(id);
+        match campaigns::find_or_choose_id(self.transaction, self.team_id, name).await {
+            Ok(id) => Ok(id),
+            Err(SaveCampaignError::Store(error)) => Err(error).at(place),
+            Err(error @ SaveCampaignError::NoFreeId) => {
+                let reason = format!("{error}; give one as `id`");
+                Err(ApplyError::refused(place, reason))
             }
         }
-        Err(ApplyError::refused(
-            place,
-            "no free campaign id was found; give one as `id`",
-        ))
     }
 
     async fn step(
@@ -340,15 +330,21 @@ impl TeamSaver<'_> {
         id: &CampaignId,
         campaign: &CampaignSpec,
     ) -> ApplyResult<u64> {
-        let addresses: Vec<(Uuid, String)> = campaign
-            .do_not_mail
-            .iter()
-            .map(|address| (address.address_id, address.line.clone()))
-            .collect();
-        self.transaction
-            .do_not_mail_add(id, &addresses, self.now)
-            .await
-            .at(place)
+        let listed = campaign.do_not_mail.iter();
+        let addresses: Vec<AddressListEntry> = listed.map(|spec| spec.0.clone()).collect();
+        if addresses.is_empty() {
+            return Ok(0);
+        }
+        campaigns::list_addresses_within(
+            self.transaction,
+            self.team_id,
+            Actor::Operator,
+            id,
+            &addresses,
+            self.now,
+        )
+        .await
+        .at(place)
     }
 
     async fn integrations(

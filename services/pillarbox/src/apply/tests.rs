@@ -77,7 +77,7 @@ fn an_absent_field_means_its_default() {
         ("first_class", 14)
     );
     assert_eq!(
-        campaign.do_not_mail[0].line,
+        campaign.do_not_mail[0].0.line,
         "300 Alamo Plz, San Antonio, TX 78205"
     );
 }
@@ -397,7 +397,7 @@ fn demo_verdict(recipient: &SentRecipient<'_>, campaign: &file::CampaignSpec) ->
     if campaign
         .do_not_mail
         .iter()
-        .any(|address| address.address_id == verified.id.as_uuid())
+        .any(|address| address.0.id == verified.id)
     {
         return "do";
     }

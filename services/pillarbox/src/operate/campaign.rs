@@ -6,7 +6,7 @@ use anyhow::Context;
 use chrono::{DateTime, Utc};
 use contract::id::CampaignId;
 use serde_json::{Value, json};
-use store::{CampaignStep, CampaignSummary, Store};
+use store::{Actor, CampaignStep, CampaignSummary, Store};
 
 use super::find_team;
 use crate::command::CampaignCommand;
@@ -22,9 +22,15 @@ pub(crate) async fn run(
     match command {
         CampaignCommand::List { team } => list(store, &team).await,
         CampaignCommand::Show { campaign_id } => show(store, &campaign_id).await,
-        CampaignCommand::Pause { campaign_id } => set_active(store, &campaign_id, false, now).await,
+        CampaignCommand::Pause { campaign_id } => {
+            let team_id = store.campaign_team(&campaign_id).await?;
+            campaigns::pause(store, team_id, Actor::Operator, &campaign_id, now).await?;
+            changed(&campaign_id, "paused")
+        }
         CampaignCommand::Activate { campaign_id } => {
-            set_active(store, &campaign_id, true, now).await
+            let team_id = store.campaign_team(&campaign_id).await?;
+            campaigns::activate(store, team_id, Actor::Operator, &campaign_id, now).await?;
+            changed(&campaign_id, "active")
         }
     }
 }
@@ -113,17 +119,7 @@ fn budget(summary: &CampaignSummary) -> String {
     })
 }
 
-async fn set_active(
-    store: &Store,
-    campaign_id: &CampaignId,
-    is_active: bool,
-    now: DateTime<Utc>,
-) -> anyhow::Result<CommandReport> {
-    let team_id = store.campaign_team(campaign_id).await?;
-    store
-        .campaign_set_active(team_id, campaign_id, is_active, now)
-        .await?;
-    let status = if is_active { "active" } else { "paused" };
+fn changed(campaign_id: &CampaignId, status: &str) -> anyhow::Result<CommandReport> {
     CommandReport::new(
         &json!({ "campaign_id": campaign_id, "status": status }),
         format!("The campaign {campaign_id} is {status}."),

@@ -1,20 +1,20 @@
 //! `recipient`.
 
+use address::AddressListEntry;
 use chrono::{DateTime, Utc};
 use contract::id::CampaignId;
 use serde::Serialize;
 use serde_json::json;
-use store::{Store, StoreError};
+use store::{Actor, Store};
 
-use crate::apply::DoNotMailAddressSpec;
 use crate::command::RecipientCommand;
 use crate::report::{CommandReport, table};
 
 /// What became of one address.
 #[derive(Debug, Serialize)]
-struct AddressRemoval {
+struct RemovedAddress {
     address: String,
-    recipients: u64,
+    recipients: usize,
 }
 
 /// Does one of the commands on recipients.
@@ -41,22 +41,18 @@ async fn remove(
     // All are read before the first is removed: a slip in one leaves everything as it is.
     let addresses: Result<Vec<_>, String> = addresses
         .iter()
-        .map(|text| DoNotMailAddressSpec::from_line(text))
+        .map(|text| AddressListEntry::from_line(text))
         .collect();
     let addresses = addresses.map_err(anyhow::Error::msg)?;
     let team_id = store.campaign_team(campaign_id).await?;
     let mut removals = Vec::new();
     for address in addresses {
-        let recipients = match store
-            .recipient_remove(team_id, campaign_id, address.address_id, now)
-            .await
-        {
-            Err(StoreError::NotFound(_)) => 0,
-            outcome => outcome?,
-        };
-        removals.push(AddressRemoval {
+        let removed = (campaign_id, address.id.as_uuid());
+        let removal =
+            campaigns::remove_address(store, team_id, Actor::Operator, removed, now).await?;
+        removals.push(RemovedAddress {
             address: address.line,
-            recipients,
+            recipients: removal.recipients,
         });
     }
     let mut rows = table(["Address", "Recipients removed"]);

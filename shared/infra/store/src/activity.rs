@@ -39,6 +39,21 @@ pub enum Actor<'a> {
     Operator,
 }
 
+/// Characters of what stood before, and of what stands now, in the log.
+const LOGGED_CHARS: usize = 500;
+
+/// What was stored before and is stored now, for the log; each is cut at a bound.
+pub fn describe_change(before: &str, now: &str) -> String {
+    format!("before: {}; now: {}", cut(before), cut(now))
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(LOGGED_CHARS) {
+        Some((end, _)) => format!("{} …", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// What the log calls whoever runs the installation.
 const OPERATOR: &str = "Operator";
 
@@ -187,5 +202,16 @@ impl Store {
             )
             .await?;
         Ok(rows.iter().map(|row| row.get(0)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_holds_no_text_of_any_length() {
+        assert_eq!(describe_change("a", "é"), "before: a; now: é");
+        assert!(describe_change(&"é".repeat(9_000), "a").chars().count() < 2 * LOGGED_CHARS);
     }
 }

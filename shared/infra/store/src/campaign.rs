@@ -132,8 +132,33 @@ pub struct CampaignSettings<'a> {
     pub steps: &'a [StepSettings],
 }
 
+/// What an owner has set of a campaign, as it is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredCampaignSettings {
+    /// Its name.
+    pub name: String,
+    /// Whether it is active.
+    pub is_active: bool,
+    /// Where its audience comes from.
+    pub audience: AudienceSource,
+    /// Neighborhood Mail; `None` mails the recipients themselves.
+    pub neighborhood: Option<NeighborhoodSettings>,
+    /// `None` lets the verifier choose.
+    pub strictness: Option<VerificationStrictness>,
+    /// Cents; `None` is no limit.
+    pub budget_cents: Option<i64>,
+    /// Days; `None` is off.
+    pub resend_protection_days: Option<i32>,
+    /// GeoJSON.
+    pub area: Option<String>,
+    /// The tree.
+    pub conditions: Option<Value>,
+    /// In order, from step 1.
+    pub steps: Vec<StepSettings>,
+}
+
 /// What an owner sets of a step.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepSettings {
     /// `None` while none is chosen.
     pub design_id: Option<DesignId>,
@@ -193,6 +218,13 @@ const STEPS: &str = "
     LEFT JOIN designs design ON design.team_id = $1 AND design.design_id = step.design_id
     WHERE step.campaign_id = $2 ORDER BY step.step";
 
+const SETTINGS: &str = "
+    SELECT name, status, audience, radius_metres, homes_per_center, strictness, budget_cents, resend_protection_days, area,
+        conditions
+    FROM campaigns WHERE team_id = $1 AND campaign_id = $2 FOR NO KEY UPDATE";
+
+const STEP_SETTINGS: &str = "SELECT design_id, postage, delay_days FROM campaign_steps WHERE campaign_id = $1 ORDER BY step";
+
 impl Store {
     /// A team's campaign; `None` when the team has none with that id.
     ///
@@ -220,15 +252,9 @@ impl Store {
             team_id,
             name: row.get("name"),
             is_active: row.get::<_, &str>("status") == "active",
-            audience: if row.get::<_, &str>("audience") == "api" {
-                AudienceSource::Api
-            } else {
-                AudienceSource::List
-            },
+            audience: audience(&row),
             neighborhood: neighborhood(&row),
-            strictness: row
-                .get::<_, Option<&str>>("strictness")
-                .and_then(VerificationStrictness::from_name),
+            strictness: strictness(&row),
             resend_protection_days: row.get("resend_protection_days"),
             area: row.get("area"),
             conditions: row.get("conditions"),
@@ -275,6 +301,24 @@ impl Store {
     }
 }
 
+fn audience(row: &Row) -> AudienceSource {
+    if row.get::<_, &str>("audience") == "api" {
+        AudienceSource::Api
+    } else {
+        AudienceSource::List
+    }
+}
+
+fn strictness(row: &Row) -> Option<VerificationStrictness> {
+    row.get::<_, Option<&str>>("strictness")
+        .and_then(VerificationStrictness::from_name)
+}
+
+fn postage(row: &Row) -> Result<Postage> {
+    Postage::from_name(row.get("postage"))
+        .ok_or_else(|| StoreError::Corrupt("postage of a step".to_owned()))
+}
+
 fn neighborhood(row: &Row) -> Option<NeighborhoodSettings> {
     let radius_metres: Option<i32> = row.get("radius_metres");
     let homes_per_center: Option<i32> = row.get("homes_per_center");
@@ -290,8 +334,7 @@ fn step(row: &Row) -> Result<CampaignStep> {
     Ok(CampaignStep {
         step: row.get("step"),
         delay_days: row.get("delay_days"),
-        postage: Postage::from_name(row.get("postage"))
-            .ok_or_else(|| StoreError::Corrupt("postage of a step".to_owned()))?,
+        postage: postage(row)?,
         design: design_id.map(|design_id| StepDesign {
             design_id: DesignId(design_id),
             version: row.get("version"),
@@ -328,6 +371,42 @@ impl Transaction<'_> {
     pub async fn campaign_exists(&self, campaign_id: &CampaignId) -> Result<bool> {
         let sql = "SELECT 1 FROM campaigns WHERE campaign_id = $1";
         Ok(self.row(sql, &[&campaign_id.as_str()]).await?.is_some())
+    }
+
+    /// What the owner has set of a team's campaign, with its row locked until the transaction ends; `None` when the team has none
+    /// with that id.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn campaign_settings_locked(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+    ) -> Result<Option<StoredCampaignSettings>> {
+        let id = campaign_id.as_str();
+        let Some(row) = self.row(SETTINGS, &[&team_id.0, &id]).await? else {
+            return Ok(None);
+        };
+        let steps = self.rows(STEP_SETTINGS, &[&id]).await?;
+        let step = |row: &Row| {
+            Ok(StepSettings {
+                design_id: row.get::<_, Option<Uuid>>("design_id").map(DesignId),
+                postage: postage(row)?,
+                delay_days: row.get("delay_days"),
+            })
+        };
+        Ok(Some(StoredCampaignSettings {
+            name: row.get("name"),
+            is_active: row.get::<_, &str>("status") == "active",
+            audience: audience(&row),
+            neighborhood: neighborhood(&row),
+            strictness: strictness(&row),
+            budget_cents: row.get("budget_cents"),
+            resend_protection_days: row.get("resend_protection_days"),
+            area: row.get("area"),
+            conditions: row.get("conditions"),
+            steps: steps.iter().map(step).collect::<Result<_>>()?,
+        }))
     }
 
     /// Makes the campaign or changes the team's one with that id, steps included. What it has spent stays.

@@ -76,28 +76,20 @@ impl Store {
             .map(summary)
             .ok_or_else(|| not_found(campaign_id))
     }
-
-    /// Activates or pauses a team's campaign.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`] when the team has no such campaign.
-    pub async fn campaign_set_active(
-        &self,
-        team_id: TeamId,
-        campaign_id: &CampaignId,
-        is_active: bool,
-        now: DateTime<Utc>,
-    ) -> Result<()> {
-        let mut connection = self.connection().await?;
-        let transaction = connection.begin().await?;
-        transaction
-            .campaign_set_active(team_id, campaign_id, is_active, now)
-            .await?;
-        transaction.commit().await
-    }
 }
 
 impl Transaction<'_> {
+    /// The name of a team's campaign.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has no such campaign.
+    pub async fn campaign_name(&self, team_id: TeamId, campaign_id: &CampaignId) -> Result<String> {
+        let sql = "SELECT name FROM campaigns WHERE team_id = $1 AND campaign_id = $2";
+        let row = self.row(sql, &[&team_id.0, &campaign_id.as_str()]).await?;
+        row.map(|row| row.get(0))
+            .ok_or_else(|| not_found(campaign_id))
+    }
+
     /// Activates or pauses a team's campaign. Returns its name.
     ///
     /// # Errors

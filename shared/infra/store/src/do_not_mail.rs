@@ -77,11 +77,11 @@ impl Transaction<'_> {
     pub async fn do_not_mail_add(
         &self,
         campaign_id: &CampaignId,
-        addresses: &[(Uuid, String)],
+        addresses: &[(Uuid, &str)],
         now: DateTime<Utc>,
     ) -> Result<u64> {
         let ids: Vec<Uuid> = addresses.iter().map(|(id, _)| *id).collect();
-        let lines: Vec<&str> = addresses.iter().map(|(_, line)| line.as_str()).collect();
+        let lines: Vec<&str> = addresses.iter().map(|(_, line)| *line).collect();
         self.campaign_change_lists(campaign_id).await?;
         self.execute(
             "INSERT INTO do_not_mail (campaign_id, address_id, address, added_at)

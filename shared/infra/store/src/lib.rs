@@ -77,7 +77,7 @@ mod team;
 mod top_up_request;
 mod url;
 
-pub use activity::{Activity, ActivityFilter, Actor};
+pub use activity::{Activity, ActivityFilter, Actor, describe_change};
 pub use address_book::{BookCursor, BookLine, BookPage};
 pub use address_import::ImportProgress;
 pub use address_point::{
@@ -88,7 +88,7 @@ pub use ai_cell::AiCell;
 pub use backlog::{BACKLOG_KINDS, BacklogRules, BacklogStatus};
 pub use campaign::{
     AudienceSource, Campaign, CampaignSettings, CampaignStep, CampaignSummary, LockedCampaign,
-    NeighborhoodSettings, StepDesign, StepSettings,
+    NeighborhoodSettings, StepDesign, StepSettings, StoredCampaignSettings,
 };
 pub use campaign_day::{CampaignDayFigure, CampaignFigure};
 pub use charge::{Charge, ChargeKind, ChargeState, NewCharge};
@@ -133,7 +133,9 @@ pub use print_piece::PrintMailpiece;
 pub use print_run::{
     PrintLease, PrintPaper, PrintRun, PrintRunRequest, SerialUsage, SetAsideMailpiece,
 };
-pub use recipient::{BookEntryAddress, BookRecipient, RecipientListings, RecipientRow};
+pub use recipient::{
+    AddressRemoval, BookEntryAddress, BookRecipient, RecipientListings, RecipientRow,
+};
 pub use recipient_list::{
     OutcomeCount, RecipientCursor, RecipientLine, RecipientSearchCursor, RecipientSearchHit,
     outcomes,

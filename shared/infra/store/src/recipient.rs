@@ -10,7 +10,7 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::entry::{BookEntryValues, custom_values};
-use crate::error::{Result, StoreError};
+use crate::error::Result;
 use crate::pool::{Store, Transaction};
 
 /// A recipient with the outcome of a send.
@@ -131,6 +131,17 @@ const FACTS: &str = "
         WHERE team_id = $1 AND campaign_id = $2 AND recipients.address_id = sent.address_id
             AND reason = 'filtered_conditions' LIMIT 1) AS waiting";
 
+/// What the removal of an address from a campaign came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddressRemoval {
+    /// The address as people write it; `None` when the campaign has received nobody there.
+    pub address: Option<String>,
+    /// All recipients there.
+    pub recipients: usize,
+    /// Those of them that were not removed before.
+    pub newly_removed: usize,
+}
+
 impl Store {
     /// What is known of these addresses.
     ///
@@ -147,32 +158,6 @@ impl Store {
                 .rows(FACTS, &[&team_id.0, &campaign_id.as_str(), &address_ids])
                 .await?,
         ))
-    }
-
-    /// Removes the recipients at an address from the campaign: they are not mailed again, and no later step mails them. Cards
-    /// queued already still go. Returns how many.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`] when the campaign has received none there.
-    pub async fn recipient_remove(
-        &self,
-        team_id: TeamId,
-        campaign_id: &CampaignId,
-        address_id: Uuid,
-        now: DateTime<Utc>,
-    ) -> Result<u64> {
-        let mut connection = self.connection().await?;
-        let transaction = connection.begin().await?;
-        let removed = transaction
-            .recipients_remove(team_id, campaign_id, address_id, now)
-            .await?;
-        if removed == 0 {
-            return Err(StoreError::NotFound(format!(
-                "a recipient of {campaign_id} at this address"
-            )));
-        }
-        transaction.commit().await?;
-        Ok(removed)
     }
 
     /// Recipients of the campaign that wait on filter conditions, in the order of their addresses, after the one with the
@@ -275,21 +260,25 @@ impl Transaction<'_> {
         ))
     }
 
-    /// Removes the recipients at an address from the campaign. Returns how many.
-    pub(crate) async fn recipients_remove(
+    /// Removes the recipients at an address from the campaign: they are not mailed again, and no later step mails them. Cards
+    /// queued already still go.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn recipient_remove_at(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
         address_id: Uuid,
         now: DateTime<Utc>,
-    ) -> Result<u64> {
+    ) -> Result<AddressRemoval> {
         self.campaign_change_lists(campaign_id).await?;
         let address = AddressId::from(address_id);
         let house = (address.house().as_uuid(), address.last_of_house().as_uuid());
         let by_house = self
             .removal(team_id, campaign_id, address_id, house, now)
             .await?;
-        if by_house > 0 {
+        if by_house.recipients > 0 {
             return Ok(by_house);
         }
         // Entries made before their ids began with the house can be anywhere.
@@ -310,15 +299,23 @@ impl Transaction<'_> {
         address_id: Uuid,
         (first, last): (Uuid, Uuid),
         now: DateTime<Utc>,
-    ) -> Result<u64> {
-        self.execute(
-            "UPDATE recipients SET removed_at = coalesce(removed_at, $4),
-                 status = CASE WHEN reason = 'filtered_conditions' THEN 'not_mailed' ELSE status END,
-                 reason = CASE WHEN reason = 'filtered_conditions' THEN 'removed_by_sender' ELSE reason END
-             WHERE team_id = $1 AND campaign_id = $2 AND entry_id BETWEEN $5 AND $6 AND address_id = $3",
-            &[&team_id.0, &campaign_id.as_str(), &address_id, &now, &first, &last],
-        )
-        .await
+    ) -> Result<AddressRemoval> {
+        // Whose removal is not of now was removed before: the campaign is locked, so nobody else removes at this moment.
+        let rows = self
+            .rows(
+                "UPDATE recipients SET removed_at = coalesce(removed_at, $4),
+                     status = CASE WHEN reason = 'filtered_conditions' THEN 'not_mailed' ELSE status END,
+                     reason = CASE WHEN reason = 'filtered_conditions' THEN 'removed_by_sender' ELSE reason END
+                 WHERE team_id = $1 AND campaign_id = $2 AND entry_id BETWEEN $5 AND $6 AND address_id = $3
+                 RETURNING address, removed_at = $4",
+                &[&team_id.0, &campaign_id.as_str(), &address_id, &now, &first, &last],
+            )
+            .await?;
+        Ok(AddressRemoval {
+            address: rows.first().map(|row| row.get(0)),
+            recipients: rows.len(),
+            newly_removed: rows.iter().filter(|row| row.get(1)).count(),
+        })
     }
 
     /// Notes the recipients' outcomes. One that was mailed stays so when it is sent again and not mailed; one that

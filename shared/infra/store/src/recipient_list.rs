@@ -370,7 +370,7 @@ impl Transaction<'_> {
             .row(sql, &[&team_id.0, &campaign_id.as_str(), &entry_id])
             .await?;
         let row = row.ok_or_else(|| StoreError::NotFound("the recipient".to_owned()))?;
-        self.recipients_remove(team_id, campaign_id, row.get(0), now)
+        self.recipient_remove_at(team_id, campaign_id, row.get(0), now)
             .await?;
         let was_removed: bool = row.get(2);
         Ok((!was_removed).then(|| row.get(1)))

@@ -12,6 +12,8 @@ pub(super) fn action(action: &str) -> &str {
         "column.locked" => "Locked a column's type",
         "column.unlocked" => "Unlocked a column's type",
         "formula.saved" => "Saved a formula",
+        "campaign.created" => "Made a campaign",
+        "campaign.changed" => "Changed a campaign's settings",
         "campaign.activated" => "Activated a campaign",
         "campaign.paused" => "Paused a campaign",
         "campaign_area.changed" => "Changed a map area",

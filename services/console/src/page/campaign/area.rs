@@ -3,11 +3,12 @@
 use std::fmt::Write;
 
 use askama::Template;
+use audience::GeoArea;
 use audience::area::MAX_BYTES;
-use audience::{AreaError, GeoArea};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::response::Response;
+use campaigns::SetAreaError;
 use contract::id::CampaignId;
 use store::CampaignSummary;
 
@@ -307,54 +308,33 @@ async fn save(
             return area_page(&console, &person, &campaign_id, None, typed).await;
         }
     };
-    let is_everywhere = form.text("do")? == "remove";
+    let (team_id, actor, now) = (
+        person.0.team_id,
+        person.actor(),
+        console.process.clock.now(),
+    );
+    let (store, address) = (
+        &console.process.store,
+        format!("/campaigns/{campaign_id}/area"),
+    );
+    if form.text("do")? == "remove" {
+        campaigns::remove_area(store, team_id, actor, &campaign_id, now).await?;
+        return Ok(done(&address, ActionNotice::AreaRemoved));
+    }
     let (file, pasted) = (form.text("file")?.trim(), form.text("text")?.trim());
     let geojson = if file.is_empty() { pasted } else { file };
-    let problem = match (is_everywhere, geojson) {
-        (true, _) => None,
-        (false, "") => Some("Choose a file, or paste its content.".to_owned()),
-        (false, geojson) => read(geojson)
-            .err()
-            .map(|error| format!("Nothing was changed: {error}.")),
-    };
-    if problem.is_some() {
-        return area_page(
-            &console,
-            &person,
-            &campaign_id,
-            None,
-            (pasted.to_owned(), problem),
-        )
-        .await;
-    }
-    let area = (!is_everywhere).then_some(geojson);
-    let now = console.process.clock.now();
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    let name = transaction
-        .campaign_set_area(person.0.team_id, &campaign_id, area, now)
-        .await?;
-    let action = if is_everywhere {
-        "campaign_area.removed"
+    let problem = if geojson.is_empty() {
+        "Choose a file, or paste its content.".to_owned()
     } else {
-        "campaign_area.changed"
+        let wanted = (&campaign_id, geojson);
+        match campaigns::set_area(store, team_id, actor, wanted, now).await {
+            Ok(()) => return Ok(done(&address, ActionNotice::AreaChanged)),
+            Err(SetAreaError::Area(error)) => format!("Nothing was changed: {error}."),
+            Err(SetAreaError::Store(error)) => return Err(error.into()),
+        }
     };
-    transaction
-        .activity_add(&person.0, action, &name, now)
-        .await?;
-    transaction.commit().await?;
-    let notice = if is_everywhere {
-        ActionNotice::AreaRemoved
-    } else {
-        ActionNotice::AreaChanged
-    };
-    Ok(done(&format!("/campaigns/{campaign_id}/area"), notice))
-}
-
-/// Reads an area that can be meant.
-fn read(geojson: &str) -> Result<(), AreaError> {
-    let area = GeoArea::parse(geojson)?;
-    tokio::task::block_in_place(|| area.check())
+    let typed = (pasted.to_owned(), Some(problem));
+    area_page(&console, &person, &campaign_id, None, typed).await
 }
 
 #[cfg(test)]

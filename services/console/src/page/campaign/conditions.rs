@@ -10,13 +10,14 @@ use axum::Form;
 use axum::extract::rejection::{FormRejection, QueryRejection};
 use axum::extract::{Query, State};
 use axum::response::Response;
+use campaigns::{ConditionSentence, ConditionsProblem, SetConditionsError, check_conditions};
 use contract::id::CampaignId;
 use serde_json::Value;
 use store::TeamColumn;
 
 use self::count::MatchCount;
+pub(super) use self::form::misfit_name;
 use self::form::{ConditionFormError, conditions_page};
-pub(super) use self::form::{ConditionSentence, misfit_name, operator_name};
 use self::tree::{ConditionFormPart, ConditionFormTree, ConditionInput};
 use super::{CampaignPath, find};
 use crate::ConsoleState;
@@ -24,7 +25,8 @@ use crate::access::CurrentMember;
 use crate::answer::{ActionNotice, NoticeQuery, done};
 use crate::failure::PageError;
 use crate::route::{self, ConsoleRoute, RouteAccess};
-use crate::seen::{before_and_now, fingerprint};
+use crate::seen::fingerprint;
+pub(super) use campaigns::operator_name;
 
 /// Bytes of the form: the largest tree with values of a usual length.
 const FORM_BYTES: usize = 2 * 1024 * 1024;
@@ -119,15 +121,16 @@ async fn change(
         return unchecked(&console, &person, &campaign_id, tree, seen).await;
     }
     let (columns, overtaken) = match verb {
-        "save" => match save(&console, &person, &campaign_id, &tree, &seen).await? {
-            ConditionsSaveOutcome::Yes => {
+        "save" => match save(&console, &person, &campaign_id, &tree, &seen).await {
+            Ok(()) => {
                 return Ok(done(
                     &format!("/campaigns/{campaign_id}/conditions"),
                     ActionNotice::ConditionsSaved,
                 ));
             }
-            ConditionsSaveOutcome::No(columns) => (columns, None),
-            ConditionsSaveOutcome::Overtaken(columns, standing) => (columns, Some(standing)),
+            Err(SetConditionsError::Unusable { columns, .. }) => (columns, None),
+            Err(SetConditionsError::Overtaken { columns, standing }) => (columns, Some(standing)),
+            Err(SetConditionsError::Store(error)) => return Err(error.into()),
         },
         _ => (
             console.process.store.column_list(person.0.team_id).await?,
@@ -225,24 +228,19 @@ fn read(
     columns: &[TeamColumn],
 ) -> Result<FilterConditions, ConditionFormError> {
     let types = |name: &str| column_type(columns, name);
-    let conditions = FilterConditions::parse(&tree.document(types), types).map_err(|error| {
-        let ConditionError { path, problem } = error;
-        ConditionFormError {
+    check_conditions(&tree.document(types), types).map_err(|problem| match problem {
+        ConditionsProblem::Condition(ConditionError { path, problem }) => ConditionFormError {
             position: tree.position(&path).unwrap_or(0),
             sentence: words::problem(&problem),
-        }
-    })?;
-    match conditions.unknown_column(types) {
-        None => Ok(conditions),
-        Some(name) => {
+        },
+        ConditionsProblem::UnknownColumn(name) => {
             let uses = |node: &tree::ConditionFormNode| matches!(&node.part, ConditionFormPart::Condition(typed) if fold_name(&typed.column) == name);
-            let position = tree.nodes().iter().position(uses).unwrap_or(0);
-            Err(ConditionFormError {
-                position,
-                sentence: words::unknown_column(name),
-            })
+            ConditionFormError {
+                position: tree.nodes().iter().position(uses).unwrap_or(0),
+                sentence: words::unknown_column(&name),
+            }
         }
-    }
+    })
 }
 
 /// The type of a column of the team's by its name, whatever its case.
@@ -254,45 +252,24 @@ fn column_type(columns: &[TeamColumn], name: &str) -> Option<ColumnType> {
         .map(|column| column.column_type)
 }
 
-enum ConditionsSaveOutcome {
-    Yes,
-    /// The tree is not right; these are the columns by which it is not.
-    No(Vec<TeamColumn>),
-    /// Others stand there than those that the form was made from; the team's columns, and what stands.
-    Overtaken(Vec<TeamColumn>, Option<Value>),
-}
-
-/// Saves a tree that is right, with the team's columns locked: none of them changes its type meanwhile.
 async fn save(
     console: &ConsoleState,
     person: &CurrentMember,
     campaign_id: &CampaignId,
     tree: &ConditionFormTree,
     seen: &str,
-) -> Result<ConditionsSaveOutcome, PageError> {
-    let (team_id, now) = (person.0.team_id, console.process.clock.now());
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    let columns = transaction.column_list_locked(team_id).await?;
-    if read(tree, &columns).is_err() {
-        return Ok(ConditionsSaveOutcome::No(columns));
-    }
-    let standing = transaction
-        .campaign_conditions_locked(team_id, campaign_id)
-        .await?;
-    if fingerprint(&standing) != seen {
-        return Ok(ConditionsSaveOutcome::Overtaken(columns, standing));
-    }
-    let document = tree.document(|name| column_type(&columns, name));
-    let stored = (!tree.is_empty()).then_some(&document);
-    let name = transaction
-        .campaign_set_conditions(team_id, campaign_id, stored, now)
-        .await?;
-    let change = before_and_now(&words::line(standing.as_ref()), &words::line(stored));
-    let subject = format!("{name}, {change}");
-    transaction
-        .activity_add(&person.0, "campaign_conditions.changed", &subject, now)
-        .await?;
-    transaction.commit().await?;
-    Ok(ConditionsSaveOutcome::Yes)
+) -> Result<(), SetConditionsError> {
+    let document = |columns: &[TeamColumn]| {
+        (!tree.is_empty()).then(|| tree.document(|name| column_type(columns, name)))
+    };
+    campaigns::set_conditions(
+        &console.process.store,
+        person.0.team_id,
+        person.actor(),
+        campaign_id,
+        |standing| fingerprint(standing) == seen,
+        document,
+        console.process.clock.now(),
+    )
+    .await
 }

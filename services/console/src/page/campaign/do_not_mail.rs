@@ -11,7 +11,7 @@ use axum::extract::{Query, State};
 use axum::response::Response;
 use contract::id::CampaignId;
 use serde::Deserialize;
-use store::{CampaignSummary, DoNotMailAddress, DoNotMailCursor, StoreError};
+use store::{CampaignSummary, DoNotMailAddress, DoNotMailCursor};
 use uuid::Uuid;
 
 use super::{CampaignPath, PART, find, query};
@@ -159,7 +159,7 @@ async fn add(
     form: Result<Form<DoNotMailAddForm>, FormRejection>,
 ) -> Result<Response, PageError> {
     let campaign_id = path?.0;
-    let campaign = find(&console, &person, &campaign_id).await?;
+    find(&console, &person, &campaign_id).await?;
     let Form(DoNotMailAddForm { address }) = form?;
     let listed = match AddressListEntry::from_line(&address) {
         Ok(listed) => listed,
@@ -182,29 +182,21 @@ async fn add(
             .await;
         }
     };
-    let now = console.process.clock.now();
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    let row = (listed.id.as_uuid(), listed.line.clone());
-    if transaction
-        .do_not_mail_add(&campaign_id, &[row], now)
-        .await?
-        == 0
-    {
-        return Ok(done(
-            &format!("/campaigns/{campaign_id}/do-not-mail"),
-            ActionNotice::AddressListedBefore,
-        ));
-    }
-    let subject = format!("{}: {}", campaign.name, listed.line);
-    transaction
-        .activity_add(&person.0, "do_not_mail.added", &subject, now)
-        .await?;
-    transaction.commit().await?;
-    Ok(done(
-        &format!("/campaigns/{campaign_id}/do-not-mail"),
-        ActionNotice::AddressListed,
-    ))
+    let (store, now) = (&console.process.store, console.process.clock.now());
+    let added = campaigns::list_addresses(
+        store,
+        person.0.team_id,
+        person.actor(),
+        &campaign_id,
+        &[listed],
+        now,
+    )
+    .await?;
+    let notice = match added {
+        0 => ActionNotice::AddressListedBefore,
+        _ => ActionNotice::AddressListed,
+    };
+    Ok(done(&list_address(&campaign_id), notice))
 }
 
 #[derive(Deserialize)]
@@ -220,31 +212,21 @@ async fn remove(
     form: Result<Form<DoNotMailRemoveForm>, FormRejection>,
 ) -> Result<Response, PageError> {
     let campaign_id = path?.0;
-    let campaign = find(&console, &person, &campaign_id).await?;
+    find(&console, &person, &campaign_id).await?;
     let Form(DoNotMailRemoveForm { address_id }) = form?;
-    let now = console.process.clock.now();
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    let address = match transaction
-        .do_not_mail_remove(person.0.team_id, &campaign_id, address_id)
-        .await
-    {
-        Ok(address) => address,
-        Err(StoreError::NotFound(_)) => {
-            return Ok(done(
-                &format!("/campaigns/{campaign_id}/do-not-mail"),
-                ActionNotice::AddressUnlistedBefore,
-            ));
-        }
-        Err(error) => return Err(error.into()),
+    let (store, now) = (&console.process.store, console.process.clock.now());
+    let listed = (&campaign_id, address_id);
+    let is_removed =
+        campaigns::unlist_address(store, person.0.team_id, person.actor(), listed, now).await?;
+    let notice = if is_removed {
+        ActionNotice::AddressUnlisted
+    } else {
+        ActionNotice::AddressUnlistedBefore
     };
-    let subject = format!("{}: {address}", campaign.name);
-    transaction
-        .activity_add(&person.0, "do_not_mail.removed", &subject, now)
-        .await?;
-    transaction.commit().await?;
-    Ok(done(
-        &format!("/campaigns/{campaign_id}/do-not-mail"),
-        ActionNotice::AddressUnlisted,
-    ))
+    Ok(done(&list_address(&campaign_id), notice))
+}
+
+/// Where the list's page is.
+fn list_address(campaign_id: &CampaignId) -> String {
+    format!("/campaigns/{campaign_id}/do-not-mail")
 }

@@ -4,11 +4,11 @@ use askama::Template;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::response::Response;
-use contract::id::CampaignId;
+use campaigns::ConditionSentence;
 use store::{CampaignStep, CampaignSummary, OutcomeCount};
 
 use super::area::AreaPicture;
-use super::conditions::{self, ConditionSentence};
+use super::conditions;
 use super::{CampaignBudgetView, CampaignPath, PART, find};
 use crate::ConsoleState;
 use crate::access::CurrentMember;
@@ -92,7 +92,11 @@ async fn activate(
     person: CurrentMember,
     path: CampaignPath,
 ) -> Result<Response, PageError> {
-    set_active(&console, &person, path?.0, true).await
+    let campaign_id = path?.0;
+    let (store, now) = (&console.process.store, console.process.clock.now());
+    campaigns::activate(store, person.0.team_id, person.actor(), &campaign_id, now).await?;
+    let notice = ActionNotice::CampaignActivated;
+    Ok(done(&format!("/campaigns/{campaign_id}"), notice))
 }
 
 /// From now on requests are refused, and due steps wait.
@@ -101,29 +105,9 @@ async fn pause(
     person: CurrentMember,
     path: CampaignPath,
 ) -> Result<Response, PageError> {
-    set_active(&console, &person, path?.0, false).await
-}
-
-async fn set_active(
-    console: &ConsoleState,
-    person: &CurrentMember,
-    campaign_id: CampaignId,
-    is_active: bool,
-) -> Result<Response, PageError> {
-    let (action, notice) = if is_active {
-        ("campaign.activated", ActionNotice::CampaignActivated)
-    } else {
-        ("campaign.paused", ActionNotice::CampaignPaused)
-    };
-    let now = console.process.clock.now();
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    let name = transaction
-        .campaign_set_active(person.0.team_id, &campaign_id, is_active, now)
-        .await?;
-    transaction
-        .activity_add(&person.0, action, &name, now)
-        .await?;
-    transaction.commit().await?;
+    let campaign_id = path?.0;
+    let (store, now) = (&console.process.store, console.process.clock.now());
+    campaigns::pause(store, person.0.team_id, person.actor(), &campaign_id, now).await?;
+    let notice = ActionNotice::CampaignPaused;
     Ok(done(&format!("/campaigns/{campaign_id}"), notice))
 }

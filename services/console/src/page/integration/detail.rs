@@ -11,7 +11,7 @@ use contract::push::{PUSH_API, SyncView};
 use serde::Deserialize;
 use store::{
     Actor, ApiKeySummary, HeldBackSync, Integration, IntegrationAvailability, LastSyncRemoval,
-    StoreError,
+    StoreError, describe_change,
 };
 
 use super::{IntegrationPath, IntegrationProgress, PART, find, held_back, held_back_words, words};
@@ -20,7 +20,7 @@ use crate::access::CurrentMember;
 use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, page, refused};
 use crate::failure::PageError;
 use crate::page::key::made_key;
-use crate::seen::{before_and_now, fingerprint};
+use crate::seen::fingerprint;
 
 /// What the page shows beside what is stored.
 #[derive(Default)]
@@ -282,7 +282,7 @@ pub(super) async fn set_guard(
     transaction
         .integration_set_guard(team_id, integration_id, percent)
         .await?;
-    let change = before_and_now(&guard_words(standing), &guard_words(percent));
+    let change = describe_change(&guard_words(standing), &guard_words(percent));
     let subject = format!("{}, {change}", integration.name);
     transaction
         .activity_add(&person.0, action, &subject, console.process.clock.now())

@@ -8,14 +8,14 @@ use axum::extract::rejection::{FormRejection, QueryRejection};
 use axum::extract::{Query, State};
 use axum::response::Response;
 use contract::push::{FieldSemantic, IntegrationField};
-use store::{FieldMapping, Integration};
+use store::{FieldMapping, Integration, describe_change};
 
 use super::{IntegrationPath, PART, find};
 use crate::ConsoleState;
 use crate::access::CurrentMember;
 use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, page, refused};
 use crate::failure::PageError;
-use crate::seen::{before_and_now, fingerprint};
+use crate::seen::fingerprint;
 
 /// A column of the mapping's form.
 struct ColumnMappingRow {
@@ -161,7 +161,7 @@ pub(super) async fn map(
         let wanted = wanted
             .map(|(semantic, key)| (semantic.clone(), key.trim().to_owned()))
             .collect();
-        let change = before_and_now(&mapping_words(&standing), &mapping_words(&wanted));
+        let change = describe_change(&mapping_words(&standing), &mapping_words(&wanted));
         let subject = format!("{}, {change}", integration.name);
         transaction
             .activity_add(&person.0, "integration.mapped", &subject, now)

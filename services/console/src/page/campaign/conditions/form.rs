@@ -4,8 +4,8 @@ use askama::Template;
 use audience::condition::operators_for;
 use audience::{BuiltInColumn, ColumnType, Operator};
 use axum::response::Response;
+use campaigns::{ConditionSentence, operator_name};
 use contract::id::CampaignId;
-use serde_json::Value;
 use store::{CampaignSummary, TeamColumn};
 
 use super::tree::{
@@ -27,15 +27,6 @@ const SUGGESTED: usize = 1_000;
 pub(super) struct ConditionFormError {
     pub(super) position: usize,
     pub(super) sentence: String,
-}
-
-/// A line of conditions in words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::page::campaign) struct ConditionSentence {
-    /// How deep it stands.
-    pub(in crate::page::campaign) depth: usize,
-    /// The words.
-    pub(in crate::page::campaign) text: String,
 }
 
 /// A part as the form shows it.
@@ -199,104 +190,11 @@ pub(in crate::page::campaign) fn misfit_name(operator: &str) -> String {
     format!("{name} (not for this column)")
 }
 
-/// What is written behind the name of a column.
-pub(in crate::page::campaign) const fn operator_name(operator: &Operator) -> &'static str {
-    match operator {
-        Operator::Is => "is",
-        Operator::IsNot => "is not",
-        Operator::Contains => "contains",
-        Operator::DoesNotContain => "does not contain",
-        Operator::StartsWith => "starts with",
-        Operator::EndsWith => "ends with",
-        Operator::IsOneOf => "is one of",
-        Operator::Greater => "is greater than",
-        Operator::GreaterOrEqual => "is at least",
-        Operator::Less => "is less than",
-        Operator::LessOrEqual => "is at most",
-        Operator::Between => "is between",
-        Operator::Before => "is before",
-        Operator::After => "is after",
-        Operator::InLastDays => "is in the last days, so many:",
-        Operator::InNextDays => "is in the next days, so many:",
-        Operator::AnniversaryToday => "is kept today",
-        Operator::AnniversaryInNextDays => "is kept in the next days, so many:",
-        Operator::AnniversaryInMonth => "is in the month",
-        Operator::IsEmpty => "is empty",
-        Operator::IsNotEmpty => "is not empty",
-    }
-}
-
-impl ConditionSentence {
-    /// A stored tree in words, a line for each group and condition.
-    pub(in crate::page::campaign) fn all(document: &Value) -> Vec<Self> {
-        let tree = ConditionFormTree::of(document);
-        let nodes = if tree.is_empty() { &[] } else { tree.nodes() };
-        nodes
-            .iter()
-            .map(|node| Self {
-                depth: node.depth,
-                text: words(&node.part),
-            })
-            .collect()
-    }
-}
-
-fn words(part: &ConditionFormPart) -> String {
-    match part {
-        ConditionFormPart::Group { is_any: true } => "Any of these:".to_owned(),
-        ConditionFormPart::Group { is_any: false } => "All of these:".to_owned(),
-        ConditionFormPart::Condition(ConditionInput {
-            column,
-            operator,
-            value,
-            until,
-        }) => {
-            let name = Operator::from_name(operator)
-                .map_or(operator.as_str(), |operator| operator_name(&operator));
-            match operand(operator) {
-                ConditionFormOperand::None => format!("{column} {name}"),
-                ConditionFormOperand::One => format!("{column} {name} {value}"),
-                ConditionFormOperand::Range => format!("{column} {name} {value} and {until}"),
-                ConditionFormOperand::List => {
-                    format!(
-                        "{column} {name} {}",
-                        value.lines().collect::<Vec<_>>().join(", ")
-                    )
-                }
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
-
-    #[test]
-    fn conditions_read_as_sentences() {
-        let document = json!({ "all": [
-            { "column": "state", "operator": "is_one_of", "value": ["TX", "OK"] },
-            { "any": [{ "column": "visits", "operator": "between", "value": [1, 5] }, { "column": "email", "operator": "is_empty" }] },
-        ] });
-        let sentences: Vec<_> = ConditionSentence::all(&document)
-            .into_iter()
-            .map(|sentence| (sentence.depth, sentence.text))
-            .collect();
-        let expected = [
-            (0, "All of these:"),
-            (1, "state is one of TX, OK"),
-            (1, "Any of these:"),
-            (2, "visits is between 1 and 5"),
-            (2, "email is empty"),
-        ];
-        assert_eq!(
-            sentences,
-            expected.map(|(depth, text)| (depth, text.to_owned()))
-        );
-        assert!(ConditionSentence::all(&json!({ "all": [] })).is_empty());
-    }
 
     #[test]
     fn groups_close_where_they_end() {

@@ -2,9 +2,7 @@
 
 use audience::Operator;
 use audience::condition::ConditionErrorKind;
-use serde_json::Value;
-
-use super::form::{ConditionSentence, operator_name};
+use campaigns::operator_name;
 
 /// What is wrong with a part of a tree: a sentence without its full stop.
 pub(super) fn problem(problem: &ConditionErrorKind) -> String {
@@ -68,27 +66,8 @@ fn plain(operator: &Operator) -> &'static str {
     operator_name(operator).trim_end_matches(", so many:")
 }
 
-/// Conditions in one line, for the log.
-pub(super) fn line(conditions: Option<&Value>) -> String {
-    let sentences = conditions.map(ConditionSentence::all).unwrap_or_default();
-    if sentences.is_empty() {
-        return "everybody".to_owned();
-    }
-    let texts = sentences.into_iter().map(|sentence| {
-        let is_group = sentence.text.ends_with(':');
-        if is_group {
-            format!("{} ", sentence.text)
-        } else {
-            format!("{}; ", sentence.text)
-        }
-    });
-    texts.collect::<String>().trim_end_matches("; ").to_owned()
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -111,18 +90,5 @@ mod tests {
             problem(&value),
             "Score \u{201c}is between\u{201d}: the value must be a list of two values, the lower first"
         );
-    }
-
-    #[test]
-    fn conditions_are_a_line_in_the_log() {
-        let conditions = json!({ "all": [
-            { "column": "city", "operator": "is", "value": "Austin" },
-            { "any": [{ "column": "email", "operator": "is_empty" }] },
-        ] });
-        assert_eq!(
-            line(Some(&conditions)),
-            "All of these: city is Austin; Any of these: email is empty"
-        );
-        assert_eq!(line(None), "everybody");
     }
 }

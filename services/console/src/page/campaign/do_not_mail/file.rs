@@ -3,7 +3,6 @@
 use address::{AddressInput, AddressListEntry};
 use csv::{ByteRecord, Position, ReaderBuilder};
 use spreadsheet::{ForeignFile, LineCounter};
-use uuid::Uuid;
 
 /// Lines of a file with an address at the most.
 pub(super) const MOST_ADDRESSES: usize = 100_000;
@@ -20,8 +19,8 @@ const PARTS: [&str; 5] = ["address_1", "address_2", "city", "state", "zip"];
 /// What was read.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct DoNotMailFile {
-    /// Verified addresses, ids and lines, each once.
-    pub(super) addresses: Vec<(Uuid, String)>,
+    /// Verified addresses, each once.
+    pub(super) addresses: Vec<AddressListEntry>,
     /// The first lines that could not be taken: their numbers, from 1, and why.
     pub(super) told: Vec<(u64, String)>,
     /// How many could not be taken.
@@ -130,7 +129,7 @@ pub(super) fn read(file: &[u8]) -> Result<DoNotMailFile, DoNotMailFileError> {
             return Err(DoNotMailFileError::TooMany);
         }
         match address {
-            Ok(listed) => read.addresses.push((listed.id.as_uuid(), listed.line)),
+            Ok(listed) => read.addresses.push(listed),
             Err(why) => {
                 read.bad += 1;
                 if read.told.len() < TOLD {
@@ -140,8 +139,8 @@ pub(super) fn read(file: &[u8]) -> Result<DoNotMailFile, DoNotMailFileError> {
         }
     }
     // In the order of their ids: two files that are taken at the same time cannot wait for each other in a ring.
-    read.addresses.sort_unstable();
-    read.addresses.dedup_by_key(|(id, _)| *id);
+    read.addresses.sort_unstable_by_key(|listed| listed.id);
+    read.addresses.dedup_by_key(|listed| listed.id);
     Ok(read)
 }
 
@@ -154,7 +153,7 @@ mod tests {
             .unwrap()
             .addresses
             .into_iter()
-            .map(|(_, line)| line)
+            .map(|listed| listed.line)
             .collect()
     }
 
@@ -237,7 +236,8 @@ mod tests {
                 };
                 proptest::prop_assert!(file.told.len() <= TOLD && file.told.len() <= file.bad);
                 proptest::prop_assert!(
-                    file.addresses.is_sorted() && file.addresses.len() <= content.len()
+                    file.addresses.is_sorted_by_key(|listed| listed.id)
+                        && file.addresses.len() <= content.len()
                 );
                 Ok(())
             });

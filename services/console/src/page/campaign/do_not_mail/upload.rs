@@ -5,7 +5,6 @@ use axum::extract::State;
 use axum::extract::multipart::{Multipart, MultipartRejection};
 use axum::response::Response;
 use bytes::BytesMut;
-use contract::id::CampaignId;
 use store::CampaignSummary;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -28,9 +27,6 @@ static MEMORY: Semaphore = Semaphore::const_new(4 * BYTES);
 
 /// Files read at a time by one process; each keeps a processor busy, and its addresses in memory.
 static READ_AT_A_TIME: Semaphore = Semaphore::const_new(2);
-
-/// Addresses that one statement takes.
-const PORTION: usize = 5_000;
 
 #[derive(Template)]
 #[template(path = "campaign_do_not_mail_file.html")]
@@ -86,7 +82,11 @@ pub(super) async fn take(
         }
         Err(failure) => return Err(failure),
     };
-    let added = save(&console, &person, &campaign_id, &campaign.name, &file).await?;
+    let (store, now) = (&console.process.store, console.process.clock.now());
+    let (team_id, addresses) = (person.0.team_id, &file.addresses);
+    let added =
+        campaigns::list_addresses(store, team_id, person.actor(), &campaign_id, addresses, now)
+            .await?;
     Ok(page(&DoNotMailUploadPage {
         frame: PageFrame::new(&person, PART),
         campaign,
@@ -129,30 +129,6 @@ async fn read(ReceivedFile { content, memory }: ReceivedFile) -> Result<DoNotMai
     let place = READ_AT_A_TIME.acquire().await;
     let read = turn::during((place, memory), move || file::read(&content)).await?;
     read.map_err(|error| PageError::Invalid(error.to_string()))
-}
-
-async fn save(
-    console: &ConsoleState,
-    person: &CurrentMember,
-    campaign_id: &CampaignId,
-    name: &str,
-    file: &DoNotMailFile,
-) -> Result<u64, PageError> {
-    let now = console.process.clock.now();
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    let mut added = 0;
-    for portion in file.addresses.chunks(PORTION) {
-        added += transaction
-            .do_not_mail_add(campaign_id, portion, now)
-            .await?;
-    }
-    let subject = format!("{name}: {added} addresses of a file");
-    transaction
-        .activity_add(&person.0, "do_not_mail.added", &subject, now)
-        .await?;
-    transaction.commit().await?;
-    Ok(added)
 }
 
 fn no_file() -> PageError {

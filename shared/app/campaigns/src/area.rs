@@ -1,0 +1,76 @@
+//! The map area that a campaign mails in.
+
+use audience::{AreaError, GeoArea};
+use chrono::{DateTime, Utc};
+use contract::id::{CampaignId, TeamId};
+use store::{Actor, Store, StoreError};
+
+/// Why a map area was not set.
+#[derive(Debug, thiserror::Error)]
+pub enum SetAreaError {
+    /// It is no area, or one that nobody can mean.
+    #[error(transparent)]
+    Area(#[from] AreaError),
+    /// The team has no such campaign, or the database could not be asked.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Gives a campaign this map area, written as GeoJSON.
+///
+/// # Errors
+/// [`SetAreaError`] when it is no area, and when the team has no such campaign.
+pub async fn set_area(
+    store: &Store,
+    team_id: TeamId,
+    actor: Actor<'_>,
+    (campaign_id, geojson): (&CampaignId, &str),
+    now: DateTime<Utc>,
+) -> Result<(), SetAreaError> {
+    let area = GeoArea::parse(geojson)?;
+    // An area of the largest size keeps a processor busy for a while.
+    tokio::task::block_in_place(|| area.check())?;
+    let area = Some(geojson);
+    write(store, team_id, actor, (campaign_id, area), now).await?;
+    Ok(())
+}
+
+/// Lets a campaign mail everywhere.
+///
+/// # Errors
+/// [`StoreError::NotFound`] when the team has no such campaign.
+pub async fn remove_area(
+    store: &Store,
+    team_id: TeamId,
+    actor: Actor<'_>,
+    campaign_id: &CampaignId,
+    now: DateTime<Utc>,
+) -> store::Result<()> {
+    write(store, team_id, actor, (campaign_id, None), now).await
+}
+
+async fn write(
+    store: &Store,
+    team_id: TeamId,
+    actor: Actor<'_>,
+    (campaign_id, area): (&CampaignId, Option<&str>),
+    now: DateTime<Utc>,
+) -> store::Result<()> {
+    let mut connection = store.connection().await?;
+    let transaction = connection.begin().await?;
+    let name = transaction
+        .campaign_set_area(team_id, campaign_id, area, now)
+        .await?;
+    transaction
+        .activity_record(team_id, actor, area_action(area), &name, now)
+        .await?;
+    transaction.commit().await
+}
+
+/// What the log calls it.
+pub(crate) const fn area_action(area: Option<&str>) -> &'static str {
+    match area {
+        Some(_) => "campaign_area.changed",
+        None => "campaign_area.removed",
+    }
+}

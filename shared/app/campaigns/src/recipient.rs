@@ -1,0 +1,71 @@
+//! People who are taken out of a campaign.
+
+use chrono::{DateTime, Utc};
+use contract::id::{CampaignId, TeamId};
+use store::{Actor, AddressRemoval, Result, Store, Transaction};
+use uuid::Uuid;
+
+/// Removes a recipient, with everybody else at its address: none of them is mailed again. False when it was removed before.
+///
+/// # Errors
+/// [`store::StoreError::NotFound`] when the team has no such campaign, or the campaign no such recipient.
+pub async fn remove_recipient(
+    store: &Store,
+    team_id: TeamId,
+    actor: Actor<'_>,
+    (campaign_id, entry_id): (&CampaignId, Uuid),
+    now: DateTime<Utc>,
+) -> Result<bool> {
+    let mut connection = store.connection().await?;
+    let transaction = connection.begin().await?;
+    let Some(address) = transaction
+        .recipient_remove(team_id, campaign_id, entry_id, now)
+        .await?
+    else {
+        return Ok(false);
+    };
+    record(&transaction, team_id, actor, (campaign_id, &address), now).await?;
+    transaction.commit().await?;
+    Ok(true)
+}
+
+/// Removes the recipients at an address, as [`remove_recipient`] does.
+///
+/// # Errors
+/// [`store::StoreError::NotFound`] when the team has no such campaign.
+pub async fn remove_address(
+    store: &Store,
+    team_id: TeamId,
+    actor: Actor<'_>,
+    (campaign_id, address_id): (&CampaignId, Uuid),
+    now: DateTime<Utc>,
+) -> Result<AddressRemoval> {
+    let mut connection = store.connection().await?;
+    let transaction = connection.begin().await?;
+    let removal = transaction
+        .recipient_remove_at(team_id, campaign_id, address_id, now)
+        .await?;
+    if let Some(address) = removal
+        .address
+        .as_ref()
+        .filter(|_| removal.newly_removed > 0)
+    {
+        record(&transaction, team_id, actor, (campaign_id, address), now).await?;
+        transaction.commit().await?;
+    }
+    Ok(removal)
+}
+
+async fn record(
+    transaction: &Transaction<'_>,
+    team_id: TeamId,
+    actor: Actor<'_>,
+    (campaign_id, address): (&CampaignId, &str),
+    now: DateTime<Utc>,
+) -> Result<()> {
+    let name = transaction.campaign_name(team_id, campaign_id).await?;
+    let subject = format!("{name}: {address}");
+    transaction
+        .activity_record(team_id, actor, "recipient.removed", &subject, now)
+        .await
+}

@@ -1,0 +1,60 @@
+//! Whether a campaign runs.
+
+use chrono::{DateTime, Utc};
+use contract::id::{CampaignId, TeamId};
+use store::{Actor, Result, Store};
+
+/// From now on requests are taken and due steps mailed.
+///
+/// # Errors
+/// [`store::StoreError::NotFound`] when the team has no such campaign.
+pub async fn activate(
+    store: &Store,
+    team_id: TeamId,
+    actor: Actor<'_>,
+    campaign_id: &CampaignId,
+    now: DateTime<Utc>,
+) -> Result<()> {
+    set_active(store, team_id, actor, (campaign_id, true), now).await
+}
+
+/// From now on requests are refused, and due steps wait.
+///
+/// # Errors
+/// [`store::StoreError::NotFound`] when the team has no such campaign.
+pub async fn pause(
+    store: &Store,
+    team_id: TeamId,
+    actor: Actor<'_>,
+    campaign_id: &CampaignId,
+    now: DateTime<Utc>,
+) -> Result<()> {
+    set_active(store, team_id, actor, (campaign_id, false), now).await
+}
+
+async fn set_active(
+    store: &Store,
+    team_id: TeamId,
+    actor: Actor<'_>,
+    (campaign_id, is_active): (&CampaignId, bool),
+    now: DateTime<Utc>,
+) -> Result<()> {
+    let mut connection = store.connection().await?;
+    let transaction = connection.begin().await?;
+    let name = transaction
+        .campaign_set_active(team_id, campaign_id, is_active, now)
+        .await?;
+    transaction
+        .activity_record(team_id, actor, status_action(is_active), &name, now)
+        .await?;
+    transaction.commit().await
+}
+
+/// What the log calls it.
+pub(crate) const fn status_action(is_active: bool) -> &'static str {
+    if is_active {
+        "campaign.activated"
+    } else {
+        "campaign.paused"
+    }
+}

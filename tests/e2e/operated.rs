@@ -1,0 +1,150 @@
+//! What the operator changes stands in the activity log of the team, as what its people change does.
+
+use pillarbox_tests::{ADDRESS, CAMPAIGN, TestStack, operate, people};
+use serde_json::{Value, json};
+use store::{ActivityFilter, Actor};
+
+/// Entries of the log of the tests' team that are about one of these kinds of things, the oldest first: who, what, to what.
+async fn entries(stack: &TestStack, kinds: &[&str]) -> Vec<[String; 3]> {
+    let team_id = stack.store.team_by_name("Test").await.unwrap().team_id;
+    let listed = stack
+        .store
+        .activity_list(team_id, &ActivityFilter::default(), None, 1_000)
+        .await
+        .unwrap();
+    let kind = |action: &str| action.split('.').next().unwrap().to_owned();
+    let listed = listed.into_iter().rev();
+    let wanted = listed.filter(|entry| kinds.contains(&kind(&entry.action).as_str()));
+    wanted
+        .map(|entry| [entry.user_name, entry.action, entry.subject])
+        .collect()
+}
+
+/// The entries that the log has beyond those of before.
+async fn added_to(before: &[[String; 3]], stack: &TestStack, kinds: &[&str]) -> Vec<[String; 3]> {
+    let now = entries(stack, kinds).await;
+    assert_eq!(now[..before.len()], *before);
+    now[before.len()..].to_vec()
+}
+
+fn by_operator(expected: &[(&str, &str)]) -> Vec<[String; 3]> {
+    let line = |(action, subject): &(&str, &str)| {
+        [
+            "Operator".to_owned(),
+            (*action).to_owned(),
+            (*subject).to_owned(),
+        ]
+    };
+    expected.iter().map(line).collect()
+}
+
+const CAMPAIGNS: [&str; 5] = [
+    "campaign",
+    "campaign_area",
+    "campaign_conditions",
+    "do_not_mail",
+    "recipient",
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_campaign_that_the_operator_pauses_and_activates_is_in_the_log() {
+    let stack = TestStack::start().await;
+    let before = entries(&stack, &CAMPAIGNS).await;
+    operate(&["campaign", "pause", CAMPAIGN], &stack.settings);
+    operate(&["campaign", "activate", CAMPAIGN], &stack.settings);
+    assert_eq!(
+        added_to(&before, &stack, &CAMPAIGNS).await,
+        by_operator(&[("campaign.paused", "Test"), ("campaign.activated", "Test")])
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_that_the_operator_removes_is_in_the_log_once() {
+    let stack = TestStack::start().await;
+    assert_eq!(stack.send(&people([1])).await.reasons(), ["mailed"]);
+    let before = entries(&stack, &CAMPAIGNS).await;
+    let sql = "SELECT address FROM recipients";
+    let address: String = stack.sql.query_one(sql, &[]).await.unwrap().get(0);
+    for _ in 0..2 {
+        let said = operate(
+            &["recipient", "remove", CAMPAIGN, &address],
+            &stack.settings,
+        );
+        assert!(said.contains('1'), "{said}");
+    }
+    assert_eq!(
+        added_to(&before, &stack, &CAMPAIGNS).await,
+        by_operator(&[("recipient.removed", &format!("Test: {address}"))])
+    );
+}
+
+/// The tests' team with its campaign set so.
+fn file(campaign: Value) -> Value {
+    json!({"teams": [{"name": "Test", "campaigns": [campaign]}]})
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_is_in_the_log_with_what_it_changes_of_campaigns_and_no_more() {
+    let stack = TestStack::start().await;
+    let before = entries(&stack, &CAMPAIGNS).await;
+    let spring = json!({"id": "PA-SPRING", "name": "Spring", "steps": [{}]});
+    stack.apply(file(spring.clone())).await;
+    stack.apply(file(spring)).await;
+    let made = by_operator(&[("campaign.created", "Spring")]);
+    assert_eq!(added_to(&before, &stack, &CAMPAIGNS).await, made);
+
+    let changed = json!({
+        "id": "PA-SPRING",
+        "name": "Spring",
+        "status": "paused",
+        "budget": "$10.00",
+        "conditions": {"column": "city", "operator": "is", "value": "Austin"},
+        "do_not_mail": [ADDRESS],
+        "steps": [{}],
+    });
+    let before = entries(&stack, &CAMPAIGNS).await;
+    stack.apply(file(changed.clone())).await;
+    stack.apply(file(changed)).await;
+    let added = added_to(&before, &stack, &CAMPAIGNS).await;
+    assert_eq!(
+        added[..3],
+        by_operator(&[
+            ("campaign.changed", "Spring: budget"),
+            (
+                "campaign_conditions.changed",
+                "Spring, before: everybody; now: All of these: city is Austin"
+            ),
+            ("campaign.paused", "Spring"),
+        ])
+    );
+    assert_eq!(added.len(), 4, "{added:?}");
+    assert_eq!(added[3][1], "do_not_mail.added");
+}
+
+/// What fails leaves neither the change nor its entry.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_is_refused_leaves_nothing_in_the_log() {
+    let stack = TestStack::start().await;
+    let before = entries(&stack, &CAMPAIGNS).await;
+    let campaigns = [
+        json!({"id": "PA-SPRING", "name": "Spring", "steps": [{}]}),
+        json!({"id": "PA-SUMMER", "name": "Summer", "steps": [{"design": "No such design"}]}),
+    ];
+    let file = json!({"teams": [{"name": "Test", "campaigns": campaigns}]}).to_string();
+    let (folder, policy) = (std::path::Path::new("."), stack.policy());
+    pillarbox::apply::apply(&stack.store, &file, folder, &policy, stack.now())
+        .await
+        .unwrap_err();
+    assert!(added_to(&before, &stack, &CAMPAIGNS).await.is_empty());
+    let campaign = "PA-SPRING".parse().unwrap();
+    let team_id = stack.store.team_by_name("Test").await.unwrap().team_id;
+    let paused = campaigns::pause(
+        &stack.store,
+        team_id,
+        Actor::Operator,
+        &campaign,
+        stack.now(),
+    );
+    assert!(paused.await.is_err(), "there is no such campaign");
+    assert!(added_to(&before, &stack, &CAMPAIGNS).await.is_empty());
+}

@@ -1,6 +1,6 @@
 //! What the operator changes stands in the activity log of the team, as what its people change does.
 
-use pillarbox_tests::{ADDRESS, CAMPAIGN, TestStack, operate, people};
+use pillarbox_tests::{ADDRESS, CAMPAIGN, CrmClient, TestStack, operate, people};
 use serde_json::{Value, json};
 use store::{ActivityFilter, Actor};
 
@@ -147,4 +147,62 @@ async fn a_file_that_is_refused_leaves_nothing_in_the_log() {
     );
     assert!(paused.await.is_err(), "there is no such campaign");
     assert!(added_to(&before, &stack, &CAMPAIGNS).await.is_empty());
+}
+
+const INTEGRATIONS: [&str; 2] = ["integration", "key"];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_operator_does_with_an_integration_is_in_the_log() {
+    let crm = CrmClient::start().await;
+    let record = |id: &str| json!({"external_id": id, "fields": {"first": "Ann"}});
+    crm.sync("full", &["a", "b", "c"].map(record)).await;
+    crm.sync("full", &["a", "b"].map(record)).await;
+    let stack = &crm.stack;
+    let before = entries(stack, &INTEGRATIONS).await;
+    for command in ["pause", "disconnect", "resume"] {
+        operate(&["integration", command, "Test", "CRM"], &stack.settings);
+    }
+    operate(&["sync", "undo-removal", "Test", "CRM"], &stack.settings);
+    operate(&["integration", "remove", "Test", "CRM"], &stack.settings);
+    assert_eq!(
+        added_to(&before, stack, &INTEGRATIONS).await,
+        by_operator(&[
+            ("integration.paused", "CRM"),
+            ("integration.disconnected", "CRM"),
+            ("integration.resumed", "CRM"),
+            ("integration.removal_undone", "CRM"),
+            ("integration.removed", "CRM"),
+        ])
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_is_in_the_log_with_what_it_changes_of_integrations_and_no_more() {
+    let stack = TestStack::start().await;
+    let file =
+        |integration: Value| json!({"teams": [{"name": "Test", "integrations": [integration]}]});
+    let before = entries(&stack, &INTEGRATIONS).await;
+    let keys = json!([{"name": "Nightly"}]);
+    for _ in 0..2 {
+        let integration = json!({"name": "CRM", "keys": keys});
+        stack.apply(file(integration)).await;
+    }
+    for _ in 0..2 {
+        let paused = json!({
+            "name": "CRM",
+            "availability": "paused",
+            "removal_guard_percent": 40,
+            "keys": keys,
+        });
+        stack.apply(file(paused)).await;
+    }
+    assert_eq!(
+        added_to(&before, &stack, &INTEGRATIONS).await,
+        by_operator(&[
+            ("integration.created", "CRM"),
+            ("key.created", "Nightly of CRM"),
+            ("integration.paused", "CRM"),
+            ("integration.guarded", "CRM, before: 20 %; now: 40 %"),
+        ])
+    );
 }

@@ -196,11 +196,10 @@ async fn a_removal_waits_for_a_push_under_way_and_what_comes_behind_it_changes_n
         integration.clone(),
         crm.stack.now(),
     );
-    let removal = tokio::spawn(async move {
-        store
-            .integration_remove(&removing, Actor::Operator, now)
-            .await
-    });
+    let removal =
+        tokio::spawn(
+            async move { integrations::remove(&store, Actor::Operator, &removing, now).await },
+        );
     // Other databases of the server have locks of their own.
     let waits = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
@@ -239,10 +238,7 @@ async fn a_removal_waits_for_a_push_under_way_and_what_comes_behind_it_changes_n
         .await;
     assert_eq!(late.push_error(), (409, "no_open_sync".to_owned()));
     assert_eq!(crm.stack.count(NOTHING).await, 3);
-    let again = crm
-        .stack
-        .store
-        .integration_remove(&integration, Actor::Operator, now)
-        .await;
+    let store = &crm.stack.store;
+    let again = integrations::remove(store, Actor::Operator, &integration, now).await;
     assert!(matches!(again, Err(StoreError::NotFound(_))), "{again:?}");
 }

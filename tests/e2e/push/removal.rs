@@ -4,6 +4,7 @@ use chrono::TimeDelta;
 use pillarbox_tests::{CrmClient, eventually};
 use reqwest::Method;
 use serde_json::json;
+use store::Actor;
 
 use super::records;
 
@@ -191,8 +192,6 @@ async fn undo(crm: &CrmClient) -> Result<i64, store::StoreError> {
         .integration_by_name(team.team_id, "CRM")
         .await?;
     let now = crm.stack.now();
-    crm.stack
-        .store
-        .sync_undo_removal(integration.integration_id, now - TimeDelta::days(30), now)
-        .await
+    let (store, since) = (&crm.stack.store, now - TimeDelta::days(30));
+    integrations::undo_removal(store, Actor::Operator, &integration, since, now).await
 }

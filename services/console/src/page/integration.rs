@@ -254,7 +254,8 @@ async fn create(
             ));
         }
     };
-    match make(&console, &person, &name).await {
+    let (store, now) = (&console.process.store, console.process.clock.now());
+    match integrations::create(store, person.0.team_id, person.actor(), &name, now).await {
         Ok(integration_id) => Ok(Redirect::to(&format!("{PART}/{integration_id}")).into_response()),
         Err(StoreError::Limit(reason)) => {
             let problem = Some(format!("Not made: {reason}."));
@@ -264,22 +265,4 @@ async fn create(
         }
         Err(error) => Err(error.into()),
     }
-}
-
-async fn make(
-    console: &ConsoleState,
-    person: &CurrentMember,
-    name: &DisplayName,
-) -> store::Result<IntegrationId> {
-    let now = console.process.clock.now();
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    let integration_id = transaction
-        .integration_create(person.0.team_id, name.as_str(), now)
-        .await?;
-    transaction
-        .activity_add(&person.0, "integration.created", name.as_str(), now)
-        .await?;
-    transaction.commit().await?;
-    Ok(integration_id)
 }

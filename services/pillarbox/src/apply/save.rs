@@ -8,8 +8,11 @@ use campaigns::{SaveCampaignError};
 use chrono::{DateTime, Utc};
 use contract::id::{CampaignId, DesignId, TeamId};
 use contract::key::KeyKind;
-use store::{Actor, CampaignSettings, MemberRole, NewApiKey, NewDesign, StepSettings, Transaction};
-use uuid::{Uuid};
+use store::{
+    Actor, CampaignSettings, Integration, MemberRole, NewApiKey, NewDesign, StepSettings,
+    Transaction,
+};
+use uuid::Uuid;
 
 use super::DisplayName;
 use super::applied::{
@@ -21,10 +24,11 @@ use super::column::save_columns;
 use super::endpoint::save_endpoints;
 use super::error::{ApplyError, WithPlace};
 use super::file::{
-    CampaignSpec, DesignSpec, IntegrationSpec, MemberSpec, StatusSpec, StepSpec, TeamKeySpec,
-    TeamSpec, TopUpSpec,
+    CampaignSpec, DesignSpec, IntegrationKeySpec, IntegrationSpec, MemberSpec, StatusSpec,
+    StepSpec, TeamKeySpec, TeamSpec, TopUpSpec,
 };
 use super::pictures::links;
+use integrations::IntegrationSettings;
 use secret::KeyText;
 
 type ApplyResult<T> = std::result::Result<T, ApplyError>;
@@ -354,40 +358,52 @@ impl TeamSaver<'_> {
     ) -> ApplyResult<Vec<AppliedIntegration>> {
         let mut applied = Vec::new();
         for (place, integration) in items(place, "integrations", integrations) {
-            let (name, guard) = (
-                integration.name.as_str(),
-                integration.removal_guard_percent.map(i16::from),
+            let wanted = IntegrationSettings {
+                name: integration.name.as_str(),
+                availability: integration.availability,
+                removal_guard_percent: integration.removal_guard_percent.map(i16::from),
+            };
+            let saved = integrations::save(
+                self.transaction,
+                self.team_id,
+                Actor::Operator,
+                wanted,
+                self.now,
             );
-            let integration_id = self
-                .transaction
-                .integration_save(
-                    self.team_id,
-                    name,
-                    integration.availability,
-                    guard,
-                    self.now,
-                )
-                .await
-                .at(&place)?;
-            let integration_of_keys = KeyIntegration {
-                integration_id,
-                name,
-            };
-            let owner = KeyScope {
-                kind: KeyKind::Integration,
-                integration: Some(integration_of_keys),
-            };
+            let saved = saved.await.at(&place)?;
             let mut keys = Vec::new();
             for (place, key) in items(&place, "keys", &integration.keys) {
-                keys.push(self.key(&place, owner, &key.name, key.key.as_ref()).await?);
+                keys.push(self.integration_key(&place, &saved, key).await?);
             }
             applied.push(AppliedIntegration {
-                integration_id,
-                name: name.to_owned(),
+                integration_id: saved.integration_id,
+                name: saved.name,
                 keys,
             });
         }
         Ok(applied)
+    }
+
+    async fn integration_key(
+        &self,
+        place: &str,
+        integration: &Integration,
+        key: &IntegrationKeySpec,
+    ) -> ApplyResult<AppliedKey> {
+        let provided = integrations::provide_key(
+            self.transaction,
+            Actor::Operator,
+            integration,
+            (&key.name, key.key.as_ref()),
+            self.now,
+        );
+        let provided = provided.await.at(place)?;
+        Ok(AppliedKey {
+            key_id: provided.key_id,
+            kind: KeyKind::Integration.as_str(),
+            name: key.name.as_str().to_owned(),
+            key: provided.made,
+        })
     }
 
     async fn keys(&self, place: &str, keys: &[TeamKeySpec]) -> ApplyResult<Vec<AppliedKey>> {

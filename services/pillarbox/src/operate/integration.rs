@@ -17,14 +17,14 @@ pub(crate) async fn run(
     match command {
         IntegrationCommand::List { team } => list(store, &team).await,
         IntegrationCommand::Pause(named) => {
-            set(store, &named, IntegrationAvailability::Paused).await
+            set(store, &named, IntegrationAvailability::Paused, now).await
         }
         IntegrationCommand::Disconnect(named) => {
-            set(store, &named, IntegrationAvailability::Disconnected).await
+            set(store, &named, IntegrationAvailability::Disconnected, now).await
         }
         IntegrationCommand::Remove(named) => remove(store, &named, now).await,
         IntegrationCommand::Resume(named) => {
-            set(store, &named, IntegrationAvailability::Active).await
+            set(store, &named, IntegrationAvailability::Active, now).await
         }
     }
 }
@@ -57,11 +57,11 @@ async fn set(
     store: &Store,
     named: &IntegrationArgs,
     availability: IntegrationAvailability,
+    now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
     let integration = find_integration(store, named).await?;
-    store
-        .integration_set_availability(integration.integration_id, availability)
-        .await?;
+    let operator = Actor::Operator;
+    integrations::set_availability(store, operator, &integration, availability, now).await?;
     let text = format!("{} is {}.", integration.name, availability.as_str());
     CommandReport::new(
         &json!({ "integration_id": integration.integration_id, "availability": availability }),
@@ -75,9 +75,7 @@ async fn remove(
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
     let integration = find_integration(store, named).await?;
-    store
-        .integration_remove(&integration, Actor::Operator, now)
-        .await?;
+    integrations::remove(store, Actor::Operator, &integration, now).await?;
     let text = format!(
         "{} is removed: its keys open nothing, and its contacts count no more.",
         integration.name

@@ -3,7 +3,7 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 use runtime::Config;
 use serde_json::json;
-use store::Store;
+use store::{Actor, Store};
 
 use super::find_integration;
 use crate::command::{IntegrationArgs, SyncCommand};
@@ -57,9 +57,8 @@ async fn undo_removal(
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
     let integration = find_integration(store, named).await?;
-    let restored = store
-        .sync_undo_removal(integration.integration_id, since, now)
-        .await?;
+    let operator = Actor::Operator;
+    let restored = integrations::undo_removal(store, operator, &integration, since, now).await?;
     let text = format!("{restored} contacts of {} stand again.", integration.name);
     CommandReport::new(&json!({ "restored": restored }), text)
 }

@@ -117,6 +117,16 @@ fn field(row: &Row) -> Result<IntegrationField> {
 /// A declaration is bounded by the contract, so this reads them all.
 const FIELDS: &str = "SELECT key, label, type, options, semantic FROM integration_fields WHERE integration_id = $1 ORDER BY position";
 
+fn by_name() -> String {
+    format!(
+        "SELECT {COLUMNS} FROM integrations WHERE team_id = $1 AND name = $2 AND removed_at IS NULL"
+    )
+}
+
+fn named(row: Option<Row>, name: &str) -> Result<Integration> {
+    integration(&row.ok_or_else(|| StoreError::NotFound(format!("the integration {name:?}")))?)
+}
+
 impl Store {
     /// An integration.
     ///
@@ -150,12 +160,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::NotFound`] when there is none.
     pub async fn integration_by_name(&self, team_id: TeamId, name: &str) -> Result<Integration> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM integrations WHERE team_id = $1 AND name = $2 AND removed_at IS NULL"
-        );
-        let row = self.row(&sql, &[&team_id.0, &name]).await?;
-        let row = row.ok_or_else(|| StoreError::NotFound(format!("the integration {name:?}")))?;
-        integration(&row)
+        named(self.row(&by_name(), &[&team_id.0, &name]).await?, name)
     }
 
     /// A team's integration.
@@ -174,23 +179,6 @@ impl Store {
         integration(&row.ok_or_else(|| not_found(integration_id))?)
     }
 
-    /// Pauses, disconnects or resumes an integration; from the next request on it holds.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
-    pub async fn integration_set_availability(
-        &self,
-        integration_id: IntegrationId,
-        availability: IntegrationAvailability,
-    ) -> Result<()> {
-        self.execute(
-            "UPDATE integrations SET availability = $2 WHERE integration_id = $1 AND removed_at IS NULL",
-            &[&integration_id.0, &availability.as_str()],
-        )
-        .await?;
-        Ok(())
-    }
-
     /// The declared fields, in the order of their first declaration.
     ///
     /// # Errors
@@ -205,6 +193,14 @@ impl Store {
 }
 
 impl Transaction<'_> {
+    /// A team's integration of this name, as this transaction sees it.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when there is none.
+    pub async fn integration_by_name(&self, team_id: TeamId, name: &str) -> Result<Integration> {
+        named(self.row(&by_name(), &[&team_id.0, &name]).await?, name)
+    }
+
     /// Makes the integration, or gives the team's one of that name these settings. Without a guard the one that stands keeps
     /// its own, and a new one gets the [default](REMOVAL_GUARD_PERCENT).
     ///

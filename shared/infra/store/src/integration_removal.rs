@@ -3,7 +3,6 @@
 use chrono::{DateTime, Utc};
 use contract::id::IntegrationId;
 
-use crate::activity::Actor;
 use crate::error::{Result, StoreError};
 use crate::integration::Integration;
 use crate::pool::{Store, Transaction};
@@ -19,40 +18,6 @@ const STORED: [(&str, &str); 5] = [
 ];
 
 impl Store {
-    /// Removes an integration, and notes it in its team's log: its keys are revoked, its open sync ends and removes nothing,
-    /// and whoever lists a team's integrations or contacts finds it no more. What was begun before goes through first, for which it
-    /// waits 20 seconds at the most.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`] when it was removed before; [`StoreError::Busy`] when its requests take longer. Nothing is
-    /// changed then.
-    pub async fn integration_remove(
-        &self,
-        integration: &Integration,
-        actor: Actor<'_>,
-        now: DateTime<Utc>,
-    ) -> Result<()> {
-        let mut connection = self.connection().await?;
-        let transaction = connection.begin().await?;
-        // As begin and complete do: first the syncs, then the rows.
-        transaction
-            .integration_hold(integration.integration_id)
-            .await?;
-        transaction
-            .integration_mark_removed(integration, now)
-            .await?;
-        transaction
-            .activity_record(
-                integration.team_id,
-                actor,
-                "integration.removed",
-                &integration.name,
-                now,
-            )
-            .await?;
-        transaction.commit().await
-    }
-
     /// Erases what the integration has stored that was removed first, if it was before `before`: at most `limit` rows. Returns how
     /// many; fewer than `limit` when nothing of it is left.
     ///
@@ -106,11 +71,20 @@ impl Store {
 }
 
 impl Transaction<'_> {
-    async fn integration_mark_removed(
+    /// Removes an integration: its keys are revoked, its open sync ends and removes nothing, and whoever lists a team's
+    /// integrations or contacts finds it no more. What was begun before goes through first, for which it waits 20 seconds at the
+    /// most.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when it was removed before; [`StoreError::Busy`] when its requests take longer. Nothing is
+    /// changed then.
+    pub async fn integration_remove(
         &self,
         integration: &Integration,
         now: DateTime<Utc>,
     ) -> Result<()> {
+        // As begin and complete do: first the syncs, then the rows.
+        self.integration_hold(integration.integration_id).await?;
         let Integration {
             integration_id,
             team_id,

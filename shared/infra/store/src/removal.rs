@@ -40,25 +40,6 @@ pub struct LastSyncRemoval {
 }
 
 impl Store {
-    /// Restores what the last removal removed, as [`Transaction::sync_undo_removal`] does.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`] when there is no removal to take back.
-    pub async fn sync_undo_removal(
-        &self,
-        integration_id: IntegrationId,
-        since: DateTime<Utc>,
-        now: DateTime<Utc>,
-    ) -> Result<i64> {
-        let mut connection = self.connection().await?;
-        let transaction = connection.begin().await?;
-        let restored = transaction
-            .sync_undo_removal(integration_id, since, now)
-            .await?;
-        transaction.commit().await?;
-        Ok(restored)
-    }
-
     /// The last removal of an integration, unless it was before `since` or was taken back already.
     ///
     /// # Errors

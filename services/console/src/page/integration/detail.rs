@@ -8,10 +8,10 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use contract::limits::ACTIVE_INTEGRATION_KEYS;
 use contract::push::{PUSH_API, SyncView};
+use integrations::{SetGuardError, guard_words};
 use serde::Deserialize;
 use store::{
-    Actor, ApiKeySummary, HeldBackSync, Integration, IntegrationAvailability, LastSyncRemoval,
-    StoreError, describe_change,
+    ApiKeySummary, HeldBackSync, Integration, IntegrationAvailability, LastSyncRemoval, StoreError,
 };
 
 use super::{IntegrationPath, IntegrationProgress, PART, find, held_back, held_back_words, words};
@@ -141,12 +141,8 @@ pub(super) async fn pause(
     person: CurrentMember,
     path: IntegrationPath,
 ) -> Result<Response, PageError> {
-    let change = (
-        IntegrationAvailability::Paused,
-        "integration.paused",
-        ActionNotice::IntegrationPaused,
-    );
-    set_availability(&console, &person, path, change).await
+    let address = set_availability(&console, &person, path, IntegrationAvailability::Paused);
+    Ok(done(&address.await?, ActionNotice::IntegrationPaused))
 }
 
 /// Takes its requests again.
@@ -155,12 +151,8 @@ pub(super) async fn resume(
     person: CurrentMember,
     path: IntegrationPath,
 ) -> Result<Response, PageError> {
-    let change = (
-        IntegrationAvailability::Active,
-        "integration.resumed",
-        ActionNotice::IntegrationResumed,
-    );
-    set_availability(&console, &person, path, change).await
+    let address = set_availability(&console, &person, path, IntegrationAvailability::Active);
+    Ok(done(&address.await?, ActionNotice::IntegrationResumed))
 }
 
 /// Refuses its requests; for one that the owner is done with.
@@ -169,35 +161,22 @@ pub(super) async fn disconnect(
     person: CurrentMember,
     path: IntegrationPath,
 ) -> Result<Response, PageError> {
-    let change = (
-        IntegrationAvailability::Disconnected,
-        "integration.disconnected",
-        ActionNotice::IntegrationDisconnected,
-    );
-    set_availability(&console, &person, path, change).await
+    let availability = IntegrationAvailability::Disconnected;
+    let address = set_availability(&console, &person, path, availability).await?;
+    Ok(done(&address, ActionNotice::IntegrationDisconnected))
 }
 
+/// Sets it, and says where the integration's page is.
 async fn set_availability(
     console: &ConsoleState,
     person: &CurrentMember,
     path: IntegrationPath,
-    (availability, action, notice): (IntegrationAvailability, &str, ActionNotice),
-) -> Result<Response, PageError> {
-    let Integration {
-        integration_id,
-        name,
-        ..
-    } = find(console, person, path).await?;
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    transaction
-        .integration_set_availability(person.0.team_id, integration_id, availability)
-        .await?;
-    transaction
-        .activity_add(&person.0, action, &name, console.process.clock.now())
-        .await?;
-    transaction.commit().await?;
-    Ok(done(&format!("{PART}/{integration_id}"), notice))
+    availability: IntegrationAvailability,
+) -> Result<String, PageError> {
+    let integration = find(console, person, path).await?;
+    let (store, now) = (&console.process.store, console.process.clock.now());
+    integrations::set_availability(store, person.actor(), &integration, availability, now).await?;
+    Ok(format!("{PART}/{}", integration.integration_id))
 }
 
 #[derive(Deserialize)]
@@ -225,9 +204,7 @@ pub(super) async fn remove(
         ));
     }
     let (store, now) = (&console.process.store, console.process.clock.now());
-    store
-        .integration_remove(&integration, Actor::Member(&person.0), now)
-        .await?;
+    integrations::remove(store, person.actor(), &integration, now).await?;
     Ok(done(PART, ActionNotice::IntegrationRemoved))
 }
 
@@ -252,43 +229,38 @@ pub(super) async fn set_guard(
         let problem = "Give a whole number from 0 to 100, or leave it blank.".to_owned();
         return guard_refused(&console, &person, integration, (form, problem)).await;
     };
-    let (action, notice) = match percent {
-        Some(_) => ("integration.guarded", ActionNotice::GuardSet),
-        None => ("integration.unguarded", ActionNotice::GuardCleared),
+    let notice = match percent {
+        Some(_) => ActionNotice::GuardSet,
+        None => ActionNotice::GuardCleared,
     };
-    let (team_id, integration_id) = (person.0.team_id, integration.integration_id);
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    let standing = transaction
-        .integration_guard_locked(team_id, integration_id)
-        .await?;
-    if fingerprint(&standing) != form.seen {
-        drop(transaction);
-        drop(connection);
-        let stands = guard_words(standing);
-        let problem = format!(
-            "Nothing was saved: somebody set the guard meanwhile. It is {stands} now. Save again to replace that."
-        );
-        let integration = Integration {
-            removal_guard_percent: standing,
-            ..integration
-        };
-        let form = RemovalGuardForm {
-            seen: fingerprint(&standing),
-            ..form
-        };
-        return guard_refused(&console, &person, integration, (form, problem)).await;
+    let set = integrations::set_removal_guard(
+        &console.process.store,
+        person.actor(),
+        &integration,
+        percent,
+        |standing| fingerprint(&standing) == form.seen,
+        console.process.clock.now(),
+    );
+    match set.await {
+        Ok(()) => {
+            let address = format!("{PART}/{}", integration.integration_id);
+            Ok(done(&address, notice))
+        }
+        Err(SetGuardError::Overtaken(standing)) => {
+            let stands = guard_words(standing);
+            let problem = format!(
+                "Nothing was saved: somebody set the guard meanwhile. It is {stands} now. Save again to replace that."
+            );
+            let integration = Integration {
+                removal_guard_percent: standing,
+                ..integration
+            };
+            let seen = fingerprint(&standing);
+            let form = RemovalGuardForm { seen, ..form };
+            guard_refused(&console, &person, integration, (form, problem)).await
+        }
+        Err(SetGuardError::Store(error)) => Err(error.into()),
     }
-    transaction
-        .integration_set_guard(team_id, integration_id, percent)
-        .await?;
-    let change = describe_change(&guard_words(standing), &guard_words(percent));
-    let subject = format!("{}, {change}", integration.name);
-    transaction
-        .activity_add(&person.0, action, &subject, console.process.clock.now())
-        .await?;
-    transaction.commit().await?;
-    Ok(done(&format!("{PART}/{integration_id}"), notice))
 }
 
 async fn guard_refused(
@@ -304,10 +276,6 @@ async fn guard_refused(
     Ok(refused(
         &detail_page(console, person, integration, shown).await?,
     ))
-}
-
-fn guard_words(percent: Option<i16>) -> String {
-    percent.map_or_else(|| "off".to_owned(), |percent| format!("{percent} %"))
 }
 
 /// A share in percent, or none for a blank; `None` for what is neither.
@@ -330,36 +298,17 @@ pub(super) async fn undo_removal(
     person: CurrentMember,
     path: IntegrationPath,
 ) -> Result<Response, PageError> {
-    let Integration {
-        integration_id,
-        name,
-        ..
-    } = find(&console, &person, path).await?;
-    let now = console.process.clock.now();
+    let integration = find(&console, &person, path).await?;
+    let (store, now) = (&console.process.store, console.process.clock.now());
     let since = console.process.config.syncer.removals_undone_since(now);
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    match transaction
-        .sync_undo_removal(integration_id, since, now)
-        .await
-    {
-        Ok(_) => {}
-        Err(StoreError::NotFound(_)) => {
-            return Ok(done(
-                &format!("{PART}/{integration_id}"),
-                ActionNotice::RemovalUndoneBefore,
-            ));
-        }
+    let undone = integrations::undo_removal(store, person.actor(), &integration, since, now).await;
+    let notice = match undone {
+        Ok(_) => ActionNotice::RemovalUndone,
+        Err(StoreError::NotFound(_)) => ActionNotice::RemovalUndoneBefore,
         Err(error) => return Err(error.into()),
-    }
-    transaction
-        .activity_add(&person.0, "integration.removal_undone", &name, now)
-        .await?;
-    transaction.commit().await?;
-    Ok(done(
-        &format!("{PART}/{integration_id}"),
-        ActionNotice::RemovalUndone,
-    ))
+    };
+    let address = format!("{PART}/{}", integration.integration_id);
+    Ok(done(&address, notice))
 }
 
 #[cfg(test)]

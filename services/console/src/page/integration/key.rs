@@ -6,8 +6,10 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use contract::id::{ApiKeyId, IntegrationId};
 use contract::key::KeyKind;
+use contract::name::DisplayName;
+use secret::KeyText;
 use serde::Deserialize;
-use store::StoreError;
+use store::{Integration, StoreError};
 
 use super::detail::{IntegrationPageState, detail_page};
 use super::{IntegrationPath, PART, find};
@@ -15,7 +17,7 @@ use crate::ConsoleState;
 use crate::access::CurrentMember;
 use crate::answer::{ActionNotice, done, refused};
 use crate::failure::PageError;
-use crate::page::key;
+use crate::once::{OneTimeSecret, SecretCookie};
 
 #[derive(Deserialize)]
 pub(super) struct NewIntegrationKeyForm {
@@ -31,15 +33,7 @@ pub(super) async fn create(
 ) -> Result<Response, PageError> {
     let integration = find(&console, &person, path).await?;
     let Form(NewIntegrationKeyForm { name }) = form?;
-    let made = key::make(
-        &console,
-        &person,
-        KeyKind::Integration,
-        Some(&integration),
-        &name,
-    )
-    .await;
-    match made {
+    match make(&console, &person, &integration, &name).await {
         Ok(key) => {
             let path = format!("{PART}/{}", integration.integration_id);
             Ok(key.with(
@@ -61,6 +55,31 @@ pub(super) async fn create(
     }
 }
 
+/// Makes a key and keeps it for the page that shows it.
+async fn make(
+    console: &ConsoleState,
+    person: &CurrentMember,
+    integration: &Integration,
+    typed: &str,
+) -> store::Result<SecretCookie> {
+    let name: DisplayName = typed
+        .parse()
+        .map_err(|reason| StoreError::Limit(format!("the name {reason}")))?;
+    let (key, now) = (
+        KeyText::random(KeyKind::Integration),
+        console.process.clock.now(),
+    );
+    let mut connection = console.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    let named = (&name, &key);
+    integrations::create_key_within(&transaction, person.actor(), integration, named, now).await?;
+    let cookie = OneTimeSecret::Key(key.reveal().to_owned())
+        .keep(&transaction, person, now)
+        .await?;
+    transaction.commit().await?;
+    Ok(cookie)
+}
+
 /// Revokes a key of the integration.
 pub(super) async fn revoke(
     State(console): State<ConsoleState>,
@@ -68,27 +87,11 @@ pub(super) async fn revoke(
     path: Result<Path<(IntegrationId, ApiKeyId)>, PathRejection>,
 ) -> Result<Response, PageError> {
     let Path((integration_id, key_id)) = path?;
-    let (store, team_id, now) = (
-        &console.process.store,
-        person.0.team_id,
-        console.process.clock.now(),
-    );
-    let integration = store.integration_of_team(team_id, integration_id).await?;
-    let keys = store
-        .key_list_of_integration(team_id, integration_id)
+    let (store, now) = (&console.process.store, console.process.clock.now());
+    let integration = store
+        .integration_of_team(person.0.team_id, integration_id)
         .await?;
-    let key = keys
-        .into_iter()
-        .find(|key| key.key_id == key_id)
-        .ok_or(PageError::NotFound)?;
-    let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    transaction.key_revoke(team_id, key_id, now).await?;
-    let subject = format!("{} of {}", key.name, integration.name);
-    transaction
-        .activity_add(&person.0, "key.revoked", &subject, now)
-        .await?;
-    transaction.commit().await?;
+    integrations::revoke_key(store, person.actor(), &integration, key_id, now).await?;
     Ok(done(
         &format!("{PART}/{integration_id}"),
         ActionNotice::KeyRevoked,

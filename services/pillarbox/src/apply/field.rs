@@ -6,6 +6,7 @@ use std::fmt;
 use address::{AddressInput, AddressListEntry};
 use audience::{BuiltInColumn, GeoArea};
 use contract::limits::FIELD_NAME_CHARS;
+use designs::DesignDocument;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
@@ -123,14 +124,15 @@ impl TryFrom<Value> for MapAreaSpec {
 /// A design document that can print.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Value")]
-pub(super) struct DesignDocumentSpec(pub(super) Value);
+pub(super) struct DesignDocumentSpec(pub(super) DesignDocument);
 
 impl TryFrom<Value> for DesignDocumentSpec {
     type Error = String;
 
     fn try_from(value: Value) -> Result<Self, String> {
-        design::PrintableDesign::parse(&value).map_err(|problem| problem.to_string())?;
-        Ok(Self(value))
+        DesignDocument::new(value)
+            .map(Self)
+            .map_err(|problem| problem.to_string())
     }
 }
 

@@ -9,8 +9,7 @@ use chrono::{DateTime, Utc};
 use contract::id::{CampaignId, DesignId, TeamId};
 use contract::key::KeyKind;
 use store::{
-    Actor, CampaignSettings, Integration, MemberRole, NewApiKey, NewDesign, StepSettings,
-    Transaction,
+    Actor, CampaignSettings, Integration, MemberRole, NewApiKey, StepSettings, Transaction,
 };
 use uuid::Uuid;
 
@@ -28,6 +27,7 @@ use super::file::{
     StepSpec, TeamKeySpec, TeamSpec, TopUpSpec,
 };
 use super::pictures::links;
+use designs::DesignContent;
 use integrations::IntegrationSettings;
 use secret::KeyText;
 
@@ -192,19 +192,16 @@ impl TeamSaver<'_> {
         let mut applied = Vec::new();
         for (place, design) in items(place, "designs", designs) {
             let name = design.name.as_str();
-            let new = NewDesign {
+            let wanted = DesignContent {
                 name,
                 document: &design.document.0,
                 is_ai_draft: design.ai_draft,
-                saved_by: None,
             };
-            let saved = self
-                .transaction
-                .design_save(self.team_id, &new, self.now)
-                .await
-                .at(&place)?;
+            let operator = Actor::Operator;
+            let saved = designs::save(self.transaction, self.team_id, operator, wanted, self.now);
+            let saved = saved.await.at(&place)?;
             let (design_id, version) = (saved.design_id, saved.version);
-            let links = links(&design.document.0);
+            let links = links(design.document.0.as_value());
             let name = name.to_owned();
             applied.push(AppliedDesign {
                 design_id,

@@ -67,6 +67,14 @@ impl<'a> Actor<'a> {
         }
     }
 
+    /// The person's name, unless it is the operator.
+    pub fn member_name(self) -> Option<&'a str> {
+        match self {
+            Self::Member(member) => Some(&member.name),
+            Self::Operator => None,
+        }
+    }
+
     /// The name in the log.
     pub fn name(self) -> &'a str {
         match self {

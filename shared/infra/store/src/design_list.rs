@@ -154,4 +154,20 @@ impl Transaction<'_> {
             .await?,
         )
     }
+    /// A team's design of this name, locked against others who save it; `None` when there is none.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn design_find_locked(
+        &self,
+        team_id: TeamId,
+        name: &str,
+    ) -> Result<Option<StoredDesign>> {
+        let sql = "SELECT design_id, name, version, ai_draft, updated_at, document FROM designs
+             WHERE team_id = $1 AND name = $2 FOR NO KEY UPDATE";
+        match self.row(sql, &[&team_id.0, &name]).await? {
+            Some(row) => stored(Some(row)).map(Some),
+            None => Ok(None),
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! A document as people write it.
 
-use design::PrintableDesign;
+use designs::DesignDocument;
 use serde_json::Value;
 
 /// What a new design begins with.
@@ -27,15 +27,9 @@ pub(super) const BEGINNING: &str = r##"{
 ///
 /// # Errors
 /// A sentence for people: where it is no JSON, or which item on which surface cannot print, and why.
-pub(super) fn read(text: &str) -> Result<Value, String> {
+pub(super) fn read(text: &str) -> Result<DesignDocument, String> {
     let document: Value = serde_json::from_str(text).map_err(|error| not_json(&error))?;
-    if document.to_string().contains(r"\u0000") {
-        return Err(
-            "The document has the character U+0000 in it, which nothing can print.".to_owned(),
-        );
-    }
-    PrintableDesign::parse(&document).map_err(|problem| problem.to_string())?;
-    Ok(document)
+    DesignDocument::new(document).map_err(|problem| problem.to_string())
 }
 
 fn not_json(error: &serde_json::Error) -> String {
@@ -76,6 +70,6 @@ mod tests {
     #[test]
     fn the_beginning_prints_and_is_written_as_it_is_read() {
         let document = read(BEGINNING).unwrap();
-        assert_eq!(read(&written(&document)), Ok(document));
+        assert_eq!(read(&written(document.as_value())), Ok(document));
     }
 }

@@ -8,7 +8,8 @@ use axum::extract::{Path, Query, RawQuery, State};
 use axum::response::Response;
 use contract::id::DesignId;
 use contract::name::DisplayName;
-use store::{DesignSummary, DesignVersionSummary, NewDesign, StoreError, StoredDesign};
+use designs::{CreateDesignError, SaveVersionError};
+use store::{DesignSummary, DesignVersionSummary, StoredDesign};
 
 use super::DOCUMENT_BYTES;
 use super::document::{BEGINNING, read, written};
@@ -90,40 +91,29 @@ pub(super) async fn create(
             }));
         }
     };
-    let (name, text) = (form.text("name")?.trim(), chosen(&form)?);
-    let document = read(text);
-    let mut name_problem = DisplayName::from_str(name)
-        .err()
-        .map(|why| format!("The name {why}."));
-    if let (Ok(document), None) = (&document, &name_problem) {
-        let now = console.process.clock.now();
-        let mut connection = console.process.store.connection().await?;
-        let transaction = connection.begin().await?;
-        match transaction.design_by_name(person.0.team_id, name).await {
-            Err(StoreError::NotFound(_)) => {
-                let new = NewDesign {
-                    name,
-                    document,
-                    is_ai_draft: false,
-                    saved_by: Some(&person.0.name),
-                };
-                let saved = transaction.design_save(person.0.team_id, &new, now).await?;
-                transaction
-                    .activity_add(&person.0, "design.created", name, now)
-                    .await?;
-                transaction.commit().await?;
-                return Ok(done(
-                    &super::address(saved.design_id),
-                    ActionNotice::DesignSaved,
-                ));
+    let (typed, text) = (form.text("name")?.trim(), chosen(&form)?);
+    let (name, document) = (DisplayName::from_str(typed), read(text));
+    let name_problem = match (&name, &document) {
+        (Err(why), _) => Some(format!("The name {why}.")),
+        (Ok(_), Err(_)) => None,
+        (Ok(name), Ok(document)) => {
+            let (store, now) = (&console.process.store, console.process.clock.now());
+            let new = (name, document);
+            match designs::create(store, person.0.team_id, person.actor(), new, now).await {
+                Ok(saved) => {
+                    let address = super::address(saved.design_id);
+                    return Ok(done(&address, ActionNotice::DesignSaved));
+                }
+                Err(CreateDesignError::NameTaken) => {
+                    Some("Your team has a design of this name already.".to_owned())
+                }
+                Err(CreateDesignError::Store(error)) => return Err(error.into()),
             }
-            Err(error) => return Err(error.into()),
-            Ok(_) => name_problem = Some("Your team has a design of this name already.".to_owned()),
         }
-    }
+    };
     Ok(refused(&NewDesignPage {
         frame: PageFrame::new(&person, "/designs"),
-        name: name.to_owned(),
+        name: typed.to_owned(),
         name_problem,
         document: text.to_owned(),
         document_problem: document.err(),
@@ -241,57 +231,37 @@ pub(super) async fn save(
             .await;
         }
     };
-    let (team_id, now) = (person.0.team_id, console.process.clock.now());
+    let (store, team_id) = (&console.process.store, person.0.team_id);
     let text = chosen(&form)?;
-    let begun_with: Option<i32> = form.text("version")?.parse().ok();
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    let stored = transaction.design_get_locked(team_id, design_id).await?;
-    // Compared before all else: the page of a mistake goes on from the version that stands.
-    let document = if begun_with == Some(stored.summary.version) {
-        read(text).map_err(DesignInputError::Mistake)
-    } else {
-        Err(DesignInputError::Overtaken)
-    };
-    let document = match document {
-        Ok(document) => document,
-        Err(problem) => {
-            drop(transaction);
-            drop(connection);
-            let (frame, typed) = (
-                PageFrame::new(&person, "/designs"),
-                RejectedDesignInput {
-                    document: text.to_owned(),
-                    problem,
-                },
-            );
-            return design_page(
-                &console,
-                &person,
-                frame,
-                stored,
-                ProofQuery::default(),
-                Some(typed),
-            )
-            .await;
+    // A form without a version is from no page of ours: no version stands that it was begun with.
+    let begun_with: i32 = form.text("version")?.parse().unwrap_or_default();
+    let (stored, problem) = match read(text) {
+        Ok(document) => {
+            let (begun, now) = ((design_id, begun_with), console.process.clock.now());
+            let saved =
+                designs::save_version(store, team_id, person.actor(), begun, &document, now);
+            match saved.await {
+                Ok(_) => {
+                    return Ok(done(&super::address(design_id), ActionNotice::DesignSaved));
+                }
+                Err(SaveVersionError::Overtaken(stored)) => (*stored, DesignInputError::Overtaken),
+                Err(SaveVersionError::Store(error)) => return Err(error.into()),
+            }
+        }
+        Err(mistake) => {
+            let stored = store.design_get(team_id, design_id).await?;
+            // The page of a mistake goes on from the version that stands: who was overtaken is told that first.
+            let problem = if stored.summary.version == begun_with {
+                DesignInputError::Mistake(mistake)
+            } else {
+                DesignInputError::Overtaken
+            };
+            (stored, problem)
         }
     };
-    let name = stored.summary.name.as_str();
-    let new = NewDesign {
-        name,
-        document: &document,
-        is_ai_draft: false,
-        saved_by: Some(&person.0.name),
-    };
-    let saved = transaction.design_save(team_id, &new, now).await?;
-    transaction
-        .activity_add(
-            &person.0,
-            "design.saved",
-            &format!("{name}, version {}", saved.version),
-            now,
-        )
-        .await?;
-    transaction.commit().await?;
-    Ok(done(&super::address(design_id), ActionNotice::DesignSaved))
+    let frame = PageFrame::new(&person, "/designs");
+    let document = text.to_owned();
+    let typed = RejectedDesignInput { document, problem };
+    let asked = ProofQuery::default();
+    design_page(&console, &person, frame, stored, asked, Some(typed)).await
 }

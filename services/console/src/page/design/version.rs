@@ -5,10 +5,11 @@ use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, RawQuery, State};
 use axum::response::Response;
 use contract::id::DesignId;
+use designs::RestoreDesignError;
 use serde::Deserialize;
-use store::{DesignSummary, DesignVersionSummary, NewDesign};
+use store::{DesignSummary, DesignVersionSummary};
 
-use super::document::{read, written};
+use super::document::written;
 use super::proof::{ProofQuery, ProofView};
 use crate::ConsoleState;
 use crate::access::CurrentMember;
@@ -104,33 +105,16 @@ pub(super) async fn restore(
     path: Result<Path<(DesignId, i32)>, PathRejection>,
 ) -> Result<Response, PageError> {
     let Path((design_id, number)) = path?;
-    let (team_id, now) = (person.0.team_id, console.process.clock.now());
-    let document = console
-        .process
-        .store
-        .design_version_document(team_id, design_id, number)
-        .await?;
-    // What could print when it was saved may meet a rule that came since.
-    read(&written(&document))
-        .map_err(|problem| PageError::Invalid(format!("Not done. {problem}")))?;
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    let stored = transaction.design_get_locked(team_id, design_id).await?;
-    let name = stored.summary.name.as_str();
-    let new = NewDesign {
-        name,
-        document: &document,
-        is_ai_draft: false,
-        saved_by: Some(&person.0.name),
-    };
-    let saved = transaction.design_save(team_id, &new, now).await?;
-    let subject = format!("{name}, version {} as version {number}", saved.version);
-    transaction
-        .activity_add(&person.0, "design.restored", &subject, now)
-        .await?;
-    transaction.commit().await?;
-    Ok(done(
-        &super::address(design_id),
-        ActionNotice::DesignRestored,
-    ))
+    let (store, now) = (&console.process.store, console.process.clock.now());
+    let version = (design_id, number);
+    match designs::restore_version(store, person.0.team_id, person.actor(), version, now).await {
+        Ok(_) => Ok(done(
+            &super::address(design_id),
+            ActionNotice::DesignRestored,
+        )),
+        Err(RestoreDesignError::Unprintable(problem)) => {
+            Err(PageError::Invalid(format!("Not done. {problem}")))
+        }
+        Err(RestoreDesignError::Store(error)) => Err(error.into()),
+    }
 }

@@ -1,0 +1,200 @@
+//! Changes of designs.
+
+use chrono::{DateTime, Utc};
+use contract::id::{DesignId, TeamId};
+use contract::name::DisplayName;
+use store::{Actor, NewDesign, SavedDesign, Store, StoreError, StoredDesign, Transaction};
+
+use crate::document::{DesignDocument, UnprintableDocument};
+
+/// Why a design was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum CreateDesignError {
+    /// The team has a design of this name.
+    #[error("the team has a design of this name")]
+    NameTaken,
+    /// The database could not be asked.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why no version was saved.
+#[derive(Debug, thiserror::Error)]
+pub enum SaveVersionError {
+    /// Another version stands than the one that the caller began with: this one.
+    #[error("the design was saved meanwhile")]
+    Overtaken(Box<StoredDesign>),
+    /// The team has no such design, or the database could not be asked.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a version was not gone back to.
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreDesignError {
+    /// What could print when it was saved meets a rule that came since.
+    #[error(transparent)]
+    Unprintable(#[from] UnprintableDocument),
+    /// The team has no such design or version, or the database could not be asked.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A design as a file has it.
+#[derive(Debug, Clone, Copy)]
+pub struct DesignContent<'a> {
+    /// Its name, by which the team's design is found.
+    pub name: &'a str,
+    /// What it prints.
+    pub document: &'a DesignDocument,
+    /// Whether a language model made it and no person has saved it yet.
+    pub is_ai_draft: bool,
+}
+
+/// Makes a design.
+///
+/// # Errors
+/// [`CreateDesignError`] when the team has one of this name.
+pub async fn create(
+    store: &Store,
+    team_id: TeamId,
+    actor: Actor<'_>,
+    (name, document): (&DisplayName, &DesignDocument),
+    now: DateTime<Utc>,
+) -> Result<SavedDesign, CreateDesignError> {
+    let name = name.as_str();
+    let mut connection = store.connection().await?;
+    let transaction = connection.begin().await?;
+    match transaction.design_by_name(team_id, name).await {
+        Err(StoreError::NotFound(_)) => {}
+        Err(error) => return Err(error.into()),
+        Ok(_) => return Err(CreateDesignError::NameTaken),
+    }
+    let new = saved_by(actor, name, document);
+    let saved = transaction.design_save(team_id, &new, now).await?;
+    transaction
+        .activity_record(team_id, actor, "design.created", name, now)
+        .await?;
+    transaction.commit().await?;
+    Ok(saved)
+}
+
+/// Saves another version of a design that was begun with the version `begun_with`. A document that is no different makes no new
+/// version.
+///
+/// # Errors
+/// [`SaveVersionError`]; nothing is changed then.
+pub async fn save_version(
+    store: &Store,
+    team_id: TeamId,
+    actor: Actor<'_>,
+    (design_id, begun_with): (DesignId, i32),
+    document: &DesignDocument,
+    now: DateTime<Utc>,
+) -> Result<SavedDesign, SaveVersionError> {
+    let mut connection = store.connection().await?;
+    let transaction = connection.begin().await?;
+    let standing = transaction.design_get_locked(team_id, design_id).await?;
+    if standing.summary.version != begun_with {
+        return Err(SaveVersionError::Overtaken(Box::new(standing)));
+    }
+    let name = standing.summary.name.as_str();
+    let new = saved_by(actor, name, document);
+    let saved = transaction.design_save(team_id, &new, now).await?;
+    record_version(&transaction, team_id, actor, (name, saved.version), now).await?;
+    transaction.commit().await?;
+    Ok(saved)
+}
+
+/// Goes back to a version of a design, by a new one with its document.
+///
+/// # Errors
+/// [`RestoreDesignError`]; nothing is changed then.
+pub async fn restore_version(
+    store: &Store,
+    team_id: TeamId,
+    actor: Actor<'_>,
+    (design_id, version): (DesignId, i32),
+    now: DateTime<Utc>,
+) -> Result<SavedDesign, RestoreDesignError> {
+    let document = store
+        .design_version_document(team_id, design_id, version)
+        .await?;
+    let document = DesignDocument::new(document)?;
+    let mut connection = store.connection().await?;
+    let transaction = connection.begin().await?;
+    let standing = transaction.design_get_locked(team_id, design_id).await?;
+    let name = standing.summary.name.as_str();
+    let new = saved_by(actor, name, &document);
+    let saved = transaction.design_save(team_id, &new, now).await?;
+    let subject = format!("{name}, version {} as version {version}", saved.version);
+    transaction
+        .activity_record(team_id, actor, "design.restored", &subject, now)
+        .await?;
+    transaction.commit().await?;
+    Ok(saved)
+}
+
+/// Makes a design or gives the team's one of this name this content, with an entry in the log unless it has it already.
+///
+/// # Errors
+/// [`StoreError`] when the database cannot be asked.
+pub async fn save(
+    transaction: &Transaction<'_>,
+    team_id: TeamId,
+    actor: Actor<'_>,
+    wanted: DesignContent<'_>,
+    now: DateTime<Utc>,
+) -> store::Result<SavedDesign> {
+    let DesignContent {
+        name,
+        document,
+        is_ai_draft,
+    } = wanted;
+    let standing = transaction.design_find_locked(team_id, name).await?;
+    let is_standing = |standing: &StoredDesign| {
+        standing.document == *document.as_value() && standing.summary.is_ai_draft == is_ai_draft
+    };
+    if let Some(StoredDesign { summary, .. }) = standing.as_ref().filter(|one| is_standing(one)) {
+        return Ok(SavedDesign {
+            design_id: summary.design_id,
+            version: summary.version,
+        });
+    }
+    let new = NewDesign {
+        is_ai_draft,
+        ..saved_by(actor, name, document)
+    };
+    let saved = transaction.design_save(team_id, &new, now).await?;
+    if standing.is_some() {
+        record_version(transaction, team_id, actor, (name, saved.version), now).await?;
+    } else {
+        transaction
+            .activity_record(team_id, actor, "design.created", name, now)
+            .await?;
+    }
+    Ok(saved)
+}
+
+/// A document that a person saves with their name, and the operator without one.
+fn saved_by<'a>(actor: Actor<'a>, name: &'a str, document: &'a DesignDocument) -> NewDesign<'a> {
+    NewDesign {
+        name,
+        document: document.as_value(),
+        is_ai_draft: false,
+        saved_by: actor.member_name(),
+    }
+}
+
+async fn record_version(
+    transaction: &Transaction<'_>,
+    team_id: TeamId,
+    actor: Actor<'_>,
+    (name, version): (&str, i32),
+    now: DateTime<Utc>,
+) -> store::Result<()> {
+    let subject = format!("{name}, version {version}");
+    transaction
+        .activity_record(team_id, actor, "design.saved", &subject, now)
+        .await
+}

@@ -1,0 +1,16 @@
+//! Designs: made, saved, gone back to. Each function is one use case: one transaction, with its entry in the team's activity log,
+//! whoever calls it.
+//!
+//! In reading order: [`DesignDocument`], which all of them save; [`create`], [`save_version`] and [`restore_version`], by which
+//! people work on a design; and [`save`], by which a file sets one within its own transaction.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
+
+mod change;
+mod document;
+
+pub use change::{
+    CreateDesignError, DesignContent, RestoreDesignError, SaveVersionError, create,
+    restore_version, save, save_version,
+};
+pub use document::{DesignDocument, UnprintableDocument};

@@ -206,3 +206,46 @@ async fn a_file_is_in_the_log_with_what_it_changes_of_integrations_and_no_more()
         ])
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_is_in_the_log_with_what_it_changes_of_designs_and_columns_and_no_more() {
+    let stack = TestStack::start().await;
+    let kinds = ["design", "column", "formula"];
+    let before = entries(&stack, &kinds).await;
+    let file = |background: &str, formula: &str, column_type: &str| {
+        let document = json!({
+            "product": "postcard_4x6",
+            "front": {"background": background},
+            "back": {},
+        });
+        json!({"teams": [{
+            "name": "Test",
+            "columns": [
+                {"name": "Visits", "type": column_type},
+                {"name": "Greeting", "formula": formula},
+            ],
+            "designs": [{"name": "Spring", "document": document}],
+        }]})
+    };
+    for _ in 0..2 {
+        stack
+            .apply(file("#ffffff", "PROPER(first_name)", "text"))
+            .await;
+    }
+    for _ in 0..2 {
+        stack
+            .apply(file("#eeeeee", "UPPER(first_name)", "number"))
+            .await;
+    }
+    assert_eq!(
+        added_to(&before, &stack, &kinds).await,
+        by_operator(&[
+            ("column.created", "Visits"),
+            ("formula.saved", "Greeting"),
+            ("design.created", "Spring"),
+            ("column.changed", "Visits"),
+            ("formula.saved", "Greeting"),
+            ("design.saved", "Spring, version 2"),
+        ])
+    );
+}

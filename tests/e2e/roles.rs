@@ -55,6 +55,9 @@ const REFUSED: [(&str, &[&str]); 5] = [
             "DELETE FROM ledger_entries",
             "DELETE FROM charges",
             "DELETE FROM do_not_mail",
+            "SELECT subject FROM activities",
+            "UPDATE activities SET user_name = ''",
+            "DELETE FROM activities",
         ],
     ),
     (

@@ -60,7 +60,13 @@ where
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
     transaction
-        .activity_add(&person.0, action, subject, console.process.clock.now())
+        .activity_record(
+            person.0.team_id,
+            person.actor(),
+            action,
+            subject,
+            console.process.clock.now(),
+        )
         .await?;
     transaction.commit().await?;
     Ok(file(file_name, headings, start, read))

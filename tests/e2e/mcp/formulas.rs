@@ -66,6 +66,31 @@ async fn list_columns_shows_every_column_with_its_type_page_by_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_formula_that_is_saved_with_a_key_is_in_the_team_s_activity_log_once() {
+    let stack = TestStack::start().await;
+    let server = Mcp::formulas_ready(&stack).await;
+    for _ in 0..2 {
+        save(&server, "Greeting", GREETING).await.unwrap();
+    }
+    let sql = "SELECT user_name, action, subject FROM activities WHERE action LIKE 'formula.%'";
+    let rows = stack.sql.query(sql, &[]).await.unwrap();
+    let entries: Vec<[String; 3]> = rows
+        .iter()
+        .map(|row| [0, 1, 2].map(|at| row.get(at)))
+        .collect();
+    let key = "SELECT name FROM api_keys WHERE kind = 'full_access'";
+    let key: String = stack.sql.query_one(key, &[]).await.unwrap().get(0);
+    assert_eq!(
+        entries,
+        [[
+            format!("API key {key}"),
+            "formula.saved".to_owned(),
+            "Greeting".to_owned()
+        ]]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn list_functions_shows_each_with_an_example_that_gives_its_result() {
     let stack = TestStack::start().await;
     let server = Mcp::formulas_ready(&stack).await;

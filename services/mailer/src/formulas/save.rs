@@ -3,7 +3,7 @@
 use columns::{FormulaToSave, SaveColumnError, checked_name, failed};
 use contract::mcp::{FormulaError, SaveAnswer, SaveArguments};
 use runtime::fail_point;
-use store::{FormulaChangeAuthor, retry};
+use store::{Actor, retry};
 
 use super::FormulaCall;
 
@@ -13,10 +13,8 @@ pub(super) async fn save(
     arguments: SaveArguments,
 ) -> Result<SaveAnswer, FormulaError> {
     let (name, formula) = (checked_name(&arguments.name)?, arguments.formula.trim());
-    let by = FormulaChangeAuthor::Key(call.key_id);
     let save = FormulaToSave {
         request_id: call.request_id,
-        by,
         name,
         formula,
     };
@@ -37,7 +35,12 @@ async fn attempt(
     let asker = call.asker;
     let mut connection = asker.store.connection().await?;
     let transaction = connection.begin().await?;
-    let answer = columns::save(&transaction, asker.team_id, save, asker.now).await?;
+    let name = transaction.key_name(call.key_id).await?;
+    let actor = Actor::KeyHolder {
+        key_id: call.key_id,
+        name: &name,
+    };
+    let answer = columns::save(&transaction, asker.team_id, actor, save, asker.now).await?;
     fail_point::pass("formula.saved");
     transaction.commit().await?;
     fail_point::pass("formula.committed");

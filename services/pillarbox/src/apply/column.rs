@@ -9,7 +9,7 @@ use contract::id::TeamId;
 use design::TextTemplate;
 use formula::CheckedColumn;
 use formula::limits::MAX_FORMULA_COLUMNS;
-use store::{ColumnKind, ColumnSource, Transaction};
+use store::{Actor, ColumnKind, ColumnSource, Transaction};
 
 use super::check::items;
 use super::error::{ApplyError, WithPlace};
@@ -31,6 +31,10 @@ pub(super) async fn save_columns(
 ) -> Result<Vec<String>> {
     let stored = transaction.column_list_locked(team_id).await.at(place)?;
     let wanted: Vec<store::TeamColumn> = columns.iter().map(wanted).collect();
+    let standing: HashMap<String, store::TeamColumn> = stored
+        .iter()
+        .map(|column| (column.name_key.clone(), column.clone()))
+        .collect();
     let before: HashMap<String, ColumnType> = stored
         .iter()
         .map(|column| (column.name_key.clone(), column.column_type))
@@ -60,8 +64,8 @@ pub(super) async fn save_columns(
             (column.column_type, column.formula_uses) = (found.column_type, found.uses.clone());
         }
         refuse_filtered(&format!("{place}.type"), &column)?;
-        transaction
-            .column_save(team_id, &column, now)
+        let change = (standing.get(&column.name_key), &column);
+        columns::declare(transaction, team_id, Actor::Operator, change, now)
             .await
             .at(&place)?;
     }

@@ -1,12 +1,15 @@
-//! A column that senders fill is made by the team itself.
+//! Columns that a team makes and changes itself.
 
 use audience::{BuiltInColumn, ColumnType, fold_name};
 use chrono::{DateTime, Utc};
 use contract::id::TeamId;
 use contract::mcp::FormulaError;
-use store::{ColumnKind, ColumnSource, TeamColumn, Transaction};
+use store::{Actor, ColumnKind, ColumnSource, Store, TeamColumn, Transaction};
 
-use crate::save::{SaveColumnError, checked_name};
+use crate::save::{FORMULA_SAVED, SaveColumnError, checked_name};
+
+/// The action in the log.
+const COLUMN_CREATED: &str = "column.created";
 
 /// Columns of a team that the team itself made.
 const OWN_COLUMNS: usize = 500;
@@ -19,13 +22,15 @@ const REFERENCE: &str = "reference";
 /// # Errors
 /// [`SaveColumnError`] with a sentence when the name cannot be used, when it stands already, or when the team has too many.
 pub async fn create(
-    transaction: &Transaction<'_>,
+    store: &Store,
     team_id: TeamId,
-    name: &str,
-    column_type: ColumnType,
+    actor: Actor<'_>,
+    (name, column_type): (&str, ColumnType),
     now: DateTime<Utc>,
 ) -> Result<String, SaveColumnError> {
     let name = checked_name(name)?;
+    let mut connection = store.connection().await?;
+    let transaction = connection.begin().await?;
     let stored = transaction.column_list_locked(team_id).await?;
     if let Some(why) = refusal(name, &stored) {
         return Err(FormulaError::InvalidRequest(why).into());
@@ -34,7 +39,67 @@ pub async fn create(
     transaction
         .column_create(team_id, std::slice::from_ref(&column), now)
         .await?;
+    transaction
+        .activity_record(team_id, actor, COLUMN_CREATED, &column.name, now)
+        .await?;
+    transaction.commit().await?;
     Ok(column.name)
+}
+
+/// Locks the type of a column that senders fill, or unlocks it: a locked one keeps its type whatever an integration declares.
+///
+/// # Errors
+/// [`store::StoreError::NotFound`] when the team has no such column.
+pub async fn set_lock(
+    store: &Store,
+    team_id: TeamId,
+    actor: Actor<'_>,
+    (name_key, is_locked): (&str, bool),
+    now: DateTime<Utc>,
+) -> store::Result<()> {
+    let mut connection = store.connection().await?;
+    let transaction = connection.begin().await?;
+    let name = transaction
+        .column_lock(team_id, name_key, is_locked)
+        .await?;
+    let action = if is_locked {
+        "column.locked"
+    } else {
+        "column.unlocked"
+    };
+    transaction
+        .activity_record(team_id, actor, action, &name, now)
+        .await?;
+    transaction.commit().await
+}
+
+/// Makes a column or gives the one that stands in its place this type and content, within the caller's transaction, with an entry in
+/// the log unless it is so already. The caller has checked that it fits the team's columns, which are locked.
+///
+/// # Errors
+/// [`store::StoreError`] when the database cannot be asked.
+pub async fn declare(
+    transaction: &Transaction<'_>,
+    team_id: TeamId,
+    actor: Actor<'_>,
+    (standing, wanted): (Option<&TeamColumn>, &TeamColumn),
+    now: DateTime<Utc>,
+) -> store::Result<()> {
+    if standing == Some(wanted) {
+        return Ok(());
+    }
+    let formula = standing.and_then(|standing| standing.formula.as_ref());
+    let action = if wanted.formula.is_some() && formula != wanted.formula.as_ref() {
+        FORMULA_SAVED
+    } else if standing.is_some() {
+        "column.changed"
+    } else {
+        COLUMN_CREATED
+    };
+    transaction.column_save(team_id, wanted, now).await?;
+    transaction
+        .activity_record(team_id, actor, action, &wanted.name, now)
+        .await
 }
 
 fn refusal(name: &str, stored: &[TeamColumn]) -> Option<String> {

@@ -2,7 +2,8 @@
 //! one means to all that uses it. The Formula MCP server and the console are two ways to the same functions.
 //!
 //! In reading order: [`RecipientProfile`] (what cards and conditions see), [`ColumnCatalog`] (the team's columns as formulas see
-//! them), [`preview`], [`save`], and what [uses](filtering_campaigns) a column.
+//! them), [`preview`], the changes ([`create`], [`set_lock`], [`save`], and [`declare`] for files), each with its entry in the team's
+//! activity log, and what [uses](filtering_campaigns) a column.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
@@ -18,7 +19,7 @@ mod uses;
 
 pub use book::{ColumnCatalog, FittedFormula, NamedColumn, source};
 pub use computed::{ComputedRecipient, FormulaColumns, definitions, offered, prompts, today};
-pub use create::create;
+pub use create::{create, declare, set_lock};
 pub use mask::PeopleMasking;
 pub use preview::preview;
 pub use profile::RecipientProfile;

@@ -5,10 +5,13 @@ use chrono::{DateTime, Utc};
 use contract::id::{RequestId, TeamId};
 use contract::mcp::{FormulaError, SaveAnswer, SaveOutcome};
 use formula::name_problem;
-use store::{FormulaChangeAuthor, NewFormulaChange, StoreError, TeamColumn, Transaction};
+use store::{Actor, FormulaChangeAuthor, NewFormulaChange, StoreError, TeamColumn, Transaction};
 
 use crate::book::{ColumnCatalog, FittedFormula, NamedColumn, source};
 use crate::uses::filtering_campaigns;
+
+/// The action in the log.
+pub(crate) const FORMULA_SAVED: &str = "formula.saved";
 
 /// Why a save was not made.
 #[derive(Debug)]
@@ -36,8 +39,6 @@ impl From<FormulaError> for SaveColumnError {
 pub struct FormulaToSave<'a> {
     /// Names the request: delivered again, it finds its change.
     pub request_id: RequestId,
-    /// Who asks.
-    pub by: FormulaChangeAuthor<'a>,
     /// The column's name, as [`checked_name`] gives it.
     pub name: &'a str,
     /// The source, trimmed.
@@ -56,20 +57,20 @@ pub fn checked_name(name: &str) -> Result<&str, FormulaError> {
     }
 }
 
-/// Makes a formula column or changes one, in this transaction. A request that comes again finds its change and gets the
-/// same answer.
+/// Makes a formula column or changes one, within the caller's transaction, with an entry in the team's activity log. A request that
+/// comes again finds its change and gets the same answer; it adds no entry, and neither does a formula that stands already.
 ///
 /// # Errors
 /// [`SaveColumnError`]: `not_a_formula_column`, `too_many_formulas`, `invalid_formula`, `type_in_use`, or the database's.
 pub async fn save(
     transaction: &Transaction<'_>,
     team_id: TeamId,
+    actor: Actor<'_>,
     save: FormulaToSave<'_>,
     now: DateTime<Utc>,
 ) -> Result<SaveAnswer, SaveColumnError> {
     let FormulaToSave {
         request_id,
-        by,
         name,
         formula,
     } = save;
@@ -103,6 +104,11 @@ pub async fn save(
     }
     let previous_formula = existing.and_then(source);
     let name_key = &columns[0].name_key;
+    let actor_name = actor.name();
+    let by = match actor {
+        Actor::KeyHolder { key_id, .. } => FormulaChangeAuthor::Key(key_id),
+        Actor::Member(_) | Actor::Operator => FormulaChangeAuthor::Person(&actor_name),
+    };
     let change = NewFormulaChange {
         request_id,
         name_key,
@@ -111,6 +117,10 @@ pub async fn save(
         previous_formula,
     };
     transaction.formula_change_add(team_id, change, now).await?;
+    let column = &columns[0].name;
+    transaction
+        .activity_record(team_id, actor, FORMULA_SAVED, column, now)
+        .await?;
     Ok(SaveAnswer {
         name: columns[0].name.clone(),
         outcome: outcome(previous_formula),

@@ -1,7 +1,9 @@
 //! Who did what: the audit log of a team.
 
+use std::borrow::Cow;
+
 use chrono::{DateTime, Utc};
-use contract::id::{ActivityId, MemberId, TeamId};
+use contract::id::{ActivityId, ApiKeyId, MemberId, TeamId};
 use uuid::Uuid;
 
 use crate::error::Result;
@@ -37,6 +39,13 @@ pub enum Actor<'a> {
     },
     /// Whoever runs the installation, at the command line.
     Operator,
+    /// Whoever calls with one of the team's API keys, such as an agent.
+    KeyHolder {
+        /// The key.
+        key_id: ApiKeyId,
+        /// Its name.
+        name: &'a str,
+    },
 }
 
 /// Characters of what stood before, and of what stands now, in the log.
@@ -58,29 +67,31 @@ fn cut(text: &str) -> String {
 const OPERATOR: &str = "Operator";
 
 impl<'a> Actor<'a> {
-    /// The person, unless it is the operator.
+    /// The person, unless it is somebody else.
     pub fn member_id(self) -> Option<MemberId> {
         match self {
             Self::Member(member) => Some(member.user_id),
             Self::SignedOut { user_id, .. } => Some(user_id),
-            Self::Operator => None,
+            Self::Operator | Self::KeyHolder { .. } => None,
         }
     }
 
-    /// The person's name, unless it is the operator.
+    /// The person's name, unless it is somebody else.
     pub fn member_name(self) -> Option<&'a str> {
         match self {
             Self::Member(member) => Some(&member.name),
-            Self::Operator => None,
+            Self::SignedOut { name, .. } => Some(name),
+            Self::Operator | Self::KeyHolder { .. } => None,
         }
     }
 
     /// The name in the log.
-    pub fn name(self) -> &'a str {
+    pub fn name(self) -> Cow<'a, str> {
         match self {
-            Self::Member(member) => &member.name,
-            Self::SignedOut { name, .. } => name,
-            Self::Operator => OPERATOR,
+            Self::Member(member) => Cow::Borrowed(&member.name),
+            Self::SignedOut { name, .. } => Cow::Borrowed(name),
+            Self::Operator => Cow::Borrowed(OPERATOR),
+            Self::KeyHolder { name, .. } => Cow::Owned(format!("API key {name}")),
         }
     }
 }

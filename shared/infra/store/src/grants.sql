@@ -108,6 +108,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON jobs TO pillarbox_mailer;
 -- Columns, formulas, and values that a language model writes.
 GRANT SELECT, INSERT, UPDATE ON address_columns TO pillarbox_mailer;
 GRANT SELECT, INSERT, DELETE ON formula_changes TO pillarbox_mailer;
+GRANT INSERT ON activities TO pillarbox_mailer; -- what agents do with a key
 GRANT SELECT (key_id, name) ON api_keys TO pillarbox_mailer;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ai_cells, ai_answers, ai_spending TO pillarbox_mailer;
 -- Formulas are tried with the contacts of integrations too.

@@ -176,6 +176,17 @@ impl Transaction<'_> {
         Ok(row.map(|row| ApiKeyId(row.get(0))))
     }
 
+    /// The name of a key.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when there is no such key.
+    pub async fn key_name(&self, key_id: ApiKeyId) -> Result<String> {
+        let sql = "SELECT name FROM api_keys WHERE key_id = $1";
+        let row = self.row(sql, &[&key_id.0]).await?;
+        row.map(|row| row.get(0))
+            .ok_or_else(|| StoreError::NotFound(format!("the key {key_id}")))
+    }
+
     /// Revokes a team's key; from the next request on it opens nothing. A revoked one stays as it is.
     ///
     /// # Errors

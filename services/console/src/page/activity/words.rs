@@ -9,6 +9,7 @@ pub(super) fn action(action: &str) -> &str {
         "design.saved" => "Saved a design",
         "design.restored" => "Went back to an earlier version of a design",
         "column.created" => "Made a column",
+        "column.changed" => "Changed a column",
         "column.locked" => "Locked a column's type",
         "column.unlocked" => "Unlocked a column's type",
         "formula.saved" => "Saved a formula",

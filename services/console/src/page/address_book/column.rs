@@ -175,21 +175,12 @@ pub(super) async fn create(
         )
         .await;
     }
-    let (team_id, now) = (person.0.team_id, console.process.clock.now());
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    match columns::create(&transaction, team_id, &name, column_type, now).await {
-        Ok(name) => {
-            transaction
-                .activity_add(&person.0, "column.created", &name, now)
-                .await?;
-            transaction.commit().await?;
-            Ok(done(ADDRESS, ActionNotice::ColumnSaved))
-        }
+    let (store, now) = (&console.process.store, console.process.clock.now());
+    let new = (name.as_str(), column_type);
+    match columns::create(store, person.0.team_id, person.actor(), new, now).await {
+        Ok(_) => Ok(done(ADDRESS, ActionNotice::ColumnSaved)),
         Err(reason) => {
             let problem = Some(told(reason)?.to_string());
-            drop(transaction);
-            drop(connection);
             let frame = PageFrame::new(&person, "/address-book");
             columns_page(
                 &console,
@@ -237,20 +228,8 @@ async fn set_lock(
     column: &str,
     is_locked: bool,
 ) -> Result<(), PageError> {
-    let now = console.process.clock.now();
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    let name = transaction
-        .column_lock(person.0.team_id, column, is_locked)
-        .await?;
-    let action = if is_locked {
-        "column.locked"
-    } else {
-        "column.unlocked"
-    };
-    transaction
-        .activity_add(&person.0, action, &name, now)
-        .await?;
-    transaction.commit().await?;
+    let (store, now) = (&console.process.store, console.process.clock.now());
+    let lock = (column, is_locked);
+    columns::set_lock(store, person.0.team_id, person.actor(), lock, now).await?;
     Ok(())
 }

@@ -11,7 +11,7 @@ use columns::{ColumnsContext, FormulaToSave, SaveColumnError};
 use contract::id::RequestId;
 use contract::mcp::{FormulaError, FormulaProblem, PreviewAnswer, PreviewArguments};
 use serde::Deserialize;
-use store::{ColumnKind, FormulaChange, FormulaChangeAuthor, TeamColumn};
+use store::{ColumnKind, FormulaChange, TeamColumn};
 
 use super::column::told;
 use crate::ConsoleState;
@@ -251,7 +251,6 @@ async fn attempt(
     let transaction = connection.begin().await?;
     let save = FormulaToSave {
         request_id: RequestId::new(),
-        by: FormulaChangeAuthor::Person(&person.0.name),
         name: columns::checked_name(&written.name)?,
         formula: written.formula.trim(),
     };
@@ -259,10 +258,7 @@ async fn attempt(
     if let Some(overtaken) = overtaken(&columns, written) {
         return Ok(Some(overtaken));
     }
-    let saved = columns::save(&transaction, asker.team_id, save, asker.now).await?;
-    transaction
-        .activity_add(&person.0, "formula.saved", &saved.name, asker.now)
-        .await?;
+    columns::save(&transaction, asker.team_id, person.actor(), save, asker.now).await?;
     transaction.commit().await?;
     Ok(None)
 }

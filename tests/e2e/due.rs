@@ -227,7 +227,7 @@ async fn a_later_step_makes_the_same_checks_at_its_time() {
         .unwrap();
     let campaign = pillarbox_tests::CAMPAIGN.parse().unwrap();
     let removed = (&campaign, row.get(0));
-    campaigns::remove_address(&stack.store, team, Actor::Operator, removed, stack.now())
+    campaigns::remove_address(&stack.store, Actor::Operator, team, removed, stack.now())
         .await
         .unwrap();
     let mut changed = two_steps();

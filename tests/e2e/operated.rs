@@ -140,8 +140,8 @@ async fn a_file_that_is_refused_leaves_nothing_in_the_log() {
     let team_id = stack.store.team_by_name("Test").await.unwrap().team_id;
     let paused = campaigns::pause(
         &stack.store,
-        team_id,
         Actor::Operator,
+        team_id,
         &campaign,
         stack.now(),
     );

@@ -165,7 +165,7 @@ async fn removed_by_sender() {
         .get(0);
     let campaign = pillarbox_tests::CAMPAIGN.parse().unwrap();
     let removed = (&campaign, id);
-    campaigns::remove_address(&stack.store, team, Actor::Operator, removed, stack.now())
+    campaigns::remove_address(&stack.store, Actor::Operator, team, removed, stack.now())
         .await
         .unwrap();
     assert_eq!(

@@ -255,7 +255,7 @@ async fn create(
         }
     };
     let (store, now) = (&console.process.store, console.process.clock.now());
-    match integrations::create(store, person.0.team_id, person.actor(), &name, now).await {
+    match integrations::create(store, person.actor(), person.0.team_id, &name, now).await {
         Ok(integration_id) => Ok(Redirect::to(&format!("{PART}/{integration_id}")).into_response()),
         Err(StoreError::Limit(reason)) => {
             let problem = Some(format!("Not made: {reason}."));

@@ -182,7 +182,7 @@ async fn remove(
     let (store, now) = (&console.process.store, console.process.clock.now());
     let removed = (&campaign_id, entry_id);
     let is_new =
-        campaigns::remove_recipient(store, person.0.team_id, person.actor(), removed, now).await?;
+        campaigns::remove_recipient(store, person.actor(), person.0.team_id, removed, now).await?;
     let notice = if is_new {
         ActionNotice::RecipientRemoved
     } else {

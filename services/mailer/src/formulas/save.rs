@@ -40,7 +40,7 @@ async fn attempt(
         key_id: call.key_id,
         name: &name,
     };
-    let answer = columns::save(&transaction, asker.team_id, actor, save, asker.now).await?;
+    let answer = columns::save_within(&transaction, actor, asker.team_id, save, asker.now).await?;
     fail_point::pass("formula.saved");
     transaction.commit().await?;
     fail_point::pass("formula.committed");

@@ -65,7 +65,7 @@ pub(super) async fn save_columns(
         }
         refuse_filtered(&format!("{place}.type"), &column)?;
         let change = (standing.get(&column.name_key), &column);
-        columns::declare(transaction, team_id, Actor::Operator, change, now)
+        columns::declare_within(transaction, Actor::Operator, team_id, change, now)
             .await
             .at(&place)?;
     }

@@ -198,7 +198,8 @@ impl TeamSaver<'_> {
                 is_ai_draft: design.ai_draft,
             };
             let operator = Actor::Operator;
-            let saved = designs::save(self.transaction, self.team_id, operator, wanted, self.now);
+            let saved =
+                designs::save_within(self.transaction, operator, self.team_id, wanted, self.now);
             let saved = saved.await.at(&place)?;
             let (design_id, version) = (saved.design_id, saved.version);
             let links = links(design.document.0.as_value());
@@ -258,10 +259,10 @@ impl TeamSaver<'_> {
             conditions: campaign.conditions.as_ref(),
             steps: &steps,
         };
-        campaigns::save(
+        campaigns::save_within(
             self.transaction,
-            self.team_id,
             Actor::Operator,
+            self.team_id,
             &settings,
             self.now,
         )
@@ -338,8 +339,8 @@ impl TeamSaver<'_> {
         }
         campaigns::list_addresses_within(
             self.transaction,
-            self.team_id,
             Actor::Operator,
+            self.team_id,
             id,
             &addresses,
             self.now,
@@ -360,10 +361,10 @@ impl TeamSaver<'_> {
                 availability: integration.availability,
                 removal_guard_percent: integration.removal_guard_percent.map(i16::from),
             };
-            let saved = integrations::save(
+            let saved = integrations::save_within(
                 self.transaction,
-                self.team_id,
                 Actor::Operator,
+                self.team_id,
                 wanted,
                 self.now,
             );
@@ -387,7 +388,7 @@ impl TeamSaver<'_> {
         integration: &Integration,
         key: &IntegrationKeySpec,
     ) -> ApplyResult<AppliedKey> {
-        let provided = integrations::provide_key(
+        let provided = integrations::provide_key_within(
             self.transaction,
             Actor::Operator,
             integration,

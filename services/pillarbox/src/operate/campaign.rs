@@ -24,12 +24,12 @@ pub(crate) async fn run(
         CampaignCommand::Show { campaign_id } => show(store, &campaign_id).await,
         CampaignCommand::Pause { campaign_id } => {
             let team_id = store.campaign_team(&campaign_id).await?;
-            campaigns::pause(store, team_id, Actor::Operator, &campaign_id, now).await?;
+            campaigns::pause(store, Actor::Operator, team_id, &campaign_id, now).await?;
             changed(&campaign_id, "paused")
         }
         CampaignCommand::Activate { campaign_id } => {
             let team_id = store.campaign_team(&campaign_id).await?;
-            campaigns::activate(store, team_id, Actor::Operator, &campaign_id, now).await?;
+            campaigns::activate(store, Actor::Operator, team_id, &campaign_id, now).await?;
             changed(&campaign_id, "active")
         }
     }

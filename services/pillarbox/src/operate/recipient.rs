@@ -49,7 +49,7 @@ async fn remove(
     for address in addresses {
         let removed = (campaign_id, address.id.as_uuid());
         let removal =
-            campaigns::remove_address(store, team_id, Actor::Operator, removed, now).await?;
+            campaigns::remove_address(store, Actor::Operator, team_id, removed, now).await?;
         removals.push(RemovedAddress {
             address: address.line,
             recipients: removal.recipients,

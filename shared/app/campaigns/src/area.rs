@@ -22,8 +22,8 @@ pub enum SetAreaError {
 /// [`SetAreaError`] when it is no area, and when the team has no such campaign.
 pub async fn set_area(
     store: &Store,
-    team_id: TeamId,
     actor: Actor<'_>,
+    team_id: TeamId,
     (campaign_id, geojson): (&CampaignId, &str),
     now: DateTime<Utc>,
 ) -> Result<(), SetAreaError> {
@@ -31,7 +31,7 @@ pub async fn set_area(
     // An area of the largest size keeps a processor busy for a while.
     tokio::task::block_in_place(|| area.check())?;
     let area = Some(geojson);
-    write(store, team_id, actor, (campaign_id, area), now).await?;
+    write(store, actor, team_id, (campaign_id, area), now).await?;
     Ok(())
 }
 
@@ -41,18 +41,18 @@ pub async fn set_area(
 /// [`StoreError::NotFound`] when the team has no such campaign.
 pub async fn remove_area(
     store: &Store,
-    team_id: TeamId,
     actor: Actor<'_>,
+    team_id: TeamId,
     campaign_id: &CampaignId,
     now: DateTime<Utc>,
 ) -> store::Result<()> {
-    write(store, team_id, actor, (campaign_id, None), now).await
+    write(store, actor, team_id, (campaign_id, None), now).await
 }
 
 async fn write(
     store: &Store,
-    team_id: TeamId,
     actor: Actor<'_>,
+    team_id: TeamId,
     (campaign_id, area): (&CampaignId, Option<&str>),
     now: DateTime<Utc>,
 ) -> store::Result<()> {

@@ -68,8 +68,8 @@ pub fn check_conditions(
 /// [`SetConditionsError`]; nothing is changed then.
 pub async fn set_conditions(
     store: &Store,
-    team_id: TeamId,
     actor: Actor<'_>,
+    team_id: TeamId,
     campaign_id: &CampaignId,
     is_as_seen: impl FnOnce(&Option<Value>) -> bool,
     write: impl FnOnce(&[TeamColumn]) -> Option<Value>,

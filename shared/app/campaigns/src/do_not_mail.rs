@@ -15,8 +15,8 @@ const PORTION: usize = 5_000;
 /// [`StoreError::NotFound`] when the team has no such campaign.
 pub async fn list_addresses(
     store: &Store,
-    team_id: TeamId,
     actor: Actor<'_>,
+    team_id: TeamId,
     campaign_id: &CampaignId,
     addresses: &[AddressListEntry],
     now: DateTime<Utc>,
@@ -24,7 +24,7 @@ pub async fn list_addresses(
     let mut connection = store.connection().await?;
     let transaction = connection.begin().await?;
     let added =
-        list_addresses_within(&transaction, team_id, actor, campaign_id, addresses, now).await?;
+        list_addresses_within(&transaction, actor, team_id, campaign_id, addresses, now).await?;
     transaction.commit().await?;
     Ok(added)
 }
@@ -35,8 +35,8 @@ pub async fn list_addresses(
 /// [`StoreError::NotFound`] when the team has no such campaign.
 pub async fn list_addresses_within(
     transaction: &Transaction<'_>,
-    team_id: TeamId,
     actor: Actor<'_>,
+    team_id: TeamId,
     campaign_id: &CampaignId,
     addresses: &[AddressListEntry],
     now: DateTime<Utc>,
@@ -68,8 +68,8 @@ pub async fn list_addresses_within(
 /// [`StoreError::NotFound`] when the team has no such campaign.
 pub async fn unlist_address(
     store: &Store,
-    team_id: TeamId,
     actor: Actor<'_>,
+    team_id: TeamId,
     (campaign_id, address_id): (&CampaignId, Uuid),
     now: DateTime<Utc>,
 ) -> Result<bool> {

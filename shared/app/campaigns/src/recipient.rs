@@ -11,8 +11,8 @@ use uuid::Uuid;
 /// [`store::StoreError::NotFound`] when the team has no such campaign, or the campaign no such recipient.
 pub async fn remove_recipient(
     store: &Store,
-    team_id: TeamId,
     actor: Actor<'_>,
+    team_id: TeamId,
     (campaign_id, entry_id): (&CampaignId, Uuid),
     now: DateTime<Utc>,
 ) -> Result<bool> {
@@ -24,7 +24,7 @@ pub async fn remove_recipient(
     else {
         return Ok(false);
     };
-    record(&transaction, team_id, actor, (campaign_id, &address), now).await?;
+    record(&transaction, actor, team_id, (campaign_id, &address), now).await?;
     transaction.commit().await?;
     Ok(true)
 }
@@ -35,8 +35,8 @@ pub async fn remove_recipient(
 /// [`store::StoreError::NotFound`] when the team has no such campaign.
 pub async fn remove_address(
     store: &Store,
-    team_id: TeamId,
     actor: Actor<'_>,
+    team_id: TeamId,
     (campaign_id, address_id): (&CampaignId, Uuid),
     now: DateTime<Utc>,
 ) -> Result<AddressRemoval> {
@@ -50,7 +50,7 @@ pub async fn remove_address(
         .as_ref()
         .filter(|_| removal.newly_removed > 0)
     {
-        record(&transaction, team_id, actor, (campaign_id, address), now).await?;
+        record(&transaction, actor, team_id, (campaign_id, address), now).await?;
         transaction.commit().await?;
     }
     Ok(removal)
@@ -58,8 +58,8 @@ pub async fn remove_address(
 
 async fn record(
     transaction: &Transaction<'_>,
-    team_id: TeamId,
     actor: Actor<'_>,
+    team_id: TeamId,
     (campaign_id, address): (&CampaignId, &str),
     now: DateTime<Utc>,
 ) -> Result<()> {

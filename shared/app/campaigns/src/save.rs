@@ -50,10 +50,10 @@ pub async fn find_or_choose_id(
 ///
 /// # Errors
 /// [`StoreError::Limit`] when the id belongs to another team.
-pub async fn save(
+pub async fn save_within(
     transaction: &Transaction<'_>,
-    team_id: TeamId,
     actor: Actor<'_>,
+    team_id: TeamId,
     wanted: &CampaignSettings<'_>,
     now: DateTime<Utc>,
 ) -> store::Result<()> {

@@ -10,12 +10,12 @@ use store::{Actor, Result, Store};
 /// [`store::StoreError::NotFound`] when the team has no such campaign.
 pub async fn activate(
     store: &Store,
-    team_id: TeamId,
     actor: Actor<'_>,
+    team_id: TeamId,
     campaign_id: &CampaignId,
     now: DateTime<Utc>,
 ) -> Result<()> {
-    set_active(store, team_id, actor, (campaign_id, true), now).await
+    set_active(store, actor, team_id, (campaign_id, true), now).await
 }
 
 /// From now on requests are refused, and due steps wait.
@@ -24,18 +24,18 @@ pub async fn activate(
 /// [`store::StoreError::NotFound`] when the team has no such campaign.
 pub async fn pause(
     store: &Store,
-    team_id: TeamId,
     actor: Actor<'_>,
+    team_id: TeamId,
     campaign_id: &CampaignId,
     now: DateTime<Utc>,
 ) -> Result<()> {
-    set_active(store, team_id, actor, (campaign_id, false), now).await
+    set_active(store, actor, team_id, (campaign_id, false), now).await
 }
 
 async fn set_active(
     store: &Store,
-    team_id: TeamId,
     actor: Actor<'_>,
+    team_id: TeamId,
     (campaign_id, is_active): (&CampaignId, bool),
     now: DateTime<Utc>,
 ) -> Result<()> {

@@ -23,8 +23,8 @@ const REFERENCE: &str = "reference";
 /// [`SaveColumnError`] with a sentence when the name cannot be used, when it stands already, or when the team has too many.
 pub async fn create(
     store: &Store,
-    team_id: TeamId,
     actor: Actor<'_>,
+    team_id: TeamId,
     (name, column_type): (&str, ColumnType),
     now: DateTime<Utc>,
 ) -> Result<String, SaveColumnError> {
@@ -52,8 +52,8 @@ pub async fn create(
 /// [`store::StoreError::NotFound`] when the team has no such column.
 pub async fn set_lock(
     store: &Store,
-    team_id: TeamId,
     actor: Actor<'_>,
+    team_id: TeamId,
     (name_key, is_locked): (&str, bool),
     now: DateTime<Utc>,
 ) -> store::Result<()> {
@@ -78,10 +78,10 @@ pub async fn set_lock(
 ///
 /// # Errors
 /// [`store::StoreError`] when the database cannot be asked.
-pub async fn declare(
+pub async fn declare_within(
     transaction: &Transaction<'_>,
-    team_id: TeamId,
     actor: Actor<'_>,
+    team_id: TeamId,
     (standing, wanted): (Option<&TeamColumn>, &TeamColumn),
     now: DateTime<Utc>,
 ) -> store::Result<()> {

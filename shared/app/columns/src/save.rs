@@ -62,10 +62,10 @@ pub fn checked_name(name: &str) -> Result<&str, FormulaError> {
 ///
 /// # Errors
 /// [`SaveColumnError`]: `not_a_formula_column`, `too_many_formulas`, `invalid_formula`, `type_in_use`, or the database's.
-pub async fn save(
+pub async fn save_within(
     transaction: &Transaction<'_>,
-    team_id: TeamId,
     actor: Actor<'_>,
+    team_id: TeamId,
     save: FormulaToSave<'_>,
     now: DateTime<Utc>,
 ) -> Result<SaveAnswer, SaveColumnError> {

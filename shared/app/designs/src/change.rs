@@ -57,8 +57,8 @@ pub struct DesignContent<'a> {
 /// [`CreateDesignError`] when the team has one of this name.
 pub async fn create(
     store: &Store,
-    team_id: TeamId,
     actor: Actor<'_>,
+    team_id: TeamId,
     (name, document): (&DisplayName, &DesignDocument),
     now: DateTime<Utc>,
 ) -> Result<SavedDesign, CreateDesignError> {
@@ -86,8 +86,8 @@ pub async fn create(
 /// [`SaveVersionError`]; nothing is changed then.
 pub async fn save_version(
     store: &Store,
-    team_id: TeamId,
     actor: Actor<'_>,
+    team_id: TeamId,
     (design_id, begun_with): (DesignId, i32),
     document: &DesignDocument,
     now: DateTime<Utc>,
@@ -101,7 +101,7 @@ pub async fn save_version(
     let name = standing.summary.name.as_str();
     let new = saved_by(actor, name, document);
     let saved = transaction.design_save(team_id, &new, now).await?;
-    record_version(&transaction, team_id, actor, (name, saved.version), now).await?;
+    record_version(&transaction, actor, team_id, (name, saved.version), now).await?;
     transaction.commit().await?;
     Ok(saved)
 }
@@ -112,8 +112,8 @@ pub async fn save_version(
 /// [`RestoreDesignError`]; nothing is changed then.
 pub async fn restore_version(
     store: &Store,
-    team_id: TeamId,
     actor: Actor<'_>,
+    team_id: TeamId,
     (design_id, version): (DesignId, i32),
     now: DateTime<Utc>,
 ) -> Result<SavedDesign, RestoreDesignError> {
@@ -139,10 +139,10 @@ pub async fn restore_version(
 ///
 /// # Errors
 /// [`StoreError`] when the database cannot be asked.
-pub async fn save(
+pub async fn save_within(
     transaction: &Transaction<'_>,
-    team_id: TeamId,
     actor: Actor<'_>,
+    team_id: TeamId,
     wanted: DesignContent<'_>,
     now: DateTime<Utc>,
 ) -> store::Result<SavedDesign> {
@@ -167,7 +167,7 @@ pub async fn save(
     };
     let saved = transaction.design_save(team_id, &new, now).await?;
     if standing.is_some() {
-        record_version(transaction, team_id, actor, (name, saved.version), now).await?;
+        record_version(transaction, actor, team_id, (name, saved.version), now).await?;
     } else {
         transaction
             .activity_record(team_id, actor, "design.created", name, now)
@@ -188,8 +188,8 @@ fn saved_by<'a>(actor: Actor<'a>, name: &'a str, document: &'a DesignDocument) -
 
 async fn record_version(
     transaction: &Transaction<'_>,
-    team_id: TeamId,
     actor: Actor<'_>,
+    team_id: TeamId,
     (name, version): (&str, i32),
     now: DateTime<Utc>,
 ) -> store::Result<()> {

@@ -2,7 +2,7 @@
 //! whoever calls it.
 //!
 //! In reading order: [`DesignDocument`], which all of them save; [`create`], [`save_version`] and [`restore_version`], by which
-//! people work on a design; and [`save`], by which a file sets one within its own transaction.
+//! people work on a design; and [`save_within`], by which a file sets one within its own transaction.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
@@ -11,6 +11,6 @@ mod document;
 
 pub use change::{
     CreateDesignError, DesignContent, RestoreDesignError, SaveVersionError, create,
-    restore_version, save, save_version,
+    restore_version, save_version, save_within,
 };
 pub use document::{DesignDocument, UnprintableDocument};

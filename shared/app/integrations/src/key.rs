@@ -49,7 +49,7 @@ pub async fn create_key_within(
 ///
 /// # Errors
 /// As [`create_key_within`].
-pub async fn provide_key(
+pub async fn provide_key_within(
     transaction: &Transaction<'_>,
     actor: Actor<'_>,
     integration: &Integration,

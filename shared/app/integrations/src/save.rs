@@ -22,10 +22,10 @@ pub struct IntegrationSettings<'a> {
 ///
 /// # Errors
 /// [`StoreError`] when the database cannot be asked.
-pub async fn save(
+pub async fn save_within(
     transaction: &Transaction<'_>,
-    team_id: TeamId,
     actor: Actor<'_>,
+    team_id: TeamId,
     wanted: IntegrationSettings<'_>,
     now: DateTime<Utc>,
 ) -> Result<Integration> {

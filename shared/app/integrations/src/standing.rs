@@ -11,8 +11,8 @@ use store::{Actor, Integration, IntegrationAvailability, Result, Store};
 /// [`store::StoreError::Limit`] when the team has one of this name, or as many as it may hold.
 pub async fn create(
     store: &Store,
-    team_id: TeamId,
     actor: Actor<'_>,
+    team_id: TeamId,
     name: &DisplayName,
     now: DateTime<Utc>,
 ) -> Result<IntegrationId> {

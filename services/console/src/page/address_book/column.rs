@@ -177,7 +177,7 @@ pub(super) async fn create(
     }
     let (store, now) = (&console.process.store, console.process.clock.now());
     let new = (name.as_str(), column_type);
-    match columns::create(store, person.0.team_id, person.actor(), new, now).await {
+    match columns::create(store, person.actor(), person.0.team_id, new, now).await {
         Ok(_) => Ok(done(ADDRESS, ActionNotice::ColumnSaved)),
         Err(reason) => {
             let problem = Some(told(reason)?.to_string());
@@ -230,6 +230,6 @@ async fn set_lock(
 ) -> Result<(), PageError> {
     let (store, now) = (&console.process.store, console.process.clock.now());
     let lock = (column, is_locked);
-    columns::set_lock(store, person.0.team_id, person.actor(), lock, now).await?;
+    columns::set_lock(store, person.actor(), person.0.team_id, lock, now).await?;
     Ok(())
 }

@@ -258,7 +258,7 @@ async fn attempt(
     if let Some(overtaken) = overtaken(&columns, written) {
         return Ok(Some(overtaken));
     }
-    columns::save(&transaction, asker.team_id, person.actor(), save, asker.now).await?;
+    columns::save_within(&transaction, person.actor(), asker.team_id, save, asker.now).await?;
     transaction.commit().await?;
     Ok(None)
 }

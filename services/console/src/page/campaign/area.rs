@@ -308,9 +308,9 @@ async fn save(
             return area_page(&console, &person, &campaign_id, None, typed).await;
         }
     };
-    let (team_id, actor, now) = (
-        person.0.team_id,
+    let (actor, team_id, now) = (
         person.actor(),
+        person.0.team_id,
         console.process.clock.now(),
     );
     let (store, address) = (
@@ -318,7 +318,7 @@ async fn save(
         format!("/campaigns/{campaign_id}/area"),
     );
     if form.text("do")? == "remove" {
-        campaigns::remove_area(store, team_id, actor, &campaign_id, now).await?;
+        campaigns::remove_area(store, actor, team_id, &campaign_id, now).await?;
         return Ok(done(&address, ActionNotice::AreaRemoved));
     }
     let (file, pasted) = (form.text("file")?.trim(), form.text("text")?.trim());
@@ -327,7 +327,7 @@ async fn save(
         "Choose a file, or paste its content.".to_owned()
     } else {
         let wanted = (&campaign_id, geojson);
-        match campaigns::set_area(store, team_id, actor, wanted, now).await {
+        match campaigns::set_area(store, actor, team_id, wanted, now).await {
             Ok(()) => return Ok(done(&address, ActionNotice::AreaChanged)),
             Err(SetAreaError::Area(error)) => format!("Nothing was changed: {error}."),
             Err(SetAreaError::Store(error)) => return Err(error.into()),

@@ -264,8 +264,8 @@ async fn save(
     };
     campaigns::set_conditions(
         &console.process.store,
-        person.0.team_id,
         person.actor(),
+        person.0.team_id,
         campaign_id,
         |standing| fingerprint(standing) == seen,
         document,

@@ -185,8 +185,8 @@ async fn add(
     let (store, now) = (&console.process.store, console.process.clock.now());
     let added = campaigns::list_addresses(
         store,
-        person.0.team_id,
         person.actor(),
+        person.0.team_id,
         &campaign_id,
         &[listed],
         now,
@@ -217,7 +217,7 @@ async fn remove(
     let (store, now) = (&console.process.store, console.process.clock.now());
     let listed = (&campaign_id, address_id);
     let is_removed =
-        campaigns::unlist_address(store, person.0.team_id, person.actor(), listed, now).await?;
+        campaigns::unlist_address(store, person.actor(), person.0.team_id, listed, now).await?;
     let notice = if is_removed {
         ActionNotice::AddressUnlisted
     } else {

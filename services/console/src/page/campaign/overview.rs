@@ -94,7 +94,7 @@ async fn activate(
 ) -> Result<Response, PageError> {
     let campaign_id = path?.0;
     let (store, now) = (&console.process.store, console.process.clock.now());
-    campaigns::activate(store, person.0.team_id, person.actor(), &campaign_id, now).await?;
+    campaigns::activate(store, person.actor(), person.0.team_id, &campaign_id, now).await?;
     let notice = ActionNotice::CampaignActivated;
     Ok(done(&format!("/campaigns/{campaign_id}"), notice))
 }
@@ -107,7 +107,7 @@ async fn pause(
 ) -> Result<Response, PageError> {
     let campaign_id = path?.0;
     let (store, now) = (&console.process.store, console.process.clock.now());
-    campaigns::pause(store, person.0.team_id, person.actor(), &campaign_id, now).await?;
+    campaigns::pause(store, person.actor(), person.0.team_id, &campaign_id, now).await?;
     let notice = ActionNotice::CampaignPaused;
     Ok(done(&format!("/campaigns/{campaign_id}"), notice))
 }

@@ -99,7 +99,7 @@ pub(super) async fn create(
         (Ok(name), Ok(document)) => {
             let (store, now) = (&console.process.store, console.process.clock.now());
             let new = (name, document);
-            match designs::create(store, person.0.team_id, person.actor(), new, now).await {
+            match designs::create(store, person.actor(), person.0.team_id, new, now).await {
                 Ok(saved) => {
                     let address = super::address(saved.design_id);
                     return Ok(done(&address, ActionNotice::DesignSaved));
@@ -239,7 +239,7 @@ pub(super) async fn save(
         Ok(document) => {
             let (begun, now) = ((design_id, begun_with), console.process.clock.now());
             let saved =
-                designs::save_version(store, team_id, person.actor(), begun, &document, now);
+                designs::save_version(store, person.actor(), team_id, begun, &document, now);
             match saved.await {
                 Ok(_) => {
                     return Ok(done(&super::address(design_id), ActionNotice::DesignSaved));

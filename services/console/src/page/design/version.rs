@@ -107,7 +107,7 @@ pub(super) async fn restore(
     let Path((design_id, number)) = path?;
     let (store, now) = (&console.process.store, console.process.clock.now());
     let version = (design_id, number);
-    match designs::restore_version(store, person.0.team_id, person.actor(), version, now).await {
+    match designs::restore_version(store, person.actor(), person.0.team_id, version, now).await {
         Ok(_) => Ok(done(
             &super::address(design_id),
             ActionNotice::DesignRestored,

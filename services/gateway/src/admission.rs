@@ -28,7 +28,7 @@ pub(crate) struct RateGroup {
 
 impl RateGroup {
     /// POST /api/v1/recipients.
-    pub(crate) fn sends(config: &Config) -> Self {
+    pub(crate) fn for_sends(config: &Config) -> Self {
         Self {
             name: "send",
             opened_by: &[KeyKind::FullAccess],
@@ -38,23 +38,23 @@ impl RateGroup {
     }
 
     /// GET /api/v1/scans: the limits of sends, in windows of its own, so that a listener takes no send's place.
-    pub(crate) fn scans(config: &Config) -> Self {
+    pub(crate) fn for_scans(config: &Config) -> Self {
         Self {
             name: "scans",
-            ..Self::sends(config)
+            ..Self::for_sends(config)
         }
     }
 
     /// GET /api/v1/requests/{id}: the limits of sends, in windows of its own, so that asking takes no send's place.
-    pub(crate) fn requests(config: &Config) -> Self {
+    pub(crate) fn for_requests(config: &Config) -> Self {
         Self {
             name: "requests",
-            ..Self::sends(config)
+            ..Self::for_sends(config)
         }
     }
 
     /// The push API, and the MCP server that speaks for it.
-    pub(crate) fn pushes(config: &Config) -> Self {
+    pub(crate) fn for_pushes(config: &Config) -> Self {
         Self {
             name: "push",
             opened_by: &[KeyKind::Integration],
@@ -64,7 +64,7 @@ impl RateGroup {
     }
 
     /// The Formula MCP server.
-    pub(crate) fn formulas(config: &Config) -> Self {
+    pub(crate) fn for_formulas(config: &Config) -> Self {
         Self {
             name: "formula",
             opened_by: &[KeyKind::FullAccess, KeyKind::Formulas],
@@ -94,10 +94,10 @@ impl AdmissionGate {
     }
 
     /// Refuses a source that is known to be over its limit, without asking the database.
-    pub(crate) fn check_shield(&self, source: IpAddr) -> Result<(), AdmissionError> {
+    pub(crate) fn check_refused_source(&self, source: IpAddr) -> Result<(), AdmissionError> {
         if self
             .shield
-            .refuses(&subject(self.group.name, source), self.clock.now())
+            .is_refused(&subject(self.group.name, source), self.clock.now())
         {
             metrics::counter!("pillarbox_rate_limit_shielded_total").increment(1);
             return Err(AdmissionError::RateLimited);
@@ -125,7 +125,7 @@ impl AdmissionGate {
         // Over the limit a moment ago, and so still: it need not be counted. But whether the key is still one is asked each time.
         let is_over = key_subject
             .as_ref()
-            .is_some_and(|subject| self.shield.refuses(subject, now));
+            .is_some_and(|subject| self.shield.is_refused(subject, now));
         let admission = AdmissionRequest {
             source: &source_subject,
             key: key.map(PresentedKey::hash),
@@ -137,7 +137,7 @@ impl AdmissionGate {
             AdmissionError::Failed
         })?;
         if admitted.source_requests > self.group.per_source {
-            return Err(self.limited(source_subject, window_start, now));
+            return Err(self.rate_limited_until(source_subject, window_start, now));
         }
         if let Some(refusal) = refused {
             return Err(refusal);
@@ -151,7 +151,7 @@ impl AdmissionGate {
         }
         match (self.group.per_key, key_subject) {
             (Some(limit), Some(subject)) if key.requests > limit => {
-                Err(self.limited(subject, window_start, now))
+                Err(self.rate_limited_until(subject, window_start, now))
             }
             _ => {
                 identity.asked_by(key.team_id, key.kind.as_str());
@@ -160,13 +160,13 @@ impl AdmissionGate {
         }
     }
 
-    fn limited(
+    fn rate_limited_until(
         &self,
         subject: Vec<u8>,
         window_start: DateTime<Utc>,
         now: DateTime<Utc>,
     ) -> AdmissionError {
-        self.shield.refuse(subject, window_start + WINDOW, now);
+        self.shield.insert(subject, window_start + WINDOW, now);
         AdmissionError::RateLimited
     }
 }

@@ -52,7 +52,7 @@ impl StoredAnswerBudget {
         }
     }
 
-    fn open(&self, team_id: Option<TeamId>, source: IpAddr) -> MemoryReservation {
+    fn open_reservation(&self, team_id: Option<TeamId>, source: IpAddr) -> MemoryReservation {
         let account = |name: Vec<u8>, part: usize| MemoryAccount {
             name,
             share_bytes: (self.total_bytes / part).max(STORED_BYTES),
@@ -76,7 +76,7 @@ impl GatewayState {
     ) -> Result<MemoryReservation, AdmissionError> {
         let place = self
             .answers
-            .open(Some(team_id), self.source_of(peer, headers));
+            .open_reservation(Some(team_id), self.source_of(peer, headers));
         tokio::select! {
             grown = place.grow(STORED_BYTES, PLACE_PATIENCE) => grown.map_err(|_| AdmissionError::Failed)?,
             () = self.process.last_moment() => return Err(AdmissionError::Failed),
@@ -90,7 +90,7 @@ impl GatewayState {
 }
 
 /// Has a large answer count for the team and the source that asked for it, until it is read.
-pub(crate) async fn hold(
+pub(crate) async fn hold_answer(
     State(gateway): State<GatewayState>,
     PeerAddress { 0: peer }: PeerAddress,
     request: Request,
@@ -106,6 +106,6 @@ pub(crate) async fn hold(
     if !is_counted(&response) {
         return response;
     }
-    let place = reserved.unwrap_or_else(|| gateway.answers.open(identity.asker(), source));
+    let place = reserved.unwrap_or_else(|| gateway.answers.open_reservation(identity.asker(), source));
     place.hold(response).await
 }

@@ -79,11 +79,11 @@ impl BodyBudget {
         }
     }
 
-    fn of_source(&self, source: IpAddr) -> MemoryAccount {
+    fn source_account(&self, source: IpAddr) -> MemoryAccount {
         self.account(subject("body", source), SOURCE_PART)
     }
 
-    fn of_team(&self, team_id: TeamId) -> MemoryAccount {
+    fn team_account(&self, team_id: TeamId) -> MemoryAccount {
         self.account([b"team:", &team_id.0.as_bytes()[..]].concat(), TEAM_PART)
     }
 }
@@ -110,7 +110,7 @@ impl BodyReader {
         source: IpAddr,
         body: &mut Body,
     ) -> Result<Bytes, AdmissionError> {
-        let accounts = vec![self.known.of_team(team_id), self.known.of_source(source)];
+        let accounts = vec![self.known.team_account(team_id), self.known.source_account(source)];
         self.read_into(self.known.budget.open_for_sender(accounts), body)
             .await
     }
@@ -122,7 +122,7 @@ impl BodyReader {
         source: IpAddr,
         body: &mut Body,
     ) -> Result<Bytes, AdmissionError> {
-        let accounts = vec![self.anonymous.of_source(source)];
+        let accounts = vec![self.anonymous.source_account(source)];
         self.read_into(self.anonymous.budget.open_for_sender(accounts), body)
             .await
     }
@@ -133,7 +133,7 @@ impl BodyReader {
         body: &mut Body,
     ) -> Result<Bytes, AdmissionError> {
         let bytes = tokio::select! {
-            bytes = collect(&place, body, self.timeout) => bytes?,
+            bytes = collect_body(&place, body, self.timeout) => bytes?,
             () = place.evicted() => return Err(AdmissionError::Failed),
             () = self.process.last_moment() => return Err(AdmissionError::Failed),
         };
@@ -143,7 +143,7 @@ impl BodyReader {
 }
 
 /// Collects a body that has so much time to arrive, and so much to wait for memory.
-async fn collect(
+async fn collect_body(
     place: &MemoryReservation,
     body: &mut Body,
     time: Duration,
@@ -192,14 +192,14 @@ async fn collect(
 }
 
 /// Throws away what is left of a refused request's body, within bounds, while the answer goes out.
-pub(crate) fn drain(mut body: Body) {
+pub(crate) fn drain_body(mut body: Body) {
     if !body.is_end_stream() {
-        task::spawn(async move { pass_over(&mut body, |_| {}).await });
+        task::spawn(async move { skip_body(&mut body, |_| {}).await });
     }
 }
 
 /// Reads what is left of a refused request's body, within bounds, and keeps none of it; `look` sees the bytes pass.
-pub(crate) async fn pass_over(body: &mut Body, mut look: impl FnMut(&[u8])) {
+pub(crate) async fn skip_body(body: &mut Body, mut look: impl FnMut(&[u8])) {
     let passed = async {
         let mut bytes = 0;
         while let Some(Ok(frame)) = body.frame().await {

@@ -64,7 +64,7 @@ struct Gateway {
     send: QueueCaller,
     push: QueueCaller,
     formulas: QueueCaller,
-    formula_turns: Arc<mcp::TeamCallLimiter>,
+    formula_call_limiter: Arc<mcp::TeamCallLimiter>,
     scans: Arc<ScanRecorder>,
     scans_gate: Arc<AdmissionGate>,
     scan_waiters: Arc<scan::feed::Waiters>,
@@ -106,7 +106,7 @@ pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()
     let serving = runtime::http::serve(listener, router, limits, shutdown);
     // A load balancer sends nothing before calls have their channels: they would be refused.
     let starting = async {
-        gateway.opened().await;
+        gateway.wait_until_open().await;
         is_working.store(true, Ordering::Relaxed);
         std::future::pending().await
     };
@@ -128,24 +128,24 @@ impl GatewayState {
             scans: Arc::new(ScanRecorder::start(&process)?),
             scans_gate: Arc::new(AdmissionGate::new(
                 &process,
-                RateGroup::scans(&process.config),
+                RateGroup::for_scans(&process.config),
             )),
             scan_waiters: Arc::default(),
             send_gate: Arc::new(AdmissionGate::new(
                 &process,
-                RateGroup::sends(&process.config),
+                RateGroup::for_sends(&process.config),
             )),
             requests_gate: Arc::new(AdmissionGate::new(
                 &process,
-                RateGroup::requests(&process.config),
+                RateGroup::for_requests(&process.config),
             )),
             push_gate: Arc::new(AdmissionGate::new(
                 &process,
-                RateGroup::pushes(&process.config),
+                RateGroup::for_pushes(&process.config),
             )),
             formula_gate: Arc::new(AdmissionGate::new(
                 &process,
-                RateGroup::formulas(&process.config),
+                RateGroup::for_formulas(&process.config),
             )),
             bodies: Arc::new(BodyReader::new(&process)),
             answers: StoredAnswerBudget::new(&process.config.gateway),
@@ -156,7 +156,7 @@ impl GatewayState {
                 FORMULA_QUEUE,
                 process.background.clone(),
             ),
-            formula_turns: Arc::default(),
+            formula_call_limiter: Arc::default(),
             process,
         })))
     }
@@ -167,16 +167,16 @@ impl GatewayState {
         &self,
         caller: &QueueCaller,
         call: QueueCall,
-        patience: Duration,
+        wait_timeout: Duration,
     ) -> Result<QueueReply, CallError> {
         tokio::select! {
-            replied = caller.call(call, patience) => replied,
+            replied = caller.call(call, wait_timeout) => replied,
             () = self.process.last_moment() => Err(CallError::DeadlinePassed),
         }
     }
 
     /// Waits until calls to every queue have had their channel.
-    async fn opened(&self) {
+    async fn wait_until_open(&self) {
         for caller in [&self.send, &self.push, &self.formulas] {
             caller.opened().await;
         }
@@ -207,8 +207,8 @@ fn router(gateway: GatewayState) -> Router {
             "/api/v1/recipients",
             post(recipients::post).fallback(method_not_allowed),
         )
-        .route("/api/v1/scans", get(scan::feed::get).fallback(only_get))
-        .route(requests::PATH, get(requests::get).fallback(only_get))
+        .route("/api/v1/scans", get(scan::feed::get).fallback(refuse_other_methods))
+        .route(requests::PATH, get(requests::get).fallback(refuse_other_methods))
         .nest(push::BASE_PATH, push::router())
         .route(mcp::FORMULAS_PATH, mcp::route(mcp::McpServer::Formulas))
         .route(
@@ -217,7 +217,7 @@ fn router(gateway: GatewayState) -> Router {
                 .head(scan::head)
                 .fallback(scan::method_not_allowed),
         )
-        .route_layer(from_fn_with_state(gateway.clone(), answers::hold))
+        .route_layer(from_fn_with_state(gateway.clone(), answers::hold_answer))
         // The same bytes for everybody, which nobody's answer makes more.
         .merge(api::router(&gateway.process.config.gateway.public_url))
         .fallback(not_found)
@@ -244,7 +244,7 @@ async fn method_not_allowed() -> (
     )
 }
 
-async fn only_get() -> (
+async fn refuse_other_methods() -> (
     StatusCode,
     [(&'static str, &'static str); 1],
     axum::Json<serde_json::Value>,

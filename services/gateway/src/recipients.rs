@@ -22,7 +22,7 @@ use queue::{CallError, QueueCall, QueueReply};
 use store::AdmittedKey;
 
 use crate::admission::AdmissionGate;
-use crate::body::{declared_too_large, drain};
+use crate::body::{declared_too_large, drain_body};
 use crate::push::answer::{REPLAYED, ReplayableAnswer};
 use crate::push::query::PushQuery;
 use crate::refusal::AdmissionError;
@@ -117,14 +117,14 @@ async fn handle(
     mut body: Body,
     identity: RequestIdentity,
 ) -> Result<SendResult, SendError> {
-    match receive(&gateway, &identity, source, &parts.headers, &mut body).await {
+    match receive_body(&gateway, &identity, source, &parts.headers, &mut body).await {
         Ok((access, body)) => {
-            check(&body).await?;
-            let question = MailerRequest::read(&gateway, &parts, access).await?;
+            check_body(&body).await?;
+            let question = MailerRequest::parse(&gateway, &parts, access).await?;
             ask_mailer(&gateway, question, body, &identity).await
         }
         Err(error) => {
-            drain(body);
+            drain_body(body);
             Err(error.into())
         }
     }
@@ -132,14 +132,14 @@ async fn handle(
 
 /// Admits the request and reads its body. With a key in the headers nobody's body is read before the key is
 /// known; a key in the body can only be known after.
-async fn receive(
+async fn receive_body(
     gateway: &GatewayState,
     identity: &RequestIdentity,
     source: IpAddr,
     headers: &HeaderMap,
     body: &mut Body,
 ) -> Result<(FullAccess, Bytes), AdmissionError> {
-    gateway.send_gate.check_shield(source)?;
+    gateway.send_gate.check_refused_source(source)?;
     let too_large = declared_too_large(body);
     if let Some(key) = key_in_headers(headers) {
         let access = FullAccess::from(
@@ -176,7 +176,7 @@ pub(crate) fn key_in_headers(headers: &HeaderMap) -> Option<PresentedKey> {
     bearer_key(headers).or_else(in_own_header)
 }
 
-async fn check(body: &Bytes) -> Result<(), SendError> {
+async fn check_body(body: &Bytes) -> Result<(), SendError> {
     let checked = if body.len() <= INLINE_CHECK_BYTES {
         send::check(body)
     } else {
@@ -201,7 +201,7 @@ struct MailerRequest {
 
 impl MailerRequest {
     /// Reads what headers and query say. Errors: `invalid_idempotency_key`.
-    async fn read(
+    async fn parse(
         gateway: &GatewayState,
         parts: &Parts,
         access: FullAccess,
@@ -209,12 +209,12 @@ impl MailerRequest {
         let query = parts.uri.query();
         // Any other value than 1 is ignored.
         let is_dry =
-            query.is_some_and(|query| PushQuery::read(query).value("validate") == Some("1"));
+            query.is_some_and(|query| PushQuery::parse(query).get_value("validate") == Some("1"));
         let mut context = SendContext::default();
         if let Some(value) = parts.headers.get("idempotency-key").filter(|_| !is_dry)
-            && honours_keys(gateway, access).await?
+            && honors_idempotency_keys(gateway, access).await?
         {
-            context.idempotency_key = idempotency_key(value)?;
+            context.idempotency_key = parse_idempotency_key(value)?;
         }
         Ok(Self {
             access,
@@ -233,7 +233,7 @@ impl MailerRequest {
 }
 
 /// Whether the team has switched keys on: the contract reads none.
-async fn honours_keys(gateway: &GatewayState, access: FullAccess) -> Result<bool, SendError> {
+async fn honors_idempotency_keys(gateway: &GatewayState, access: FullAccess) -> Result<bool, SendError> {
     gateway
         .process
         .store
@@ -249,7 +249,7 @@ async fn honours_keys(gateway: &GatewayState, access: FullAccess) -> Result<bool
 }
 
 /// The key in a header; an empty one is none.
-fn idempotency_key(value: &HeaderValue) -> Result<Option<IdempotencyKey>, SendError> {
+fn parse_idempotency_key(value: &HeaderValue) -> Result<Option<IdempotencyKey>, SendError> {
     let text =
         std::str::from_utf8(value.as_bytes()).map_err(|_| SendError::InvalidIdempotencyKey)?;
     match text.parse() {
@@ -281,7 +281,7 @@ async fn ask_mailer(
         body,
     };
     match gateway.call(&gateway.send, call, patience).await {
-        Ok(reply) => answer(reply),
+        Ok(reply) => parse_reply(reply),
         Err(CallError::Unavailable) => {
             tracing::warn!(
                 "no broker, no mailer that takes it, or a full queue: nothing was accepted"
@@ -298,7 +298,7 @@ async fn ask_mailer(
     }
 }
 
-fn answer(reply: QueueReply) -> Result<SendResult, SendError> {
+fn parse_reply(reply: QueueReply) -> Result<SendResult, SendError> {
     let cost_cents = SendReplyContext::of_text(&reply.context).cost_cents;
     let answered = |is_replayed, body| {
         Ok(SendResult {
@@ -375,7 +375,7 @@ pub(crate) async fn answer_team(
     );
     let key = key_in_headers(&parts.headers);
     let admitted_and_answered = async {
-        gate.check_shield(source)?;
+        gate.check_refused_source(source)?;
         let team_id = gate
             .admit(&identity, source, key.as_ref(), None)
             .await?
@@ -393,7 +393,7 @@ pub(crate) async fn answer_team(
 pub(crate) fn respond(result: Result<Bytes, SendError>) -> Response {
     let (status, body) = match result {
         Ok(body) => (StatusCode::OK, body),
-        Err(error) => (status_of(&error), error_body(&error)),
+        Err(error) => (error_status(&error), error_body(&error)),
     };
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
@@ -408,7 +408,7 @@ pub(crate) fn respond(result: Result<Bytes, SendError>) -> Response {
     response
 }
 
-pub(crate) fn status_of(error: &SendError) -> StatusCode {
+pub(crate) fn error_status(error: &SendError) -> StatusCode {
     match error {
         SendError::InvalidApiKey => StatusCode::UNAUTHORIZED,
         SendError::CampaignNotFound => StatusCode::NOT_FOUND,

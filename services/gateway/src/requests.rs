@@ -30,13 +30,13 @@ pub(crate) async fn get(
 ) -> Response {
     let mut place = None;
     let answer = async |team_id, parts: &Parts| {
-        let request_id = asked_for(parts.uri.path())?;
+        let request_id = parse_request_id(parts.uri.path())?;
         place = Some(
             gateway
                 .reserve_answer(team_id, peer.ip(), &parts.headers)
                 .await?,
         );
-        answer(&gateway, team_id, request_id).await
+        answer_status(&gateway, team_id, request_id).await
     };
     let mut response = answer_team(&gateway, &gateway.requests_gate, peer, request, answer).await;
     if let Some(place) = place {
@@ -45,14 +45,14 @@ pub(crate) async fn get(
     response
 }
 
-fn asked_for(path: &str) -> Result<RequestId, SendError> {
+fn parse_request_id(path: &str) -> Result<RequestId, SendError> {
     let id = path.rsplit('/').next().and_then(|id| id.parse().ok());
     id.ok_or_else(|| {
         SendError::InvalidPayload("This is not the X-Request-Id of a request.".to_owned())
     })
 }
 
-async fn answer(
+async fn answer_status(
     gateway: &GatewayState,
     team_id: TeamId,
     request_id: RequestId,
@@ -70,7 +70,7 @@ async fn answer(
         tracing::error!(error = &error as &dyn Error, "cannot look a request up");
         SendError::InternalError
     })?;
-    tokio::task::block_in_place(|| write(request_id, &status)).map_err(|error| {
+    tokio::task::block_in_place(|| write_status(request_id, &status)).map_err(|error| {
         tracing::error!(
             error = &error as &dyn Error,
             "a stored response cannot be read"
@@ -79,7 +79,7 @@ async fn answer(
     })
 }
 
-fn write(request_id: RequestId, status: &SendStatus) -> serde_json::Result<Bytes> {
+fn write_status(request_id: RequestId, status: &SendStatus) -> serde_json::Result<Bytes> {
     let (status, response): (_, Option<&RawValue>) = match status {
         SendStatus::Running => (RequestStatus::Running, None),
         SendStatus::Unknown => (RequestStatus::Unknown, None),
@@ -103,7 +103,7 @@ mod tests {
     fn the_stored_response_stands_in_the_answer_byte_for_byte() {
         let request_id = RequestId::new();
         let stored = r#"{"summary" : {"received":1},"price":1.50}"#;
-        let written = write(
+        let written = write_status(
             request_id,
             &SendStatus::Done(Bytes::from_static(stored.as_bytes())),
         )
@@ -111,7 +111,7 @@ mod tests {
         let expected =
             format!(r#"{{"request_id":"{request_id}","status":"done","response":{stored}}}"#);
         assert_eq!(written, expected.as_bytes());
-        let unknown = write(request_id, &SendStatus::Unknown).unwrap();
+        let unknown = write_status(request_id, &SendStatus::Unknown).unwrap();
         assert_eq!(
             unknown,
             format!(r#"{{"request_id":"{request_id}","status":"unknown"}}"#).as_bytes()
@@ -121,9 +121,9 @@ mod tests {
     #[test]
     fn only_a_uuid_names_a_request() {
         let id = RequestId::new();
-        assert_eq!(asked_for(&format!("/api/v1/requests/{id}")), Ok(id));
+        assert_eq!(parse_request_id(&format!("/api/v1/requests/{id}")), Ok(id));
         assert!(matches!(
-            asked_for("/api/v1/requests/7"),
+            parse_request_id("/api/v1/requests/7"),
             Err(SendError::InvalidPayload(_))
         ));
     }

@@ -56,8 +56,8 @@ pub(crate) async fn get(
         scanned_at: gateway.process.clock.now(),
         traceparent: TraceContext::to_store(),
     };
-    let found = match target(uri) {
-        Some(target) => gateway.scans.scan(target, visit).await,
+    let found = match parse_target(uri) {
+        Some(target) => gateway.scans.record_scan(target, visit).await,
         None => Ok(None),
     };
     respond(found)
@@ -65,7 +65,7 @@ pub(crate) async fn get(
 
 /// Redirects without a record: somebody asks where the code leads, and does not go there.
 pub(crate) async fn head(State(gateway): State<GatewayState>, request: Request) -> Response {
-    let found = match target(request.uri().path()) {
+    let found = match parse_target(request.uri().path()) {
         Some(target) => gateway.scans.look_up(target).await,
         None => Ok(None),
     };
@@ -74,14 +74,14 @@ pub(crate) async fn head(State(gateway): State<GatewayState>, request: Request) 
 
 /// Every other method.
 pub(crate) async fn method_not_allowed() -> Response {
-    let mut response = page(StatusCode::METHOD_NOT_ALLOWED, "");
+    let mut response = html_page(StatusCode::METHOD_NOT_ALLOWED, "");
     response
         .headers_mut()
         .insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
     response
 }
 
-fn target(path: &str) -> Option<ScanTarget> {
+fn parse_target(path: &str) -> Option<ScanTarget> {
     ScanTarget::parse(path.strip_prefix(SCAN_PATH)?)
 }
 
@@ -93,8 +93,8 @@ fn respond(found: Result<Option<String>, ScanLookupError>) -> Response {
         .map(HeaderValue::from_str);
     let mut response = match (&found, destination) {
         (Ok(_), Some(Ok(destination))) => redirect(destination),
-        (Ok(_), _) => page(StatusCode::NOT_FOUND, NOT_FOUND_PAGE),
-        (Err(ScanLookupError), _) => page(StatusCode::SERVICE_UNAVAILABLE, TRY_AGAIN_PAGE),
+        (Ok(_), _) => html_page(StatusCode::NOT_FOUND, NOT_FOUND_PAGE),
+        (Err(ScanLookupError), _) => html_page(StatusCode::SERVICE_UNAVAILABLE, TRY_AGAIN_PAGE),
     };
     if response.status() == StatusCode::SERVICE_UNAVAILABLE {
         response
@@ -111,12 +111,12 @@ fn respond(found: Result<Option<String>, ScanLookupError>) -> Response {
 }
 
 fn redirect(destination: HeaderValue) -> Response {
-    let mut response = page(StatusCode::FOUND, "");
+    let mut response = html_page(StatusCode::FOUND, "");
     response.headers_mut().insert(header::LOCATION, destination);
     response
 }
 
-fn page(status: StatusCode, html: &'static str) -> Response {
+fn html_page(status: StatusCode, html: &'static str) -> Response {
     let mut response = Response::new(Body::from(html));
     *response.status_mut() = status;
     let headers: &mut HeaderMap = response.headers_mut();

@@ -18,12 +18,12 @@ pub(crate) struct RefusalCache {
 
 impl RefusalCache {
     /// Whether a subject is refused now.
-    pub(crate) fn refuses(&self, subject: &[u8], now: DateTime<Utc>) -> bool {
+    pub(crate) fn is_refused(&self, subject: &[u8], now: DateTime<Utc>) -> bool {
         self.lock().get(subject).is_some_and(|until| now < *until)
     }
 
     /// Refuses a subject until the end of its window.
-    pub(crate) fn refuse(&self, subject: Vec<u8>, until: DateTime<Utc>, now: DateTime<Utc>) {
+    pub(crate) fn insert(&self, subject: Vec<u8>, until: DateTime<Utc>, now: DateTime<Utc>) {
         let mut refused = self.lock();
         if refused.len() >= SUBJECTS {
             refused.retain(|_, until| now < *until);
@@ -52,16 +52,16 @@ mod tests {
         let (shield, now) = (RefusalCache::default(), Utc::now());
         let until = now + TimeDelta::seconds(30);
         for number in 0..=SUBJECTS {
-            shield.refuse(number.to_be_bytes().to_vec(), until, now);
+            shield.insert(number.to_be_bytes().to_vec(), until, now);
         }
-        assert!(shield.refuses(&0_usize.to_be_bytes(), now));
+        assert!(shield.is_refused(&0_usize.to_be_bytes(), now));
         assert!(
-            !shield.refuses(&SUBJECTS.to_be_bytes(), now),
+            !shield.is_refused(&SUBJECTS.to_be_bytes(), now),
             "there was no place left"
         );
-        assert!(!shield.refuses(&0_usize.to_be_bytes(), until));
+        assert!(!shield.is_refused(&0_usize.to_be_bytes(), until));
         let later = until + TimeDelta::seconds(1);
-        shield.refuse(b"next".to_vec(), later + TimeDelta::seconds(60), later);
-        assert!(shield.refuses(b"next", later), "what has ended makes place");
+        shield.insert(b"next".to_vec(), later + TimeDelta::seconds(60), later);
+        assert!(shield.is_refused(b"next", later), "what has ended makes place");
     }
 }

@@ -23,20 +23,20 @@ impl SendHandler {
     }
 
     /// Answers a call of a kind that this worker knows.
-    async fn answer(
+    async fn answer_call(
         &self,
         is_dry: bool,
         incoming: IncomingSend,
-        turn: SlotPermit,
+        slot: SlotPermit,
     ) -> Result<SendAnswer, SendError> {
-        let mailer = self.mailer.in_turn(turn);
+        let mailer = self.mailer.in_turn(slot);
         if is_dry {
-            return Box::pin(sending::validate(&mailer, &incoming))
+            return Box::pin(sending::validate_send(&mailer, &incoming))
                 .await
                 .map(SendAnswer::Validated);
         }
         // Boxed: it is large, and would be moved from layer to layer.
-        Box::pin(sending::send(&mailer, incoming)).await
+        Box::pin(sending::handle_send(&mailer, incoming)).await
     }
 }
 
@@ -56,13 +56,13 @@ impl CallHandler for SendHandler {
             idempotency_key: context.idempotency_key,
             body: call.body,
         };
-        Some(reply(
-            work(span, self.answer(is_dry, incoming, turn), code_of).await,
+        Some(to_reply(
+            work(span, self.answer_call(is_dry, incoming, turn), answer_code).await,
         ))
     }
 }
 
-fn code_of(result: &Result<SendAnswer, SendError>) -> &'static str {
+fn answer_code(result: &Result<SendAnswer, SendError>) -> &'static str {
     match result {
         Ok(SendAnswer::New(_) | SendAnswer::Validated(_)) => "ok",
         Ok(SendAnswer::Replayed(_)) => "replayed",
@@ -70,7 +70,7 @@ fn code_of(result: &Result<SendAnswer, SendError>) -> &'static str {
     }
 }
 
-fn reply(result: Result<SendAnswer, SendError>) -> QueueReply {
+fn to_reply(result: Result<SendAnswer, SendError>) -> QueueReply {
     match result {
         Ok(SendAnswer::New(FinishedSend {
             response,

@@ -23,7 +23,7 @@ impl PushHandler {
     }
 
     /// `None` for a kind that this worker does not know.
-    async fn answer(
+    async fn answer_call(
         &self,
         call: &QueueCall,
         context: &PushContext,
@@ -34,12 +34,12 @@ impl PushHandler {
             return Some(Err(PushError::DeadlinePassed));
         }
         let result = match call.kind.as_str() {
-            BEGIN_V1 => syncing::begin(syncer, context, body).await,
-            PUSH_V1 => syncing::push(syncer, context, body).await,
-            COMPLETE_V1 => syncing::complete(syncer, context, body).await,
+            BEGIN_V1 => syncing::begin_sync(syncer, context, body).await,
+            PUSH_V1 => syncing::push_batch(syncer, context, body).await,
+            COMPLETE_V1 => syncing::complete_sync(syncer, context, body).await,
             DECLARE_V1 => {
                 let asked = (TeamId(call.team), RequestId(call.id));
-                syncing::declare(syncer, asked, context, body)
+                syncing::declare_fields(syncer, asked, context, body)
                     .await
                     .map(ChangeAnswer::New)
             }
@@ -61,13 +61,13 @@ impl CallHandler for PushHandler {
         let trace = TraceContext::from_header(Some(&call.trace));
         let span = trace.work_span(&call, PUSH_QUEUE);
         span.record("integration_id", display(context.integration_id));
-        work(span, Box::pin(self.answer(&call, &context)), code_of)
+        work(span, Box::pin(self.answer_call(&call, &context)), answer_code)
             .await
-            .map(reply)
+            .map(to_reply)
     }
 }
 
-fn code_of(result: &Option<Result<ChangeAnswer, PushError>>) -> &'static str {
+fn answer_code(result: &Option<Result<ChangeAnswer, PushError>>) -> &'static str {
     match result {
         Some(Ok(ChangeAnswer::New(_))) => "ok",
         Some(Ok(ChangeAnswer::Replayed(_))) => "replayed",
@@ -76,7 +76,7 @@ fn code_of(result: &Option<Result<ChangeAnswer, PushError>>) -> &'static str {
     }
 }
 
-fn reply(result: Result<ChangeAnswer, PushError>) -> QueueReply {
+fn to_reply(result: Result<ChangeAnswer, PushError>) -> QueueReply {
     match result {
         Ok(ChangeAnswer::New(body)) => QueueReply::new(REPLY_OK, body),
         Ok(ChangeAnswer::Replayed(body)) => QueueReply::new(REPLY_REPLAYED, body),

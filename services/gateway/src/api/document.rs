@@ -7,12 +7,12 @@ use super::types::SchemaRegistry;
 use super::{mcp, push, scan, send};
 
 /// Makes the document.
-pub(super) fn build() -> Value {
+pub(super) fn build_document() -> Value {
     let mut types = SchemaRegistry::new();
-    let mut operations = send::operations(&mut types);
-    operations.extend(scan::operations(&mut types));
-    operations.extend(push::operations(&mut types));
-    operations.extend(mcp::operations(&mut types));
+    let mut operations = send::list_operations(&mut types);
+    operations.extend(scan::list_operations(&mut types));
+    operations.extend(push::list_operations(&mut types));
+    operations.extend(mcp::list_operations(&mut types));
     let mut paths = Map::new();
     for operation in &operations {
         let path = paths
@@ -20,7 +20,7 @@ pub(super) fn build() -> Value {
             .or_insert_with(|| json!({}));
         path[operation.method] = operation.to_json();
     }
-    let webhook = scan::webhook(&mut types);
+    let webhook = scan::webhook_schema(&mut types);
     let mut schemas = types.into_schemas();
     schemas.extend(error_schemas(&operations).map(|(name, schema)| (name.to_owned(), schema)));
     json!({
@@ -32,8 +32,8 @@ pub(super) fn build() -> Value {
             "description": ABOUT,
             "license": {"name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0"},
         },
-        "servers": servers(""),
-        "tags": tags(),
+        "servers": list_servers(""),
+        "tags": list_tags(),
         "paths": paths,
         "webhooks": {"qr.scanned": webhook},
         "components": {"schemas": schemas, "securitySchemes": security_schemes()},
@@ -41,7 +41,7 @@ pub(super) fn build() -> Value {
 }
 
 /// Where the operations are: at this URL, or where the document came from when there is none.
-pub(super) fn servers(public_url: &str) -> Value {
+pub(super) fn list_servers(public_url: &str) -> Value {
     match public_url.trim_end_matches('/') {
         "" => json!([{"url": "/", "description": "Where this document came from."}]),
         url => json!([{"url": url}]),
@@ -54,7 +54,7 @@ const ABOUT: &str = "Send recipients to a campaign and mail them; keep the conta
                      path that is not listed here is answered with 404 `not_found`, another method than the listed ones with \
                      405 `method_not_allowed`.";
 
-fn tags() -> Value {
+fn list_tags() -> Value {
     json!([
         {"name": send::TAG, "description": "With a Full access key: recipients in, cards out. 60 requests a minute for each key and each source address. \
                                             Failures are `{code, message}`."},

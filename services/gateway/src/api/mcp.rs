@@ -6,11 +6,11 @@ use contract::mcp::{FormulaTool, IntegrationTool, RpcError, VERSIONS};
 use serde_json::{Value, json};
 
 use super::operation::{
-    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, accepted, answered, failed,
+    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, empty_response, json_response, error_responses,
     parameter,
 };
 use super::types::SchemaRegistry;
-use crate::mcp::denials;
+use crate::mcp::list_access_errors;
 use crate::mcp::{FORMULAS_PATH, McpServer};
 use crate::push::BASE_PATH;
 
@@ -18,13 +18,13 @@ use crate::push::BASE_PATH;
 pub(super) const TAG: &str = "MCP servers";
 
 /// Both.
-pub(super) fn operations(types: &mut SchemaRegistry) -> Vec<ApiOperation> {
-    let response = response(types);
-    let integrations = with_tools(
+pub(super) fn list_operations(types: &mut SchemaRegistry) -> Vec<ApiOperation> {
+    let response = response_schema(types);
+    let integrations = describe_tools(
         "For agents of an integration.",
         &IntegrationTool::ALL.map(IntegrationTool::name),
     );
-    let formulas = with_tools(
+    let formulas = describe_tools(
         "For agents that write formula columns.",
         &FormulaTool::ALL.map(FormulaTool::name),
     );
@@ -35,7 +35,7 @@ pub(super) fn operations(types: &mut SchemaRegistry) -> Vec<ApiOperation> {
             summary: "The Integrations MCP server",
             description: integrations,
             opened_by: &["integrationKey"],
-            ..server(McpServer::Integrations, response.clone())
+            ..server_operation(McpServer::Integrations, response.clone())
         },
         ApiOperation {
             path: FORMULAS_PATH.to_owned(),
@@ -43,12 +43,12 @@ pub(super) fn operations(types: &mut SchemaRegistry) -> Vec<ApiOperation> {
             summary: "The Formula MCP server",
             description: formulas,
             opened_by: &["fullAccessKey", "formulasKey"],
-            ..server(McpServer::Formulas, response)
+            ..server_operation(McpServer::Formulas, response)
         },
     ]
 }
 
-fn with_tools(about: &str, tools: &[&str]) -> Cow<'static, str> {
+fn describe_tools(about: &str, tools: &[&str]) -> Cow<'static, str> {
     let tools: Vec<String> = tools.iter().map(|tool| format!("`{tool}`")).collect();
     format!(
         "{about} Tools: {}; `tools/list` describes them. Another method than POST is refused.",
@@ -57,23 +57,23 @@ fn with_tools(about: &str, tools: &[&str]) -> Cow<'static, str> {
     .into()
 }
 
-fn server(server: McpServer, response: Value) -> ApiOperation {
+fn server_operation(server: McpServer, response: Value) -> ApiOperation {
     let failure = |(status, code, message)| DocumentedError {
         status,
         code,
         message,
         details: None,
     };
-    let failures = denials(server).into_iter().map(failure);
-    let mut responses = failed(ErrorEnvelopeKind::Nested, failures.collect());
+    let failures = list_access_errors(server).into_iter().map(failure);
+    let mut responses = error_responses(ErrorEnvelopeKind::Nested, failures.collect());
     responses.insert(
         200,
-        answered(
+        json_response(
             "The answer to a request, also when it is an error of JSON-RPC.",
             response,
         ),
     );
-    responses.insert(202, accepted("A notification was taken."));
+    responses.insert(202, empty_response("A notification was taken."));
     let versions = VERSIONS.join(", ");
     let version = parameter(
         "header",
@@ -102,7 +102,7 @@ fn server(server: McpServer, response: Value) -> ApiOperation {
 }
 
 /// A JSON-RPC response.
-fn response(types: &mut SchemaRegistry) -> Value {
+fn response_schema(types: &mut SchemaRegistry) -> Value {
     let codes = [
         (
             RpcError::NotJsonRpc(String::new()),
@@ -138,7 +138,7 @@ fn response(types: &mut SchemaRegistry) -> Value {
             "message": {"type": "string", "description": "The same in a sentence."},
         },
     });
-    let error = types.name("JsonRpcError", error);
+    let error = types.name_schema("JsonRpcError", error);
     let response = json!({
         "description": "A response of JSON-RPC, with a result or an error.",
         "type": "object",
@@ -150,5 +150,5 @@ fn response(types: &mut SchemaRegistry) -> Value {
             "error": error,
         },
     });
-    types.name("JsonRpcResponse", response)
+    types.name_schema("JsonRpcResponse", response)
 }

@@ -24,7 +24,7 @@ use axum::routing::get;
 use bytes::Bytes;
 use serde_json::Value;
 
-use crate::{GatewayState, only_get};
+use crate::{GatewayState, refuse_other_methods};
 
 /// Where programs find the document.
 pub(crate) const DOCUMENT_PATH: &str = "/api/openapi.json";
@@ -40,11 +40,11 @@ const STYLE: &str = include_str!("style.css");
 /// The page has its own style, and nothing else: no script, no picture, nothing from other hosts.
 const POLICY: &str = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-static DOCUMENT: LazyLock<Value> = LazyLock::new(document::build);
+static DOCUMENT: LazyLock<Value> = LazyLock::new(document::build_document);
 
 // A page is written into memory.
 static PAGE_BYTES: LazyLock<Bytes> = LazyLock::new(|| {
-    page::ApiPage::of(api_document())
+    page::ApiPage::from_document(api_document())
         .render()
         .map(Bytes::from)
         .unwrap_or_default()
@@ -56,9 +56,9 @@ pub fn api_document() -> &'static Value {
 }
 
 /// The document of a gateway that clients reach at this URL; empty when that is not known.
-fn document_at(public_url: &str) -> Bytes {
+fn document_bytes(public_url: &str) -> Bytes {
     let mut document = api_document().clone();
-    document["servers"] = document::servers(public_url);
+    document["servers"] = document::list_servers(public_url);
     // A value without keys other than texts can always be written.
     serde_json::to_vec(&document)
         .map(Bytes::from)
@@ -67,22 +67,22 @@ fn document_at(public_url: &str) -> Bytes {
 
 /// The routes of the description.
 pub(crate) fn router(public_url: &str) -> Router<GatewayState> {
-    let document = document_at(public_url);
-    let document = move || async move { answer("application/json", document) };
-    let page = || async { answer("text/html; charset=utf-8", PAGE_BYTES.clone()) };
+    let document = document_bytes(public_url);
+    let document = move || async move { static_response("application/json", document) };
+    let page = || async { static_response("text/html; charset=utf-8", PAGE_BYTES.clone()) };
     let style = || async {
-        answer(
+        static_response(
             "text/css; charset=utf-8",
             Bytes::from_static(STYLE.as_bytes()),
         )
     };
     Router::new()
-        .route(DOCUMENT_PATH, get(document).fallback(only_get))
-        .route(PAGE_PATH, get(page).fallback(only_get))
-        .route(STYLE_PATH, get(style).fallback(only_get))
+        .route(DOCUMENT_PATH, get(document).fallback(refuse_other_methods))
+        .route(PAGE_PATH, get(page).fallback(refuse_other_methods))
+        .route(STYLE_PATH, get(style).fallback(refuse_other_methods))
 }
 
-fn answer(content_type: &'static str, body: Bytes) -> Response {
+fn static_response(content_type: &'static str, body: Bytes) -> Response {
     let headers = [
         (CONTENT_TYPE, content_type),
         (CONTENT_SECURITY_POLICY, POLICY),

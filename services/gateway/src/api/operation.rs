@@ -97,27 +97,27 @@ pub(super) fn parameter(place: &str, name: &str, schema: Value, description: &st
 }
 
 /// The same, which must be there.
-pub(super) fn required(mut parameter: Value) -> Value {
+pub(super) fn mark_required(mut parameter: Value) -> Value {
     parameter["required"] = Value::from(true);
     parameter
 }
 
 /// An answer with a JSON body.
-pub(super) fn answered(description: &str, schema: Value) -> Value {
+pub(super) fn json_response(description: &str, schema: Value) -> Value {
     json!({
         "description": description,
-        "headers": {"X-Request-Id": request_id()},
+        "headers": {"X-Request-Id": request_id_header()},
         "content": {"application/json": {"schema": schema}},
     })
 }
 
 /// An answer without a body.
-pub(super) fn accepted(description: &str) -> Value {
-    json!({"description": description, "headers": {"X-Request-Id": request_id()}})
+pub(super) fn empty_response(description: &str) -> Value {
+    json!({"description": description, "headers": {"X-Request-Id": request_id_header()}})
 }
 
 /// The header that marks a stored answer.
-pub(super) fn replayed(mut response: Value) -> Value {
+pub(super) fn with_replay_header(mut response: Value) -> Value {
     response["headers"]["Idempotency-Replayed"] = json!({
         "description": "`true` when this is the stored answer of an earlier request.",
         "schema": {"type": "string", "const": "true"},
@@ -126,7 +126,7 @@ pub(super) fn replayed(mut response: Value) -> Value {
 }
 
 /// The header that tells what a request has cost.
-pub(super) fn costed(mut response: Value) -> Value {
+pub(super) fn with_cost_header(mut response: Value) -> Value {
     response["headers"]["X-Cost-Cents"] = json!({
         "description": "What the request has cost, in whole US cents; not on a stored answer, nor on that of a dry run.",
         "schema": {"type": "integer", "minimum": 0},
@@ -135,19 +135,19 @@ pub(super) fn costed(mut response: Value) -> Value {
 }
 
 /// The header that tells how long to wait.
-pub(super) fn waiting(mut response: Value) -> Value {
+pub(super) fn with_retry_after_header(mut response: Value) -> Value {
     response["headers"]["Retry-After"] =
         json!({"description": "Seconds to wait.", "required": true, "schema": {"type": "integer"}});
     response
 }
 
-fn request_id() -> Value {
+fn request_id_header() -> Value {
     json!({"description": "The request's id, for logs and for questions to support.", "required": true,
         "schema": {"type": "string", "format": "uuid"}})
 }
 
 /// The responses of these failures, by status: one with several codes lists them.
-pub(super) fn failed(
+pub(super) fn error_responses(
     envelope: ErrorEnvelopeKind,
     failures: Vec<DocumentedError>,
 ) -> BTreeMap<u16, Value> {
@@ -160,21 +160,21 @@ pub(super) fn failed(
     }
     by_status
         .into_iter()
-        .map(|(status, failures)| (status, response(envelope, status, &failures)))
+        .map(|(status, failures)| (status, error_response(envelope, status, &failures)))
         .collect()
 }
 
-fn response(envelope: ErrorEnvelopeKind, status: u16, failures: &[DocumentedError]) -> Value {
+fn error_response(envelope: ErrorEnvelopeKind, status: u16, failures: &[DocumentedError]) -> Value {
     let names: Vec<String> = failures
         .iter()
         .map(|failure| format!("`{}`", failure.code))
         .collect();
-    let schema = json!({"$ref": format!("#/components/schemas/{}", envelope.schema())});
-    let mut response = answered(&names.join(", "), schema);
-    let example = |failure: &DocumentedError| (failure.code.to_owned(), example(envelope, failure));
+    let schema = json!({"$ref": format!("#/components/schemas/{}", envelope.schema_name())});
+    let mut response = json_response(&names.join(", "), schema);
+    let example = |failure: &DocumentedError| (failure.code.to_owned(), error_example(envelope, failure));
     response["content"]["application/json"]["examples"] = failures.iter().map(example).collect();
     if status == StatusCode::TOO_MANY_REQUESTS.as_u16() {
-        response = waiting(response);
+        response = with_retry_after_header(response);
     }
     if matches!(envelope, ErrorEnvelopeKind::Nested) && status == StatusCode::UNAUTHORIZED.as_u16()
     {
@@ -184,8 +184,8 @@ fn response(envelope: ErrorEnvelopeKind, status: u16, failures: &[DocumentedErro
 }
 
 /// The body of a failure, under its code: what a status can be answered with is told by its examples.
-fn example(envelope: ErrorEnvelopeKind, failure: &DocumentedError) -> Value {
-    let names: Vec<String> = entries(failure.details.as_ref())
+fn error_example(envelope: ErrorEnvelopeKind, failure: &DocumentedError) -> Value {
+    let names: Vec<String> = object_entries(failure.details.as_ref())
         .map(|(name, _)| format!("`{name}`"))
         .collect();
     let details = if names.is_empty() {
@@ -206,7 +206,7 @@ fn example(envelope: ErrorEnvelopeKind, failure: &DocumentedError) -> Value {
 
 impl ErrorEnvelopeKind {
     /// The name of its schema, which all its failures share: generators make a class of each schema.
-    const fn schema(self) -> &'static str {
+    const fn schema_name(self) -> &'static str {
         match self {
             Self::Flat => "Error",
             Self::Nested => "PushFailure",
@@ -217,13 +217,13 @@ impl ErrorEnvelopeKind {
 /// The schemas of both envelopes, with every code that these operations fail with.
 pub(super) fn error_schemas(operations: &[ApiOperation]) -> [(&'static str, Value); 4] {
     let (mut flat, mut nested, mut details) = (BTreeMap::new(), BTreeMap::new(), Map::new());
-    for (code, example) in operations.iter().flat_map(examples) {
+    for (code, example) in operations.iter().flat_map(error_examples) {
         let meaning = example["summary"].clone();
         match example["value"].get("error") {
             None => flat.insert(code, meaning),
             Some(error) => {
-                entries(error.get("details"))
-                    .for_each(|(name, value)| add_type(&mut details, name, value));
+                object_entries(error.get("details"))
+                    .for_each(|(name, value)| add_detail_type(&mut details, name, value));
                 nested.insert(code, meaning)
             }
         };
@@ -234,14 +234,14 @@ pub(super) fn error_schemas(operations: &[ApiOperation]) -> [(&'static str, Valu
         "description": "Why a request failed.",
         "type": "object",
         "required": ["code", "message"],
-        "properties": {"code": words(flat), "message": message},
+        "properties": {"code": described_enum(flat), "message": message},
     });
     let push_error = json!({
         "description": "Why a request failed.",
         "type": "object",
         "required": ["code", "message"],
         "properties": {
-            "code": words(nested),
+            "code": described_enum(nested),
             "message": message,
             "details": {"$ref": "#/components/schemas/PushErrorDetails"},
         },
@@ -262,9 +262,9 @@ pub(super) fn error_schemas(operations: &[ApiOperation]) -> [(&'static str, Valu
 }
 
 /// Codes and examples of an operation's failures.
-fn examples(operation: &ApiOperation) -> impl Iterator<Item = (String, &Value)> {
+fn error_examples(operation: &ApiOperation) -> impl Iterator<Item = (String, &Value)> {
     let of = |response| {
-        entries(Value::pointer(
+        object_entries(Value::pointer(
             response,
             "/content/application~1json/examples",
         ))
@@ -277,26 +277,26 @@ fn examples(operation: &ApiOperation) -> impl Iterator<Item = (String, &Value)> 
 }
 
 /// A text that is one of these words, each with its meaning.
-fn words(words: BTreeMap<String, Value>) -> Value {
+fn described_enum(words: BTreeMap<String, Value>) -> Value {
     let (words, meanings): (Vec<String>, Vec<Value>) = words.into_iter().unzip();
     json!({"type": "string", "description": "What a program branches on.", "enum": words, "x-enum-descriptions": meanings})
 }
 
 /// Adds the type of a detail. Numbers of one name meet as numbers.
-fn add_type(types: &mut Map<String, Value>, name: &str, value: &Value) {
-    let found = type_of(value);
+fn add_detail_type(types: &mut Map<String, Value>, name: &str, value: &Value) {
+    let found = schema_of_example(value);
     match types.get(name) {
         Some(known) if *known != found => types.insert(name.to_owned(), json!({"type": "number"})),
         _ => types.insert(name.to_owned(), found),
     };
 }
 
-fn entries(object: Option<&Value>) -> impl Iterator<Item = (&String, &Value)> {
+fn object_entries(object: Option<&Value>) -> impl Iterator<Item = (&String, &Value)> {
     object.and_then(Value::as_object).into_iter().flatten()
 }
 
 /// The type that a value is an example of.
-fn type_of(value: &Value) -> Value {
+fn schema_of_example(value: &Value) -> Value {
     match value {
         Value::Null => json!({}),
         Value::Bool(_) => json!({"type": "boolean"}),
@@ -304,7 +304,7 @@ fn type_of(value: &Value) -> Value {
         Value::Number(_) => json!({"type": "integer"}),
         Value::String(_) => json!({"type": "string"}),
         Value::Array(items) => {
-            json!({"type": "array", "items": items.first().map_or_else(|| json!({}), type_of)})
+            json!({"type": "array", "items": items.first().map_or_else(|| json!({}), schema_of_example)})
         }
         Value::Object(_) => json!({"type": "object"}),
     }
@@ -323,7 +323,7 @@ mod tests {
                 message: "No.".to_owned(),
                 details: Some(details.clone()).filter(|details| !details.is_null()),
             };
-            failed(
+            error_responses(
                 ErrorEnvelopeKind::Nested,
                 details.iter().map(failure).collect(),
             )

@@ -3,7 +3,7 @@
 use askama::Template;
 use serde_json::Value;
 
-use super::view::{FieldView, TextSpan, TypeView, WordView, fields, kind, meaning, pieces, words};
+use super::view::{FieldView, TextSpan, TypeView, WordView, field_views, type_view, description_spans, split_spans, word_views};
 use super::{DOCUMENT_PATH, STYLE_PATH};
 
 /// All of the page.
@@ -67,138 +67,138 @@ struct SchemaView {
 
 impl ApiPage {
     /// The page of a document.
-    pub(super) fn of(document: &Value) -> Self {
-        let mut operations = operations(&document["paths"]);
-        operations.extend(self::operations(&document["webhooks"]));
+    pub(super) fn from_document(document: &Value) -> Self {
+        let mut operations = operation_views(&document["paths"]);
+        operations.extend(self::operation_views(&document["webhooks"]));
         Self {
-            title: text(&document["info"]["title"]),
-            about: meaning(&document["info"]),
+            title: json_text(&document["info"]["title"]),
+            about: description_spans(&document["info"]),
             document: DOCUMENT_PATH,
             style: STYLE_PATH,
-            keys: entries(&document["components"]["securitySchemes"])
+            keys: object_entries(&document["components"]["securitySchemes"])
                 .map(|(name, scheme)| WordView {
                     word: name.clone(),
-                    meaning: meaning(scheme),
+                    meaning: description_spans(scheme),
                 })
                 .collect(),
             sections: document["tags"]
                 .as_array()
                 .into_iter()
                 .flatten()
-                .map(|tag| section(tag, &mut operations))
+                .map(|tag| take_section(tag, &mut operations))
                 .collect(),
-            schemas: entries(&document["components"]["schemas"])
-                .map(schema)
+            schemas: object_entries(&document["components"]["schemas"])
+                .map(schema_view)
                 .collect(),
         }
     }
 }
 
-fn text(value: &Value) -> String {
+fn json_text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-fn entries(object: &Value) -> impl Iterator<Item = (&String, &Value)> {
+fn object_entries(object: &Value) -> impl Iterator<Item = (&String, &Value)> {
     object.as_object().into_iter().flatten()
 }
 
 /// The operations under these paths, each with its tag.
-fn operations(paths: &Value) -> Vec<(String, OperationView)> {
+fn operation_views(paths: &Value) -> Vec<(String, OperationView)> {
     let under = |(path, methods): (&String, &Value)| -> Vec<(String, OperationView)> {
-        entries(methods)
-            .map(|(method, described)| operation(path, method, described))
+        object_entries(methods)
+            .map(|(method, described)| operation_view(path, method, described))
             .collect()
     };
-    entries(paths).flat_map(under).collect()
+    object_entries(paths).flat_map(under).collect()
 }
 
 /// Takes the tag's operations out of all.
-fn section(tag: &Value, operations: &mut Vec<(String, OperationView)>) -> TagSection {
-    let name = text(&tag["name"]);
+fn take_section(tag: &Value, operations: &mut Vec<(String, OperationView)>) -> TagSection {
+    let name = json_text(&tag["name"]);
     let own = operations
         .extract_if(.., |(tag, _)| *tag == name)
         .map(|(_, operation)| operation)
         .collect();
     TagSection {
-        about: meaning(tag),
+        about: description_spans(tag),
         operations: own,
         name,
     }
 }
 
-fn operation(path: &str, method: &str, described: &Value) -> (String, OperationView) {
+fn operation_view(path: &str, method: &str, described: &Value) -> (String, OperationView) {
     let parameters = described["parameters"].as_array().into_iter().flatten();
     let body = described["requestBody"]["content"].get("application/json");
     let security = described["security"].as_array().into_iter().flatten();
     let operation = OperationView {
-        id: text(&described["operationId"]),
+        id: json_text(&described["operationId"]),
         method: method.to_uppercase(),
         path: path.to_owned(),
-        summary: text(&described["summary"]),
-        about: meaning(described),
+        summary: json_text(&described["summary"]),
+        about: description_spans(described),
         keys: security
-            .flat_map(entries)
+            .flat_map(object_entries)
             .map(|(name, _)| name.clone())
             .collect(),
-        parameters: parameters.map(parameter).collect(),
-        body: body.map(self::body),
-        responses: entries(&described["responses"]).map(response).collect(),
+        parameters: parameters.map(parameter_view).collect(),
+        body: body.map(self::body_view),
+        responses: object_entries(&described["responses"]).map(response_view).collect(),
     };
-    (text(&described["tags"][0]), operation)
+    (json_text(&described["tags"][0]), operation)
 }
 
-fn body(described: &Value) -> BodyView {
+fn body_view(described: &Value) -> BodyView {
     // A value can always be written.
     let example = described
         .get("example")
         .and_then(|example| serde_json::to_string_pretty(example).ok());
     BodyView {
-        kind: kind(&described["schema"]),
+        kind: type_view(&described["schema"]),
         example: example.unwrap_or_default(),
     }
 }
 
-fn parameter(described: &Value) -> ParameterView {
+fn parameter_view(described: &Value) -> ParameterView {
     let schema = &described["schema"];
     let field = FieldView {
-        name: text(&described["name"]),
-        kind: kind(schema),
+        name: json_text(&described["name"]),
+        kind: type_view(schema),
         is_required: described["required"] == true,
-        meaning: meaning(described),
-        words: words(schema),
+        meaning: description_spans(described),
+        words: word_views(schema),
     };
     ParameterView {
-        place: text(&described["in"]),
+        place: json_text(&described["in"]),
         field,
     }
 }
 
-fn response((status, described): (&String, &Value)) -> ResponseView {
+fn response_view((status, described): (&String, &Value)) -> ResponseView {
     let schema = &described["content"]["application/json"]["schema"];
     let code = |(code, example): (&String, &Value)| WordView {
         word: code.clone(),
-        meaning: pieces(example["summary"].as_str().unwrap_or_default()),
+        meaning: split_spans(example["summary"].as_str().unwrap_or_default()),
     };
-    let codes: Vec<WordView> = entries(&described["content"]["application/json"]["examples"])
+    let codes: Vec<WordView> = object_entries(&described["content"]["application/json"]["examples"])
         .map(code)
         .collect();
     let bodies = match schema["oneOf"].as_array() {
-        Some(several) => several.iter().map(kind).collect(),
-        None => vec![kind(schema)],
+        Some(several) => several.iter().map(type_view).collect(),
+        None => vec![type_view(schema)],
     };
     ResponseView {
         status: status.clone(),
         // Codes speak for themselves.
         about: if codes.is_empty() {
-            meaning(described)
+            description_spans(described)
         } else {
             Vec::new()
         },
-        headers: entries(&described["headers"])
+        headers: object_entries(&described["headers"])
             .filter(|(name, _)| *name != "X-Request-Id")
             .map(|(name, header)| WordView {
                 word: name.clone(),
-                meaning: meaning(header),
+                meaning: description_spans(header),
             })
             .collect(),
         bodies: bodies
@@ -209,12 +209,12 @@ fn response((status, described): (&String, &Value)) -> ResponseView {
     }
 }
 
-fn schema((name, described): (&String, &Value)) -> SchemaView {
-    let about = pieces(described["description"].as_str().unwrap_or_default());
+fn schema_view((name, described): (&String, &Value)) -> SchemaView {
+    let about = split_spans(described["description"].as_str().unwrap_or_default());
     SchemaView {
         name: name.clone(),
         about,
-        fields: fields(described),
-        words: words(described),
+        fields: field_views(described),
+        words: word_views(described),
     }
 }

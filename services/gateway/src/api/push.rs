@@ -12,35 +12,35 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::operation::{
-    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, answered, failed, parameter,
-    replayed, required,
+    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, json_response, error_responses, parameter,
+    with_replay_header, mark_required,
 };
 use super::shape::{BeginRequestShape, CompleteRequestShape, DeclarationShape, PushRequest};
 use super::types::SchemaRegistry;
 use crate::push::BASE_PATH;
-use crate::push::answer::status_of;
+use crate::push::answer::error_status;
 
 /// The tag of these operations.
 pub(super) const TAG: &str = "Integrations push";
 
 /// All of them.
-pub(super) fn operations(types: &mut SchemaRegistry) -> Vec<ApiOperation> {
+pub(super) fn list_operations(types: &mut SchemaRegistry) -> Vec<ApiOperation> {
     vec![
-        integration(types),
-        schema(types),
-        declare(types),
-        sync(types),
-        begin(types),
-        complete(types),
-        push(types),
-        rejections(types),
-        syncs(types),
-        contact(types),
+        integration_operation(types),
+        schema_operation(types),
+        declare_operation(types),
+        sync_operation(types),
+        begin_operation(types),
+        complete_operation(types),
+        push_operation(types),
+        rejections_operation(types),
+        syncs_operation(types),
+        contact_operation(types),
     ]
 }
 
 /// An operation that takes nothing.
-fn reading(
+fn read_operation(
     id: &'static str,
     path: &str,
     summary: &'static str,
@@ -61,21 +61,21 @@ fn reading(
 }
 
 /// What any request may be refused for, and these.
-fn failures(own: Vec<PushError>) -> BTreeMap<u16, Value> {
+fn error_responses(own: Vec<PushError>) -> BTreeMap<u16, Value> {
     let common = [
         PushError::InvalidKey,
         PushError::IntegrationUnavailable,
         PushError::RateLimited,
         PushError::InternalError,
     ];
-    failed(
+    error_responses(
         ErrorEnvelopeKind::Nested,
-        own.iter().chain(&common).map(failure).collect(),
+        own.iter().chain(&common).map(documented_error).collect(),
     )
 }
 
 /// The same for a request that a syncer does.
-fn changing(mut own: Vec<PushError>) -> BTreeMap<u16, Value> {
+fn change_error_responses(mut own: Vec<PushError>) -> BTreeMap<u16, Value> {
     own.extend([
         PushError::InvalidJson("The body is not JSON.".to_owned()),
         PushError::InvalidRequest(
@@ -84,33 +84,33 @@ fn changing(mut own: Vec<PushError>) -> BTreeMap<u16, Value> {
         PushError::PayloadTooLarge,
         PushError::DeadlinePassed,
     ]);
-    failures(own)
+    error_responses(own)
 }
 
 /// The same for a request with a key.
-fn keyed(mut own: Vec<PushError>) -> BTreeMap<u16, Value> {
+fn keyed_error_responses(mut own: Vec<PushError>) -> BTreeMap<u16, Value> {
     own.extend([
         PushError::MissingIdempotencyKey,
         PushError::InvalidIdempotencyKey,
         PushError::IdempotencyKeyReused,
         PushError::InProgress,
     ]);
-    changing(own)
+    change_error_responses(own)
 }
 
-fn failure(error: &PushError) -> DocumentedError {
+fn documented_error(error: &PushError) -> DocumentedError {
     let (code, message, details) = (error.code(), error.to_string(), error.details());
     DocumentedError {
-        status: status_of(error),
+        status: error_status(error),
         code,
         message,
         details,
     }
 }
 
-fn key() -> Value {
+fn idempotency_key_parameter() -> Value {
     let schema = json!({"type": "string", "minLength": 1, "maxLength": IDEMPOTENCY_KEY_CHARS});
-    required(parameter(
+    mark_required(parameter(
         "header",
         "Idempotency-Key",
         schema,
@@ -118,25 +118,25 @@ fn key() -> Value {
     ))
 }
 
-fn validate(description: &str) -> Value {
+fn validate_parameter(description: &str) -> Value {
     parameter("query", "validate", json!({"type": "string"}), description)
 }
 
-fn limit() -> Value {
+fn limit_parameter() -> Value {
     let schema = json!({"type": "integer", "minimum": 1, "maximum": PAGE_ITEMS, "default": 100});
     parameter("query", "limit", schema, "Items of a page.")
 }
 
-fn uuid() -> Value {
+fn uuid_schema() -> Value {
     json!({"type": "string", "format": "uuid"})
 }
 
-fn integration(types: &mut SchemaRegistry) -> ApiOperation {
-    let mut responses = failures(Vec::new());
-    let answer = types.written::<IntegrationAnswer>();
+fn integration_operation(types: &mut SchemaRegistry) -> ApiOperation {
+    let mut responses = error_responses(Vec::new());
+    let answer = types.written_schema::<IntegrationAnswer>();
     responses.insert(
         200,
-        answered(
+        json_response(
             "The integration, its open sync, the limits and the next step.",
             answer,
         ),
@@ -146,22 +146,22 @@ fn integration(types: &mut SchemaRegistry) -> ApiOperation {
         "What a client asks first: where the integration stands and what to call next.";
     ApiOperation {
         responses,
-        ..reading("getIntegration", "", summary, description)
+        ..read_operation("getIntegration", "", summary, description)
     }
 }
 
-fn schema(types: &mut SchemaRegistry) -> ApiOperation {
-    let mut responses = failures(Vec::new());
+fn schema_operation(types: &mut SchemaRegistry) -> ApiOperation {
+    let mut responses = error_responses(Vec::new());
     responses.insert(
         200,
-        answered(
+        json_response(
             "In the order of their first declaration.",
-            types.written::<SchemaAnswer>(),
+            types.written_schema::<SchemaAnswer>(),
         ),
     );
     ApiOperation {
         responses,
-        ..reading(
+        ..read_operation(
             "getSchema",
             "/schema",
             "Declared fields",
@@ -170,18 +170,18 @@ fn schema(types: &mut SchemaRegistry) -> ApiOperation {
     }
 }
 
-fn declare(types: &mut SchemaRegistry) -> ApiOperation {
+fn declare_operation(types: &mut SchemaRegistry) -> ApiOperation {
     let fields = vec![LockedField {
         key: "lifetime_value".to_owned(),
         why: TypeLockReason::Owner,
     }];
-    let mut responses = changing(vec![
+    let mut responses = change_error_responses(vec![
         PushError::TooManyFields { received: 1001 },
         PushError::FieldLocked { fields },
     ]);
     responses.insert(
         200,
-        answered("What changed.", types.written::<DeclareAnswer>()),
+        json_response("What changed.", types.written_schema::<DeclareAnswer>()),
     );
     let example = json!({"fields": [
         {"key": "name", "semantic": "first_name"},
@@ -193,27 +193,27 @@ fn declare(types: &mut SchemaRegistry) -> ApiOperation {
     ApiOperation {
         method: "post",
         body: Some(RequestBodySpec {
-            schema: types.read::<DeclarationShape>(),
+            schema: types.read_schema::<DeclarationShape>(),
             example,
             is_required: true,
         }),
         responses,
-        ..reading("declareFields", "/schema", summary, description)
+        ..read_operation("declareFields", "/schema", summary, description)
     }
 }
 
-fn sync(types: &mut SchemaRegistry) -> ApiOperation {
-    let mut responses = failures(Vec::new());
+fn sync_operation(types: &mut SchemaRegistry) -> ApiOperation {
+    let mut responses = error_responses(Vec::new());
     responses.insert(
         200,
-        answered(
+        json_response(
             "The latest sync, or null before the first one.",
-            types.written::<SyncAnswer>(),
+            types.written_schema::<SyncAnswer>(),
         ),
     );
     ApiOperation {
         responses,
-        ..reading(
+        ..read_operation(
             "getSync",
             "/sync",
             "The latest sync",
@@ -222,49 +222,49 @@ fn sync(types: &mut SchemaRegistry) -> ApiOperation {
     }
 }
 
-fn begin(types: &mut SchemaRegistry) -> ApiOperation {
+fn begin_operation(types: &mut SchemaRegistry) -> ApiOperation {
     let open = OpenSync {
         sync_id: model::id::SyncId(Uuid::nil()),
         mode: SyncMode::Full,
         expires_at: chrono::DateTime::UNIX_EPOCH,
     };
-    let mut responses = keyed(vec![PushError::SyncInProgress(open)]);
+    let mut responses = keyed_error_responses(vec![PushError::SyncInProgress(open)]);
     responses.insert(
         200,
-        replayed(answered("The open sync.", types.written::<BeginAnswer>())),
+        with_replay_header(json_response("The open sync.", types.written_schema::<BeginAnswer>())),
     );
     let description = "A `full` sync marks every contact that it did not receive as removed when it completes; a `delta` sync \
                        removes only what is deleted explicitly. One sync is open at a time, for 24 hours at the most.";
     ApiOperation {
         method: "post",
-        parameters: vec![key()],
+        parameters: vec![idempotency_key_parameter()],
         body: Some(RequestBodySpec {
-            schema: types.read::<BeginRequestShape>(),
+            schema: types.read_schema::<BeginRequestShape>(),
             example: json!({"mode": "full"}),
             is_required: false,
         }),
         responses,
-        ..reading("beginSync", "/sync", "Begin a sync", description)
+        ..read_operation("beginSync", "/sync", "Begin a sync", description)
     }
 }
 
-fn complete(types: &mut SchemaRegistry) -> ApiOperation {
+fn complete_operation(types: &mut SchemaRegistry) -> ApiOperation {
     let guard = PushError::RemovalGuard {
         count: 0,
         share: 0.0,
         limit: 0.0,
     };
-    let mut responses = keyed(vec![
+    let mut responses = keyed_error_responses(vec![
         PushError::InvalidSyncId,
         PushError::NoOpenSync,
         PushError::SyncNotFound,
         guard,
     ]);
     let answer =
-        json!({"oneOf": [types.written::<CompleteAnswer>(), types.written::<ValidatedComplete>()]});
+        json!({"oneOf": [types.written_schema::<CompleteAnswer>(), types.written_schema::<ValidatedComplete>()]});
     responses.insert(
         200,
-        replayed(answered(
+        with_replay_header(json_response(
             "What the sync did; with `validate=1`, what completing would do.",
             answer,
         )),
@@ -273,30 +273,30 @@ fn complete(types: &mut SchemaRegistry) -> ApiOperation {
     ApiOperation {
         method: "patch",
         parameters: vec![
-            key(),
-            validate(
+            idempotency_key_parameter(),
+            validate_parameter(
                 "`1` to be told what would be removed. The `Idempotency-Key` is not read then, and may be absent.",
             ),
         ],
         body: Some(RequestBodySpec {
-            schema: types.read::<CompleteRequestShape>(),
+            schema: types.read_schema::<CompleteRequestShape>(),
             example: json!({}),
             is_required: false,
         }),
         responses,
-        ..reading("completeSync", "/sync", "Complete the sync", description)
+        ..read_operation("completeSync", "/sync", "Complete the sync", description)
     }
 }
 
-fn push(types: &mut SchemaRegistry) -> ApiOperation {
-    let mut responses = keyed(vec![
+fn push_operation(types: &mut SchemaRegistry) -> ApiOperation {
+    let mut responses = keyed_error_responses(vec![
         PushError::NoOpenSync,
         PushError::TooManyRecords { received: 1001 },
     ]);
-    let answer = json!({"oneOf": [types.written::<PushAnswer>(), types.written::<DryRunAnswer>()]});
+    let answer = json!({"oneOf": [types.written_schema::<PushAnswer>(), types.written_schema::<DryRunAnswer>()]});
     responses.insert(
         200,
-        replayed(answered("What became of the records.", answer)),
+        with_replay_header(json_response("What became of the records.", answer)),
     );
     let example = json!({"records": [
         {"external_id": "7", "fields": {"name": "Ada", "mail": "ada@example.com", "plan": "paid"}},
@@ -307,22 +307,22 @@ fn push(types: &mut SchemaRegistry) -> ApiOperation {
                and may be absent.";
     ApiOperation {
         method: "post",
-        parameters: vec![key(), validate(dry)],
+        parameters: vec![idempotency_key_parameter(), validate_parameter(dry)],
         body: Some(RequestBodySpec {
-            schema: types.read::<PushRequest>(),
+            schema: types.read_schema::<PushRequest>(),
             example,
             is_required: true,
         }),
         responses,
-        ..reading("pushRecords", "/records", "Push records", description)
+        ..read_operation("pushRecords", "/records", "Push records", description)
     }
 }
 
 const RESOLVED: &str =
     "`false` leaves out what a later batch of the sync has resolved. Any other value is ignored.";
 
-fn rejections(types: &mut SchemaRegistry) -> ApiOperation {
-    let mut responses = failures(vec![
+fn rejections_operation(types: &mut SchemaRegistry) -> ApiOperation {
+    let mut responses = error_responses(vec![
         PushError::InvalidSyncId,
         PushError::InvalidType,
         PushError::InvalidCursor,
@@ -331,7 +331,7 @@ fn rejections(types: &mut SchemaRegistry) -> ApiOperation {
     ]);
     responses.insert(
         200,
-        answered("A page.", types.written::<RejectionsAnswer>()),
+        json_response("A page.", types.written_schema::<RejectionsAnswer>()),
     );
     let kind = json!({"type": "string", "enum": ["rejection", "warning"], "default": "rejection"});
     let after = json!({"type": "string", "pattern": "^[0-9]{1,15}$"});
@@ -342,7 +342,7 @@ fn rejections(types: &mut SchemaRegistry) -> ApiOperation {
             parameter(
                 "query",
                 "syncId",
-                uuid(),
+                uuid_schema(),
                 "The latest sync unless it is given.",
             ),
             parameter("query", "type", kind, "What to list."),
@@ -353,10 +353,10 @@ fn rejections(types: &mut SchemaRegistry) -> ApiOperation {
                 after,
                 "The `nextAfter` of the page before.",
             ),
-            limit(),
+            limit_parameter(),
         ],
         responses,
-        ..reading(
+        ..read_operation(
             "listRejections",
             "/sync/rejections",
             "Rejections of a sync",
@@ -365,45 +365,45 @@ fn rejections(types: &mut SchemaRegistry) -> ApiOperation {
     }
 }
 
-fn syncs(types: &mut SchemaRegistry) -> ApiOperation {
-    let mut responses = failures(vec![PushError::InvalidCursor, PushError::InvalidLimit]);
+fn syncs_operation(types: &mut SchemaRegistry) -> ApiOperation {
+    let mut responses = error_responses(vec![PushError::InvalidCursor, PushError::InvalidLimit]);
     responses.insert(
         200,
-        answered("A page, the newest first.", types.written::<SyncsAnswer>()),
+        json_response("A page, the newest first.", types.written_schema::<SyncsAnswer>()),
     );
     ApiOperation {
         parameters: vec![
             parameter(
                 "query",
                 "after",
-                uuid(),
+                uuid_schema(),
                 "The `nextAfter` of the page before.",
             ),
-            limit(),
+            limit_parameter(),
         ],
         responses,
-        ..reading("listSyncs", "/syncs", "Syncs", "All syncs that are kept.")
+        ..read_operation("listSyncs", "/syncs", "Syncs", "All syncs that are kept.")
     }
 }
 
-fn contact(types: &mut SchemaRegistry) -> ApiOperation {
+fn contact_operation(types: &mut SchemaRegistry) -> ApiOperation {
     let needed =
         PushError::InvalidRequest("externalId names the contact and is needed.".to_owned());
-    let mut responses = failures(vec![needed, PushError::ContactNotFound]);
+    let mut responses = error_responses(vec![needed, PushError::ContactNotFound]);
     responses.insert(
         200,
-        answered("The contact.", types.written::<ContactAnswer>()),
+        json_response("The contact.", types.written_schema::<ContactAnswer>()),
     );
     let id = json!({"type": "string", "minLength": 1, "maxLength": EXTERNAL_ID_CHARS});
     ApiOperation {
-        parameters: vec![required(parameter(
+        parameters: vec![mark_required(parameter(
             "query",
             "externalId",
             id,
             "The caller's id of the contact.",
         ))],
         responses,
-        ..reading(
+        ..read_operation(
             "getContact",
             "/contacts",
             "A contact",

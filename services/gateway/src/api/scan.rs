@@ -8,9 +8,9 @@ use model::scan::SCAN_PATH;
 use serde_json::{Value, json};
 
 use super::operation::{
-    ApiOperation, ErrorEnvelopeKind, answered, failed, parameter, required, waiting,
+    ApiOperation, ErrorEnvelopeKind, json_response, error_responses, parameter, mark_required, with_retry_after_header,
 };
-use super::send::{OPENED_BY, failure};
+use super::send::{OPENED_BY, documented_error};
 use super::types::SchemaRegistry;
 use crate::scan::feed::{EVENTS, MOST_WAIT_SECONDS, ScansAnswer};
 
@@ -21,12 +21,12 @@ pub(super) const TAG: &str = "Scans";
 pub(super) const EVENTS_TAG: &str = "Webhooks";
 
 /// All of them.
-pub(super) fn operations(types: &mut SchemaRegistry) -> Vec<ApiOperation> {
-    vec![follow("get"), follow("head"), feed(types)]
+pub(super) fn list_operations(types: &mut SchemaRegistry) -> Vec<ApiOperation> {
+    vec![follow_operation("get"), follow_operation("head"), feed_operation(types)]
 }
 
 /// What a phone asks, or a program that looks where a code leads.
-fn follow(method: &'static str) -> ApiOperation {
+fn follow_operation(method: &'static str) -> ApiOperation {
     let (id, summary, description) = match method {
         "head" => (
             "lookUpQrCode",
@@ -52,23 +52,23 @@ fn follow(method: &'static str) -> ApiOperation {
         body: None,
         opened_by: &[],
         responses: BTreeMap::from([
-            (302, sent_on()),
-            (404, page("No card has this code. A page for people.")),
-            (503, waiting(page("Try again. A page for people."))),
+            (302, redirect_response()),
+            (404, html_response("No card has this code. A page for people.")),
+            (503, with_retry_after_header(html_response("Try again. A page for people."))),
         ]),
     }
 }
 
-fn sent_on() -> Value {
+fn redirect_response() -> Value {
     let location = json!({"description": "The destination.", "required": true, "schema": {"type": "string", "format": "uri"}});
     json!({"description": "To the destination.", "headers": {"Location": location}})
 }
 
-fn page(description: &str) -> Value {
+fn html_response(description: &str) -> Value {
     json!({"description": description, "content": {"text/html": {"schema": {"type": "string"}}}})
 }
 
-fn feed(types: &mut SchemaRegistry) -> ApiOperation {
+fn feed_operation(types: &mut SchemaRegistry) -> ApiOperation {
     use SendError::{InternalError, InvalidApiKey, InvalidPayload, RateLimited};
     let parameters = "A parameter cannot be read.".to_owned();
     let errors = [
@@ -77,12 +77,12 @@ fn feed(types: &mut SchemaRegistry) -> ApiOperation {
         RateLimited,
         InternalError,
     ];
-    let mut responses = failed(
+    let mut responses = error_responses(
         ErrorEnvelopeKind::Flat,
-        errors.iter().map(failure).collect(),
+        errors.iter().map(documented_error).collect(),
     );
     let description = format!("Scans behind `after`, at most {EVENTS}.");
-    responses.insert(200, answered(&description, types.written::<ScansAnswer>()));
+    responses.insert(200, json_response(&description, types.written_schema::<ScansAnswer>()));
     let wait = json!({"type": "integer", "minimum": 0, "maximum": MOST_WAIT_SECONDS, "default": 0});
     ApiOperation {
         method: "get",
@@ -116,7 +116,7 @@ const SIGNATURE: &str = "Only from an endpoint with keys to sign with: `v1,` and
                          `{webhook-id}.{webhook-timestamp}.{body}`; while a key is replaced one for each, with blanks between.";
 
 /// The event that is posted to endpoints.
-pub(super) fn webhook(types: &mut SchemaRegistry) -> Value {
+pub(super) fn webhook_schema(types: &mut SchemaRegistry) -> Value {
     let seconds = json!({"type": "string", "pattern": "^[0-9]+$"});
     json!({"post": {
         "operationId": "qrScanned",
@@ -130,11 +130,11 @@ pub(super) fn webhook(types: &mut SchemaRegistry) -> Value {
                         Standard Webhooks has it.",
         "security": [],
         "parameters": [
-            required(parameter("header", "webhook-id", json!({"type": "string"}), ID)),
-            required(parameter("header", "webhook-timestamp", seconds, "Unix seconds at which this attempt was sent.")),
+            mark_required(parameter("header", "webhook-id", json!({"type": "string"}), ID)),
+            mark_required(parameter("header", "webhook-timestamp", seconds, "Unix seconds at which this attempt was sent.")),
             parameter("header", "webhook-signature", json!({"type": "string"}), SIGNATURE),
         ],
-        "requestBody": {"required": true, "content": {"application/json": {"schema": types.written::<QrScanned<'_>>()}}},
+        "requestBody": {"required": true, "content": {"application/json": {"schema": types.written_schema::<QrScanned<'_>>()}}},
         "responses": {"2XX": {"description": "Delivered. Anything else, or no answer within 10 seconds, is retried."}},
     }})
 }

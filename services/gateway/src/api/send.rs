@@ -5,12 +5,12 @@ use model::limits::IDEMPOTENCY_KEY_CHARS;
 use serde_json::{Value, json};
 
 use super::operation::{
-    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, answered, costed, failed,
-    parameter, replayed,
+    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, json_response, with_cost_header, error_responses,
+    parameter, with_replay_header,
 };
 use super::shape::SendRequestShape;
 use super::types::SchemaRegistry;
-use crate::recipients::status_of;
+use crate::recipients::error_status;
 use crate::requests;
 
 /// The tag of these operations.
@@ -20,20 +20,20 @@ pub(super) const TAG: &str = "Dynamic Audience";
 pub(super) const OPENED_BY: &[&str] = &["fullAccessKey", "fullAccessKeyHeader"];
 
 /// All of them.
-pub(super) fn operations(types: &mut SchemaRegistry) -> Vec<ApiOperation> {
-    vec![send(types), request(types)]
+pub(super) fn list_operations(types: &mut SchemaRegistry) -> Vec<ApiOperation> {
+    vec![send_operation(types), request_operation(types)]
 }
 
-fn send(types: &mut SchemaRegistry) -> ApiOperation {
+fn send_operation(types: &mut SchemaRegistry) -> ApiOperation {
     let answer =
-        json!({"oneOf": [types.written::<SendResponse>(), types.written::<SendValidation>()]});
+        json!({"oneOf": [types.written_schema::<SendResponse>(), types.written_schema::<SendValidation>()]});
     let key = json!({"type": "string", "maxLength": IDEMPOTENCY_KEY_CHARS});
-    let mut responses = failed(
+    let mut responses = error_responses(
         ErrorEnvelopeKind::Flat,
-        every_error().iter().map(failure).collect(),
+        all_errors().iter().map(documented_error).collect(),
     );
     let description = "Every recipient's result; with `validate=1`, what it would be.";
-    responses.insert(200, costed(replayed(answered(description, answer))));
+    responses.insert(200, with_cost_header(with_replay_header(json_response(description, answer))));
     ApiOperation {
         method: "post",
         path: "/api/v1/recipients".to_owned(),
@@ -48,13 +48,13 @@ fn send(types: &mut SchemaRegistry) -> ApiOperation {
             parameter("query", "validate", json!({"type": "string"}), VALIDATE),
             parameter("header", "Idempotency-Key", key, IDEMPOTENCY_KEY),
         ],
-        body: Some(RequestBodySpec { schema: types.read::<SendRequestShape>(), example: example(), is_required: true }),
+        body: Some(RequestBodySpec { schema: types.read_schema::<SendRequestShape>(), example: example_request(), is_required: true }),
         opened_by: OPENED_BY,
         responses,
     }
 }
 
-fn example() -> Value {
+fn example_request() -> Value {
     json!({
         "campaign_id": "PA-7XK2QD",
         "recipients": [{
@@ -76,7 +76,7 @@ const VALIDATE: &str = "`1` for a dry run: verifies, filters and prices, but mai
 const IDEMPOTENCY_KEY: &str = "Read only for teams that have switched it on, and not in a dry run: a new value for each request, \
                                the same on its retries, which get the first one's answer, however late. Optional.";
 
-fn request(types: &mut SchemaRegistry) -> ApiOperation {
+fn request_operation(types: &mut SchemaRegistry) -> ApiOperation {
     use SendError::{InternalError, InvalidApiKey, InvalidPayload, RateLimited};
     let id = json!({"type": "string", "format": "uuid"});
     let errors = [
@@ -85,14 +85,14 @@ fn request(types: &mut SchemaRegistry) -> ApiOperation {
         RateLimited,
         InternalError,
     ];
-    let mut responses = failed(
+    let mut responses = error_responses(
         ErrorEnvelopeKind::Flat,
-        errors.iter().map(failure).collect(),
+        errors.iter().map(documented_error).collect(),
     );
     let description = "Where the request stands, and once it is done its stored response.";
     responses.insert(
         200,
-        answered(description, types.written::<RequestAnswer<'_>>()),
+        json_response(description, types.written_schema::<RequestAnswer<'_>>()),
     );
     ApiOperation {
         method: "get",
@@ -111,7 +111,7 @@ fn request(types: &mut SchemaRegistry) -> ApiOperation {
 }
 
 /// Every error once; variable texts say when it is given.
-pub(super) fn every_error() -> Vec<SendError> {
+pub(super) fn all_errors() -> Vec<SendError> {
     let text = str::to_owned;
     vec![
         SendError::InvalidApiKey,
@@ -134,9 +134,9 @@ pub(super) fn every_error() -> Vec<SendError> {
     ]
 }
 
-pub(super) fn failure(error: &SendError) -> DocumentedError {
+pub(super) fn documented_error(error: &SendError) -> DocumentedError {
     DocumentedError {
-        status: status_of(error),
+        status: error_status(error),
         code: error.code(),
         message: error.to_string(),
         details: None,
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn every_error_is_documented() {
-        let places: Vec<usize> = every_error().iter().map(place).collect();
+        let places: Vec<usize> = all_errors().iter().map(place).collect();
         assert_eq!(places, (0..13).collect::<Vec<_>>());
     }
 }

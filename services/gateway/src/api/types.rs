@@ -26,17 +26,17 @@ impl SchemaRegistry {
     }
 
     /// The schema of a type that clients send.
-    pub(super) fn read<T: JsonSchema>(&mut self) -> Value {
+    pub(super) fn read_schema<T: JsonSchema>(&mut self) -> Value {
         self.read.subschema_for::<T>().to_value()
     }
 
     /// The schema of a type that clients get.
-    pub(super) fn written<T: JsonSchema>(&mut self) -> Value {
+    pub(super) fn written_schema<T: JsonSchema>(&mut self) -> Value {
         self.written.subschema_for::<T>().to_value()
     }
 
     /// Gives a schema a name.
-    pub(super) fn name(&mut self, name: &str, schema: Value) -> Value {
+    pub(super) fn name_schema(&mut self, name: &str, schema: Value) -> Value {
         self.named.insert(name.to_owned(), schema);
         json!({"$ref": format!("#/components/schemas/{name}")})
     }
@@ -44,22 +44,22 @@ impl SchemaRegistry {
     /// All that was named, by name.
     pub(super) fn into_schemas(mut self) -> Map<String, Value> {
         let mut schemas = self.written.take_definitions(true);
-        schemas.values_mut().for_each(never_null_where_absent);
+        schemas.values_mut().for_each(remove_null_alternatives);
         schemas.extend(self.read.take_definitions(true));
         schemas.extend(self.named);
-        schemas.values_mut().for_each(words_as_enum);
+        schemas.values_mut().for_each(merge_constants_into_enum);
         schemas
     }
 }
 
 /// Words that are described one by one are alternatives of one constant each to the maker of schemas. Generators know an
 /// `enum`; the meanings stand beside it.
-fn words_as_enum(schema: &mut Value) {
+fn merge_constants_into_enum(schema: &mut Value) {
     match schema {
-        Value::Array(items) => items.iter_mut().for_each(words_as_enum),
+        Value::Array(items) => items.iter_mut().for_each(merge_constants_into_enum),
         Value::Object(object) => {
-            object.values_mut().for_each(words_as_enum);
-            if let Some(words) = object.get("oneOf").and_then(described_words) {
+            object.values_mut().for_each(merge_constants_into_enum);
+            if let Some(words) = object.get("oneOf").and_then(described_constants) {
                 object.remove("oneOf");
                 object.extend(words);
             }
@@ -69,7 +69,7 @@ fn words_as_enum(schema: &mut Value) {
 }
 
 /// The words of alternatives that are nothing but words.
-fn described_words(alternatives: &Value) -> Option<Map<String, Value>> {
+fn described_constants(alternatives: &Value) -> Option<Map<String, Value>> {
     let (mut words, mut meanings, mut kind) = (Vec::new(), Vec::new(), Value::Null);
     for alternative in alternatives.as_array()? {
         let own = match (alternative.get("const"), alternative["enum"].as_array()) {
@@ -98,7 +98,7 @@ fn described_words(alternatives: &Value) -> Option<Map<String, Value>> {
 }
 
 /// What an answer may lack is left out of it and never null, which a type alone does not say.
-fn never_null_where_absent(schema: &mut Value) {
+fn remove_null_alternatives(schema: &mut Value) {
     let required: Vec<String> = schema["required"]
         .as_array()
         .map(|names| {

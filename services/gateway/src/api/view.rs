@@ -32,7 +32,7 @@ pub(super) struct FieldView {
 }
 
 /// Splits a text at its backticks.
-pub(super) fn pieces(text: &str) -> Vec<TextSpan> {
+pub(super) fn split_spans(text: &str) -> Vec<TextSpan> {
     let pieces = text.split('`').enumerate();
     pieces
         .filter(|(_, text)| !text.is_empty())
@@ -44,12 +44,12 @@ pub(super) fn pieces(text: &str) -> Vec<TextSpan> {
 }
 
 /// The description of a schema or parameter.
-pub(super) fn meaning(value: &Value) -> Vec<TextSpan> {
-    pieces(value["description"].as_str().unwrap_or_default())
+pub(super) fn description_spans(value: &Value) -> Vec<TextSpan> {
+    split_spans(value["description"].as_str().unwrap_or_default())
 }
 
 /// A schema in words.
-pub(super) fn kind(schema: &Value) -> TypeView {
+pub(super) fn type_view(schema: &Value) -> TypeView {
     if let Some(reference) = schema["$ref"].as_str() {
         let name = reference.rsplit('/').next().unwrap_or_default().to_owned();
         return TypeView {
@@ -58,7 +58,7 @@ pub(super) fn kind(schema: &Value) -> TypeView {
         };
     }
     if let Some(items) = schema.get("items") {
-        let items = kind(items);
+        let items = type_view(items);
         return TypeView {
             words: format!("array of {}", items.words),
             schema: items.schema,
@@ -68,7 +68,7 @@ pub(super) fn kind(schema: &Value) -> TypeView {
         let Some(kinds) = schema[several].as_array() else {
             continue;
         };
-        let named = kinds.iter().map(kind).find(|kind| kind.schema.is_some());
+        let named = kinds.iter().map(type_view).find(|kind| kind.schema.is_some());
         let is_nullable = kinds.iter().any(|kind| kind["type"] == "null");
         if let Some(named) = named {
             let words = if is_nullable {
@@ -86,7 +86,7 @@ pub(super) fn kind(schema: &Value) -> TypeView {
         .get("additionalProperties")
         .filter(|values| values.is_object())
     {
-        let values = kind(values);
+        let values = type_view(values);
         return TypeView {
             words: format!("object of {}", values.words),
             schema: values.schema,
@@ -111,7 +111,7 @@ pub(super) fn kind(schema: &Value) -> TypeView {
 }
 
 /// The words that a schema allows, with what they mean where that is said.
-pub(super) fn words(schema: &Value) -> Vec<WordView> {
+pub(super) fn word_views(schema: &Value) -> Vec<WordView> {
     let word = |value: &Value| {
         value
             .as_str()
@@ -127,7 +127,7 @@ pub(super) fn words(schema: &Value) -> Vec<WordView> {
         return Vec::new();
     };
     let meaning = |at: usize| {
-        pieces(
+        split_spans(
             schema["x-enum-descriptions"][at]
                 .as_str()
                 .unwrap_or_default(),
@@ -144,7 +144,7 @@ pub(super) fn words(schema: &Value) -> Vec<WordView> {
 }
 
 /// The fields of an object, those that must be there first.
-pub(super) fn fields(schema: &Value) -> Vec<FieldView> {
+pub(super) fn field_views(schema: &Value) -> Vec<FieldView> {
     let is_required = |name: &str| {
         schema["required"]
             .as_array()
@@ -157,10 +157,10 @@ pub(super) fn fields(schema: &Value) -> Vec<FieldView> {
         .iter()
         .map(|(name, property)| FieldView {
             name: name.clone(),
-            kind: kind(property),
+            kind: type_view(property),
             is_required: is_required(name),
-            meaning: meaning(property),
-            words: words(property),
+            meaning: description_spans(property),
+            words: word_views(property),
         })
         .collect();
     fields.sort_by_key(|field| !field.is_required);
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     fn shown(schema: &Value) -> (String, Option<String>) {
-        let TypeView { words, schema } = kind(schema);
+        let TypeView { words, schema } = type_view(schema);
         (words, schema)
     }
 
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn what_stands_between_backticks_is_code() {
-        let pieces: Vec<_> = pieces("`a` or b")
+        let pieces: Vec<_> = split_spans("`a` or b")
             .into_iter()
             .map(|piece| (piece.text, piece.is_code))
             .collect();

@@ -69,12 +69,12 @@ pub(super) async fn admit(
         McpServer::Formulas => &gateway.formula_gate,
     };
     let key = bearer_key(headers);
-    let admitted = match gate.check_shield(source) {
+    let admitted = match gate.check_refused_source(source) {
         Ok(()) => gate.admit(identity, source, key.as_ref(), None).await,
         Err(refusal) => Err(refusal),
     };
     match admitted {
-        Ok(key) => access_of(server, key).map(Ok),
+        Ok(key) => access_from_key(server, key).map(Ok),
         Err(AdmissionError::RateLimited) => Err(McpAccessError::RateLimited),
         Err(AdmissionError::InvalidKey) => Err(McpAccessError::InvalidKey(server)),
         Err(
@@ -85,14 +85,14 @@ pub(super) async fn admit(
     }
 }
 
-fn access_of(server: McpServer, key: AdmittedKey) -> Result<McpAccess, McpAccessError> {
+fn access_from_key(server: McpServer, key: AdmittedKey) -> Result<McpAccess, McpAccessError> {
     match server {
         McpServer::Formulas => Ok(McpAccess::Team(TeamAccess {
             team_id: key.team_id,
             key_id: key.key_id,
             kind: key.kind,
         })),
-        McpServer::Integrations => match IntegrationAccess::of(key) {
+        McpServer::Integrations => match IntegrationAccess::try_from_key(key) {
             Ok(access) => Ok(McpAccess::Integration(access)),
             Err(PushError::IntegrationUnavailable) => Err(McpAccessError::IntegrationUnavailable),
             Err(_) => Err(McpAccessError::InvalidKey(server)),

@@ -6,7 +6,7 @@ use contract::mcp::VERSIONS;
 use contract::push::PushError;
 
 use crate::mcp::McpServer;
-use crate::push::answer::{CHALLENGE, other};
+use crate::push::answer::{CHALLENGE, other_error};
 use crate::request::RETRY_AFTER;
 
 /// Why a request gets no JSON-RPC answer.
@@ -66,7 +66,7 @@ impl McpAccessError {
     }
 
     /// Every reason why a request to this server is refused.
-    pub(super) fn every(server: McpServer) -> Vec<Self> {
+    pub(super) fn all_for_server(server: McpServer) -> Vec<Self> {
         let mut every = vec![
             Self::ForeignOrigin,
             Self::UnsupportedVersion,
@@ -81,13 +81,13 @@ impl McpAccessError {
     }
 
     /// Status, code and message.
-    pub(super) fn described(self) -> (StatusCode, &'static str, String) {
+    pub(super) fn describe(self) -> (StatusCode, &'static str, String) {
         (self.status(), self.code(), self.message())
     }
 
     /// The answer.
     pub(super) fn response(self) -> Response {
-        let mut response = other(self.status(), self.code(), &self.message());
+        let mut response = other_error(self.status(), self.code(), &self.message());
         let header = match self {
             Self::UsePost => Some((header::ALLOW, HeaderValue::from_static("POST"))),
             Self::InvalidKey(_) => Some((header::WWW_AUTHENTICATE, CHALLENGE)),

@@ -20,14 +20,14 @@ use crate::mcp::{McpOutcome, formulas, integrations};
 static INTEGRATION_TOOLS: LazyLock<Vec<McpTool>> = LazyLock::new(|| {
     IntegrationTool::ALL
         .into_iter()
-        .map(IntegrationTool::tool)
+        .map(IntegrationTool::describe)
         .collect()
 });
 
 static FORMULA_TOOLS: LazyLock<Vec<McpTool>> = LazyLock::new(|| {
     FormulaTool::ALL
         .into_iter()
-        .map(FormulaTool::tool)
+        .map(FormulaTool::describe)
         .collect()
 });
 
@@ -51,13 +51,13 @@ pub(super) enum McpMethod {
 
 impl McpMethod {
     /// Reads the method and parameters of a request that came in this body.
-    pub(super) fn read(
+    pub(super) fn parse(
         body: &Bytes,
         method: &str,
         params: Option<&RawValue>,
     ) -> Result<Self, RpcError> {
         let known =
-            RpcMethod::from_name(method).ok_or_else(|| RpcError::UnknownMethod(shown(method)))?;
+            RpcMethod::from_name(method).ok_or_else(|| RpcError::UnknownMethod(printable_name(method)))?;
         Ok(match known {
             RpcMethod::Initialize => Self::Initialize(params.map(ToOwned::to_owned)),
             RpcMethod::Ping => Self::Ping,
@@ -90,15 +90,15 @@ impl McpRequest<'_> {
         wanted: McpMethod,
     ) -> Result<McpOutcome, RpcError> {
         Ok(match wanted {
-            McpMethod::Initialize(params) => answered(id, &self.initialize(params.as_deref())),
-            McpMethod::Ping => answered(id, &serde_json::json!({})),
-            McpMethod::ListTools => answered(
+            McpMethod::Initialize(params) => result_outcome(id, &self.initialize(params.as_deref())),
+            McpMethod::Ping => result_outcome(id, &serde_json::json!({})),
+            McpMethod::ListTools => result_outcome(
                 id,
                 &ToolList {
-                    tools: self.tools(),
+                    tools: self.available_tools(),
                 },
             ),
-            McpMethod::CallTool(name, arguments) => self.call(id, &name, arguments).await?,
+            McpMethod::CallTool(name, arguments) => self.call_tool(id, &name, arguments).await?,
         })
     }
 
@@ -110,33 +110,33 @@ impl McpRequest<'_> {
         InitializeResult::new(params, info, instructions)
     }
 
-    fn tools(self) -> &'static [McpTool] {
+    fn available_tools(self) -> &'static [McpTool] {
         match self.access {
             McpAccess::Integration(_) => &INTEGRATION_TOOLS,
             McpAccess::Team(_) => &FORMULA_TOOLS,
         }
     }
 
-    async fn call(
+    async fn call_tool(
         self,
         id: &RawValue,
         name: &str,
         arguments: Bytes,
     ) -> Result<McpOutcome, RpcError> {
-        let unknown = || RpcError::UnknownTool(shown(name));
+        let unknown = || RpcError::UnknownTool(printable_name(name));
         let result = match self.access {
             McpAccess::Integration(access) => {
                 let tool = IntegrationTool::from_name(name).ok_or_else(unknown)?;
                 (
                     tool.name(),
-                    integrations::call(self, access, tool, arguments).await,
+                    integrations::call_integration_tool(self, access, tool, arguments).await,
                 )
             }
             McpAccess::Team(access) => {
                 let tool = FormulaTool::from_name(name).ok_or_else(unknown)?;
                 (
                     tool.name(),
-                    formulas::call(self, access, tool, arguments).await,
+                    formulas::call_formula_tool(self, access, tool, arguments).await,
                 )
             }
         };
@@ -149,7 +149,7 @@ fn tool_outcome(
     (tool, result): (&'static str, Result<Bytes, ToolError>),
 ) -> Result<McpOutcome, RpcError> {
     let (json, failure) = match result {
-        Ok(answer) => (raw(&answer)?, None),
+        Ok(answer) => (raw_json(&answer)?, None),
         Err(ToolError::Failure(failure)) => (
             to_raw_value(&failure).map_err(|_| RpcError::NotCompleted)?,
             Some(failure.error),
@@ -167,7 +167,7 @@ fn tool_outcome(
     Ok(McpOutcome::Answered(mcp::response(id, &result), code))
 }
 
-fn raw(answer: &[u8]) -> Result<Box<RawValue>, RpcError> {
+fn raw_json(answer: &[u8]) -> Result<Box<RawValue>, RpcError> {
     serde_json::from_slice(answer).map_err(|error| {
         tracing::error!(
             error = &error as &dyn Error,
@@ -177,13 +177,13 @@ fn raw(answer: &[u8]) -> Result<Box<RawValue>, RpcError> {
     })
 }
 
-fn answered(id: &RawValue, result: &impl Serialize) -> McpOutcome {
+fn result_outcome(id: &RawValue, result: &impl Serialize) -> McpOutcome {
     McpOutcome::Answered(mcp::response(id, result), "ok")
 }
 
 /// Characters of a name that an error repeats.
 const SHOWN_CHARS: usize = 100;
 
-fn shown(name: &str) -> String {
+fn printable_name(name: &str) -> String {
     name.chars().take(SHOWN_CHARS).collect()
 }

@@ -15,7 +15,7 @@ use crate::mcp::dispatch::{McpRequest, ToolError};
 pub(super) const ARGUMENTS_BYTES: usize = 256 * 1024;
 
 /// Does what a tool is for.
-pub(super) async fn call(
+pub(super) async fn call_formula_tool(
     request: McpRequest<'_>,
     access: TeamAccess,
     tool: FormulaTool,
@@ -27,14 +27,14 @@ pub(super) async fn call(
     let begun = tokio::time::Instant::now();
     if arguments.len() > ARGUMENTS_BYTES {
         let why = format!("The arguments of a tool have at most {ARGUMENTS_BYTES} bytes.");
-        return Err(unanswered(FormulaError::InvalidRequest(why)));
+        return Err(tool_error(FormulaError::InvalidRequest(why)));
     }
     let turn = tokio::select! {
-        turn = request.gateway.formula_turns.wait(access.team_id, arguments, patience) => turn,
+        turn = request.gateway.formula_call_limiter.acquire(access.team_id, arguments, patience) => turn,
         () = process.last_moment() => None,
     };
     let Some((_turn, body)) = turn else {
-        return Err(unanswered(FormulaError::DeadlinePassed));
+        return Err(tool_error(FormulaError::DeadlinePassed));
     };
     let patience = patience.saturating_sub(begun.elapsed());
     let call = QueueCall {
@@ -54,20 +54,20 @@ pub(super) async fn call(
         .await
     {
         Ok(reply) if reply.kind == REPLY_OK => Ok(reply.body),
-        Ok(reply) => Err(unanswered(
+        Ok(reply) => Err(tool_error(
             serde_json::from_slice(&reply.body).unwrap_or_else(|error| {
                 tracing::error!(error = &error as &dyn Error, "a reply cannot be read");
                 FormulaError::InternalError
             }),
         )),
-        Err(CallError::Unavailable) => Err(unanswered(FormulaError::InternalError)),
+        Err(CallError::Unavailable) => Err(tool_error(FormulaError::InternalError)),
         Err(CallError::DeadlinePassed | CallError::GivenUp | CallError::Lost) => {
-            Err(unanswered(FormulaError::DeadlinePassed))
+            Err(tool_error(FormulaError::DeadlinePassed))
         }
     }
 }
 
-fn unanswered(error: FormulaError) -> ToolError {
+fn tool_error(error: FormulaError) -> ToolError {
     match error {
         FormulaError::InternalError => ToolError::Error(RpcError::NotCompleted),
         error => ToolError::Failure(ToolFailure {

@@ -17,7 +17,7 @@ use uuid::Uuid;
 use crate::mcp::dispatch::{McpRequest, ToolError};
 use crate::push::IntegrationAccess;
 use crate::push::answer::ReplayableAnswer;
-use crate::push::ask::{SyncerRequest, ask};
+use crate::push::ask::{SyncerRequest, ask_syncer};
 use crate::push::query::PushQuery;
 use crate::push::read;
 
@@ -47,7 +47,7 @@ struct KeyArgument {
 }
 
 /// Does what a tool is for.
-pub(super) async fn call(
+pub(super) async fn call_integration_tool(
     request: McpRequest<'_>,
     access: IntegrationAccess,
     tool: IntegrationTool,
@@ -55,14 +55,14 @@ pub(super) async fn call(
 ) -> Result<Bytes, ToolError> {
     let kind = match tool {
         IntegrationTool::GetStatus => {
-            return status(request, access)
+            return read_status(request, access)
                 .await
-                .map_err(|error| unanswered(error, None));
+                .map_err(|error| tool_error(error, None));
         }
         IntegrationTool::GetRejections => {
-            return rejections(request, access, &arguments)
+            return read_rejections(request, access, &arguments)
                 .await
-                .map_err(|error| unanswered(error, None));
+                .map_err(|error| tool_error(error, None));
         }
         IntegrationTool::DeclareSchema => (DECLARE_V1, false),
         IntegrationTool::ValidateRecords => (PUSH_VALIDATE_V1, false),
@@ -70,30 +70,30 @@ pub(super) async fn call(
         IntegrationTool::PushRecords => (PUSH_V1, true),
         IntegrationTool::CompleteSync => (COMPLETE_V1, true),
     };
-    change(request, access, kind, arguments).await
+    call_change_tool(request, access, kind, arguments).await
 }
 
-async fn change(
+async fn call_change_tool(
     request: McpRequest<'_>,
     access: IntegrationAccess,
     (kind, needs_key): (&'static str, bool),
     arguments: Bytes,
 ) -> Result<Bytes, ToolError> {
     let key = match needs_key {
-        true => Some(idempotency_key(&arguments).map_err(|error| unanswered(error, None))?),
+        true => Some(parse_idempotency_key(&arguments).map_err(|error| tool_error(error, None))?),
         false => None,
     };
     let patience =
         Duration::from_millis(request.gateway.process.config.gateway.mcp_call_deadline_ms);
     let question = SyncerRequest::new(kind, access, key.clone(), patience);
-    let answered = ask(request.gateway, question, arguments, request.identity).await;
+    let answered = ask_syncer(request.gateway, question, arguments, request.identity).await;
     answered
         .map(|answered| answered.body)
-        .map_err(|error| unanswered(error, key))
+        .map_err(|error| tool_error(error, key))
 }
 
 /// The call's own key, or a new one.
-fn idempotency_key(arguments: &[u8]) -> Result<IdempotencyKey, PushError> {
+fn parse_idempotency_key(arguments: &[u8]) -> Result<IdempotencyKey, PushError> {
     let sent: KeyArgument = serde_json::from_slice(arguments)
         .map_err(|_| PushError::InvalidRequest(UNREADABLE.to_owned()))?;
     let text = match sent.idempotency_key {
@@ -104,9 +104,9 @@ fn idempotency_key(arguments: &[u8]) -> Result<IdempotencyKey, PushError> {
     Ok(text.parse()?)
 }
 
-async fn status(request: McpRequest<'_>, access: IntegrationAccess) -> Result<Bytes, PushError> {
-    let integration = read::integration(request.gateway, access.integration_id, &TOOLS).await?;
-    let fields = read::fields(request.gateway, access.integration_id).await?;
+async fn read_status(request: McpRequest<'_>, access: IntegrationAccess) -> Result<Bytes, PushError> {
+    let integration = read::read_integration(request.gateway, access.integration_id, &TOOLS).await?;
+    let fields = read::read_fields(request.gateway, access.integration_id).await?;
     Ok(ReplayableAnswer::new(&IntegrationStatusAnswer {
         integration,
         fields,
@@ -114,7 +114,7 @@ async fn status(request: McpRequest<'_>, access: IntegrationAccess) -> Result<By
     .body)
 }
 
-async fn rejections(
+async fn read_rejections(
     request: McpRequest<'_>,
     access: IntegrationAccess,
     arguments: &[u8],
@@ -124,14 +124,14 @@ async fn rejections(
             "The arguments must be JSON with at most 128 levels, and texts of whole characters.";
         PushError::InvalidRequest(why.to_owned())
     })?;
-    let query = PushQuery::of_arguments(&arguments);
+    let query = PushQuery::from_arguments(&arguments);
     // A model asks what is left to do.
-    let filter = match query.value("includeResolved") {
+    let filter = match query.get_value("includeResolved") {
         Some("true") => IssueFilter::All,
         _ => IssueFilter::Unresolved,
     };
     Ok(
-        read::rejections(request.gateway, access.integration_id, &query, filter)
+        read::read_rejections(request.gateway, access.integration_id, &query, filter)
             .await?
             .body,
     )
@@ -139,7 +139,7 @@ async fn rejections(
 
 /// A failure for the model, or an error when the failure is ours. Where a retry must carry the same key, the model is
 /// given it.
-fn unanswered(error: PushError, key: Option<IdempotencyKey>) -> ToolError {
+fn tool_error(error: PushError, key: Option<IdempotencyKey>) -> ToolError {
     let details = match (&error, key) {
         (PushError::InternalError, _) => return ToolError::Error(RpcError::NotCompleted),
         (PushError::DeadlinePassed | PushError::InProgress, Some(key)) => {
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_call_without_an_idempotency_key_makes_its_own() {
-        let key = |arguments: &str| idempotency_key(arguments.as_bytes());
+        let key = |arguments: &str| parse_idempotency_key(arguments.as_bytes());
         assert_ne!(key("{}").unwrap(), key("{}").unwrap());
         assert!(key(r#"{"idempotencyKey":null}"#).is_ok());
         assert_eq!(
@@ -192,10 +192,10 @@ mod tests {
     fn what_is_our_failure_is_an_error_and_a_retry_is_told_its_key() {
         let key: IdempotencyKey = "k".parse().unwrap();
         assert!(matches!(
-            unanswered(PushError::InternalError, None),
+            tool_error(PushError::InternalError, None),
             ToolError::Error(RpcError::NotCompleted)
         ));
-        let ToolError::Failure(failure) = unanswered(PushError::DeadlinePassed, Some(key)) else {
+        let ToolError::Failure(failure) = tool_error(PushError::DeadlinePassed, Some(key)) else {
             panic!()
         };
         assert_eq!(

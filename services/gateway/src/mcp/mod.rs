@@ -24,7 +24,7 @@ use axum::routing::{MethodRouter, post};
 use bytes::Bytes;
 use contract::mcp::{self, RequestIdFinder, RpcError, RpcMessage};
 
-use crate::body::{declared_too_large, drain, pass_over};
+use crate::body::{declared_too_large, drain_body, skip_body};
 use crate::mcp::admit::McpAccess;
 use crate::mcp::denied::McpAccessError;
 use crate::mcp::dispatch::McpMethod;
@@ -48,10 +48,10 @@ pub(crate) enum McpServer {
 }
 
 /// What a server refuses by HTTP, for its description: status, code and what a client is told.
-pub(crate) fn denials(server: McpServer) -> Vec<(StatusCode, &'static str, String)> {
-    McpAccessError::every(server)
+pub(crate) fn list_access_errors(server: McpServer) -> Vec<(StatusCode, &'static str, String)> {
+    McpAccessError::all_for_server(server)
         .into_iter()
-        .map(McpAccessError::described)
+        .map(McpAccessError::describe)
         .collect()
 }
 
@@ -64,7 +64,7 @@ enum McpOutcome {
 }
 
 impl McpOutcome {
-    fn failed(id: Option<&serde_json::value::RawValue>, error: &RpcError) -> Self {
+    fn from_error(id: Option<&serde_json::value::RawValue>, error: &RpcError) -> Self {
         Self::Answered(mcp::failure(id, error), error.name())
     }
 }
@@ -94,7 +94,7 @@ async fn serve(
     let identity = RequestIdentity::of(&parts.extensions);
     let result = handle(&gateway, server, peer, &parts, &mut body, &identity).await;
     // What was not read of a refused request.
-    drain(body);
+    drain_body(body);
     let (mut response, code) = match result {
         Ok(McpOutcome::Accepted) => (StatusCode::ACCEPTED.into_response(), "accepted"),
         Ok(McpOutcome::Answered(body, code)) => {
@@ -115,13 +115,13 @@ async fn handle(
     identity: &RequestIdentity,
 ) -> Result<McpOutcome, McpAccessError> {
     let settings = &gateway.process.config.gateway;
-    origin::check(&parts.headers, &settings.mcp_allowed_origins)?;
+    origin::check_origin(&parts.headers, &settings.mcp_allowed_origins)?;
     let source = source_address(peer, &parts.headers, &settings.trusted_proxies);
     // An error is answered below: whoever asks gets to know which of its requests failed.
     let access = admit::admit(gateway, server, identity, source, &parts.headers).await?;
-    version::check(&parts.headers)?;
+    version::check_version(&parts.headers)?;
     if declared_too_large(body).is_some() {
-        return Ok(too_large(body).await);
+        return Ok(answer_too_large(body).await);
     }
     let read = match &access {
         Ok(access) => gateway.bodies.read(access.team_id(), source, body).await,
@@ -129,19 +129,19 @@ async fn handle(
         Err(_) => gateway.bodies.read_anonymous(source, body).await,
     };
     match read {
-        Ok(body) => Ok(answer(gateway, access, body, identity).await),
-        Err(refusal) => Ok(McpOutcome::failed(None, &unread(refusal))),
+        Ok(body) => Ok(answer_message(gateway, access, body, identity).await),
+        Err(refusal) => Ok(McpOutcome::from_error(None, &body_error(refusal))),
     }
 }
 
 /// A request whose size is known to be too large is not read, but its id is looked for: clients wait for an answer with it.
-async fn too_large(body: &mut Body) -> McpOutcome {
+async fn answer_too_large(body: &mut Body) -> McpOutcome {
     let mut scan = RequestIdFinder::default();
-    pass_over(body, |bytes| scan.pass(bytes)).await;
-    McpOutcome::failed(scan.id().as_deref(), &RpcError::TooLarge)
+    skip_body(body, |bytes| scan.pass(bytes)).await;
+    McpOutcome::from_error(scan.id().as_deref(), &RpcError::TooLarge)
 }
 
-fn unread(refusal: AdmissionError) -> RpcError {
+fn body_error(refusal: AdmissionError) -> RpcError {
     match refusal {
         AdmissionError::BodyTooLarge => RpcError::TooLarge,
         AdmissionError::BodyUnreadable(why) => RpcError::NotJsonRpc(why.to_owned()),
@@ -151,7 +151,7 @@ fn unread(refusal: AdmissionError) -> RpcError {
     }
 }
 
-async fn answer(
+async fn answer_message(
     gateway: &GatewayState,
     access: Result<McpAccess, RpcError>,
     body: Bytes,
@@ -160,11 +160,11 @@ async fn answer(
     let (id, wanted) = match RpcMessage::read(&body) {
         Ok(RpcMessage::Request { id, method, params }) => {
             let wanted =
-                access.and_then(|access| Ok((access, McpMethod::read(&body, &method, params)?)));
+                access.and_then(|access| Ok((access, McpMethod::parse(&body, &method, params)?)));
             (id.to_owned(), wanted)
         }
         Ok(RpcMessage::Notification) => return McpOutcome::Accepted,
-        Err((id, error)) => return McpOutcome::failed(id, &error),
+        Err((id, error)) => return McpOutcome::from_error(id, &error),
     };
     // From here on the arguments of a call alone hold the body's memory.
     drop(body);
@@ -180,5 +180,5 @@ async fn answer(
         }
         Err(error) => Err(error),
     };
-    result.unwrap_or_else(|error| McpOutcome::failed(Some(&id), &error))
+    result.unwrap_or_else(|error| McpOutcome::from_error(Some(&id), &error))
 }

@@ -8,7 +8,7 @@ use crate::mcp::denied::McpAccessError;
 
 /// Lets a request in that comes from no page, from one on the reader's own machine, or from an allowed origin. The host
 /// that was asked for does not count: a page can have its own name resolve to us.
-pub(super) fn check(headers: &HeaderMap, allowed: &[String]) -> Result<(), McpAccessError> {
+pub(super) fn check_origin(headers: &HeaderMap, allowed: &[String]) -> Result<(), McpAccessError> {
     let mut origins = headers.get_all(header::ORIGIN).iter();
     let is_allowed = origins.all(|origin| {
         origin
@@ -40,7 +40,7 @@ mod tests {
         for origin in origins {
             headers.append(header::ORIGIN, origin.parse().unwrap());
         }
-        check(&headers, &["https://agent.example.com".to_owned()])
+        check_origin(&headers, &["https://agent.example.com".to_owned()])
     }
 
     #[test]

@@ -64,13 +64,13 @@ pub(crate) struct TeamCallPermit {
 impl TeamCallLimiter {
     /// Waits for the team's turn, in the order of the calls, with the arguments of the call. `None` when it has not come within the
     /// patience, or when too much waits already.
-    pub(crate) async fn wait(
+    pub(crate) async fn acquire(
         &self,
         team_id: TeamId,
         arguments: Bytes,
         patience: Duration,
     ) -> Option<(TeamCallPermit, Bytes)> {
-        let team = self.teams.of(team_id);
+        let team = self.teams.permits_of_team(team_id);
         if let Ok(turn) = team.turns.clone().try_acquire_owned() {
             return Some((
                 TeamCallPermit {
@@ -124,7 +124,7 @@ mod tests {
         patience: Duration,
     ) -> Option<(TeamCallPermit, Bytes)> {
         turns
-            .wait(team_id, Bytes::from(vec![b'x'; bytes]), patience)
+            .acquire(team_id, Bytes::from(vec![b'x'; bytes]), patience)
             .await
     }
 
@@ -152,7 +152,7 @@ mod tests {
                 tokio::spawn(async move { ask(&turns, team, 0, LONG).await.is_some() })
             })
             .collect();
-        while turns.teams.of(team).waiting.available_permits() > 0 {
+        while turns.teams.permits_of_team(team).waiting.available_permits() > 0 {
             tokio::task::yield_now().await;
         }
         assert!(ask(&turns, team, 0, LONG).await.is_none(), "at once");

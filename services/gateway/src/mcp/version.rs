@@ -8,7 +8,7 @@ use crate::mcp::denied::McpAccessError;
 const HEADER: &str = "mcp-protocol-version";
 
 /// Refuses a revision that the servers do not speak. Without the header the client speaks an old one.
-pub(super) fn check(headers: &HeaderMap) -> Result<(), McpAccessError> {
+pub(super) fn check_version(headers: &HeaderMap) -> Result<(), McpAccessError> {
     let is_known =
         |value: &axum::http::HeaderValue| VERSIONS.iter().any(|version| value == version);
     if headers.get_all(HEADER).iter().all(is_known) {
@@ -27,13 +27,13 @@ mod tests {
         let with = |version: &str| {
             HeaderMap::from_iter([(HEADER.parse().unwrap(), version.parse().unwrap())])
         };
-        assert_eq!(check(&HeaderMap::new()), Ok(()));
+        assert_eq!(check_version(&HeaderMap::new()), Ok(()));
         for version in VERSIONS {
-            assert_eq!(check(&with(version)), Ok(()));
+            assert_eq!(check_version(&with(version)), Ok(()));
         }
         for version in ["2026-07-28", "", "2025-11-25, 2025-06-18"] {
             assert_eq!(
-                check(&with(version)),
+                check_version(&with(version)),
                 Err(McpAccessError::UnsupportedVersion),
                 "{version}"
             );

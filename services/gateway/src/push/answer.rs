@@ -49,7 +49,7 @@ pub(crate) fn respond(result: Result<ReplayableAnswer, PushError>) -> Response {
             response
         }
         Err(error) => {
-            let mut response = json_response(status_of(&error), error_body(&error));
+            let mut response = json_response(error_status(&error), error_body(&error));
             match error {
                 PushError::InvalidKey => {
                     response
@@ -68,7 +68,7 @@ pub(crate) fn respond(result: Result<ReplayableAnswer, PushError>) -> Response {
     }
 }
 
-pub(crate) fn status_of(error: &PushError) -> StatusCode {
+pub(crate) fn error_status(error: &PushError) -> StatusCode {
     match error {
         PushError::InvalidJson(_)
         | PushError::InvalidRequest(_)
@@ -118,7 +118,7 @@ pub(crate) fn json_response(status: StatusCode, body: Bytes) -> Response {
 
 /// Nothing stands at this path of the API.
 pub(crate) async fn not_found() -> Response {
-    other(
+    other_error(
         StatusCode::NOT_FOUND,
         "not_found",
         "There is nothing at this path.",
@@ -127,7 +127,7 @@ pub(crate) async fn not_found() -> Response {
 
 /// The path takes other methods, which the server lists in `Allow`.
 pub(crate) async fn method_not_allowed() -> Response {
-    other(
+    other_error(
         StatusCode::METHOD_NOT_ALLOWED,
         "method_not_allowed",
         "This path does not take this method.",
@@ -135,7 +135,7 @@ pub(crate) async fn method_not_allowed() -> Response {
 }
 
 /// An error with this code that is not one of the API's own.
-pub(crate) fn other(status: StatusCode, code: &str, message: &str) -> Response {
+pub(crate) fn other_error(status: StatusCode, code: &str, message: &str) -> Response {
     let body = json!({"error": {"code": code, "message": message}});
     json_response(status, Bytes::from(body.to_string()))
 }

@@ -29,7 +29,7 @@ pub(crate) struct SyncerRequest {
     access: IntegrationAccess,
     context: PushContext,
     /// How long to wait for the answer.
-    patience: Duration,
+    reply_timeout: Duration,
 }
 
 impl SyncerRequest {
@@ -48,12 +48,12 @@ impl SyncerRequest {
             kind,
             access,
             context,
-            patience,
+            reply_timeout: patience,
         }
     }
 
     /// Reads what headers and query say. Errors: `missing_idempotency_key`, `invalid_idempotency_key`.
-    pub(super) fn read(
+    pub(super) fn parse(
         endpoint: PushEndpoint,
         access: IntegrationAccess,
         headers: &HeaderMap,
@@ -61,7 +61,7 @@ impl SyncerRequest {
         patience: Duration,
     ) -> Result<Self, PushError> {
         // Any other value than 1 is ignored.
-        let is_dry = PushQuery::read(query).value("validate") == Some("1");
+        let is_dry = PushQuery::parse(query).get_value("validate") == Some("1");
         let (kind, needs_key) = match (endpoint, is_dry) {
             (PushEndpoint::Begin, _) => (BEGIN_V1, true),
             (PushEndpoint::Complete, false) => (COMPLETE_V1, true),
@@ -71,7 +71,7 @@ impl SyncerRequest {
             _ => (DECLARE_V1, false),
         };
         let idempotency_key = if needs_key {
-            Some(idempotency_key(headers)?)
+            Some(parse_idempotency_key(headers)?)
         } else {
             None
         };
@@ -79,7 +79,7 @@ impl SyncerRequest {
     }
 }
 
-fn idempotency_key(headers: &HeaderMap) -> Result<IdempotencyKey, PushError> {
+fn parse_idempotency_key(headers: &HeaderMap) -> Result<IdempotencyKey, PushError> {
     let value = headers
         .get("idempotency-key")
         .map_or(&b""[..], HeaderValue::as_bytes);
@@ -89,14 +89,14 @@ fn idempotency_key(headers: &HeaderMap) -> Result<IdempotencyKey, PushError> {
 }
 
 /// Asks a syncer. When the answer gets lost on the way the client is told to retry: its key finds what was done.
-pub(crate) async fn ask(
+pub(crate) async fn ask_syncer(
     gateway: &GatewayState,
     question: SyncerRequest,
     body: Bytes,
     identity: &RequestIdentity,
 ) -> Result<ReplayableAnswer, PushError> {
-    check(question.kind, &body).await?;
-    let patience = question.patience;
+    check_body(question.kind, &body).await?;
+    let patience = question.reply_timeout;
     let deadline = gateway.process.clock.now() + patience;
     let call = QueueCall {
         id: identity.request_id.0,
@@ -110,7 +110,7 @@ pub(crate) async fn ask(
         body,
     };
     match gateway.call(&gateway.push, call, patience).await {
-        Ok(reply) => answer(reply),
+        Ok(reply) => parse_reply(reply),
         Err(CallError::Unavailable) => Err(PushError::InternalError),
         Err(CallError::DeadlinePassed | CallError::GivenUp | CallError::Lost) => {
             Err(PushError::DeadlinePassed)
@@ -118,7 +118,7 @@ pub(crate) async fn ask(
     }
 }
 
-fn answer(reply: QueueReply) -> Result<ReplayableAnswer, PushError> {
+fn parse_reply(reply: QueueReply) -> Result<ReplayableAnswer, PushError> {
     match reply.kind.as_str() {
         REPLY_OK => Ok(ReplayableAnswer {
             body: reply.body,
@@ -135,7 +135,7 @@ fn answer(reply: QueueReply) -> Result<ReplayableAnswer, PushError> {
     }
 }
 
-async fn check(kind: &'static str, body: &Bytes) -> Result<(), PushError> {
+async fn check_body(kind: &'static str, body: &Bytes) -> Result<(), PushError> {
     if body.len() <= INLINE_CHECK_BYTES {
         return check_shape(kind, body);
     }
@@ -151,8 +151,8 @@ async fn check(kind: &'static str, body: &Bytes) -> Result<(), PushError> {
 /// What is malformed costs no worker's time.
 fn check_shape(kind: &str, body: &[u8]) -> Result<(), PushError> {
     match kind {
-        BEGIN_V1 => BeginSyncRequest::read(body).map(drop),
-        COMPLETE_V1 | COMPLETE_VALIDATE_V1 => CompleteSyncRequest::read(body).map(drop),
+        BEGIN_V1 => BeginSyncRequest::parse(body).map(drop),
+        COMPLETE_V1 | COMPLETE_VALIDATE_V1 => CompleteSyncRequest::parse(body).map(drop),
         DECLARE_V1 => read_declaration(body).map(drop),
         _ => split_batch(body).map(drop),
     }

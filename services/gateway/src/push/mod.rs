@@ -21,7 +21,7 @@ use contract::push::{PUSH_API, PushError};
 use model::id::{IntegrationId, TeamId};
 use store::{AdmittedKey, IntegrationAvailability};
 
-use crate::body::{declared_too_large, drain};
+use crate::body::{declared_too_large, drain_body};
 use crate::mcp::{self, McpServer};
 use crate::push::answer::{ReplayableAnswer, respond};
 use crate::push::query::PushQuery;
@@ -59,25 +59,25 @@ enum PushEndpoint {
 /// The routes below [`BASE_PATH`].
 pub(crate) fn router() -> Router<GatewayState> {
     Router::new()
-        .route("/", on(MethodFilter::GET, PushEndpoint::Integration))
-        .route("/schema", on(MethodFilter::GET, PushEndpoint::Schema))
-        .route("/schema", on(MethodFilter::POST, PushEndpoint::Declare))
-        .route("/sync", on(MethodFilter::GET, PushEndpoint::Sync))
-        .route("/sync", on(MethodFilter::POST, PushEndpoint::Begin))
-        .route("/sync", on(MethodFilter::PATCH, PushEndpoint::Complete))
+        .route("/", route_endpoint(MethodFilter::GET, PushEndpoint::Integration))
+        .route("/schema", route_endpoint(MethodFilter::GET, PushEndpoint::Schema))
+        .route("/schema", route_endpoint(MethodFilter::POST, PushEndpoint::Declare))
+        .route("/sync", route_endpoint(MethodFilter::GET, PushEndpoint::Sync))
+        .route("/sync", route_endpoint(MethodFilter::POST, PushEndpoint::Begin))
+        .route("/sync", route_endpoint(MethodFilter::PATCH, PushEndpoint::Complete))
         .route(
             "/sync/rejections",
-            on(MethodFilter::GET, PushEndpoint::Rejections),
+            route_endpoint(MethodFilter::GET, PushEndpoint::Rejections),
         )
-        .route("/records", on(MethodFilter::POST, PushEndpoint::Push))
-        .route("/syncs", on(MethodFilter::GET, PushEndpoint::Syncs))
-        .route("/contacts", on(MethodFilter::GET, PushEndpoint::Contact))
+        .route("/records", route_endpoint(MethodFilter::POST, PushEndpoint::Push))
+        .route("/syncs", route_endpoint(MethodFilter::GET, PushEndpoint::Syncs))
+        .route("/contacts", route_endpoint(MethodFilter::GET, PushEndpoint::Contact))
         .route("/mcp", mcp::route(McpServer::Integrations))
         .fallback(answer::not_found)
         .method_not_allowed_fallback(answer::method_not_allowed)
 }
 
-fn on(method: MethodFilter, endpoint: PushEndpoint) -> MethodRouter<GatewayState> {
+fn route_endpoint(method: MethodFilter, endpoint: PushEndpoint) -> MethodRouter<GatewayState> {
     routing::on(
         method,
         move |State(gateway): State<GatewayState>,
@@ -109,7 +109,7 @@ async fn serve(
     .await
     {
         Ok(access) => {
-            answer(
+            answer_endpoint(
                 &gateway, endpoint, access, source, &parts, &mut body, &identity,
             )
             .await
@@ -117,7 +117,7 @@ async fn serve(
         Err(error) => Err(error),
     };
     if result.is_err() {
-        drain(body);
+        drain_body(body);
     }
     let code = result.as_ref().map_or_else(PushError::code, |_| "ok");
     let mut response = respond(result);
@@ -133,9 +133,9 @@ async fn admit(
     parts: &Parts,
     too_large: Option<AdmissionError>,
 ) -> Result<IntegrationAccess, PushError> {
-    gateway.push_gate.check_shield(source)?;
+    gateway.push_gate.check_refused_source(source)?;
     let key = bearer_key(&parts.headers);
-    IntegrationAccess::of(
+    IntegrationAccess::try_from_key(
         gateway
             .push_gate
             .admit(identity, source, key.as_ref(), too_large)
@@ -145,7 +145,7 @@ async fn admit(
 
 impl IntegrationAccess {
     /// What a key opens. Errors: `invalid_key`, `integration_unavailable`.
-    pub(crate) fn of(key: AdmittedKey) -> Result<Self, PushError> {
+    pub(crate) fn try_from_key(key: AdmittedKey) -> Result<Self, PushError> {
         match key.integration {
             Some((integration_id, IntegrationAvailability::Active)) => Ok(Self {
                 team_id: key.team_id,
@@ -172,7 +172,7 @@ impl From<AdmissionError> for PushError {
     }
 }
 
-async fn answer(
+async fn answer_endpoint(
     gateway: &GatewayState,
     endpoint: PushEndpoint,
     access: IntegrationAccess,
@@ -184,26 +184,26 @@ async fn answer(
     let (id, query) = (access.integration_id, parts.uri.query().unwrap_or_default());
     match endpoint {
         PushEndpoint::Integration => {
-            let answer = read::integration(gateway, id, &PUSH_API).await?;
+            let answer = read::read_integration(gateway, id, &PUSH_API).await?;
             Ok(ReplayableAnswer::new(&answer))
         }
-        PushEndpoint::Schema => read::schema(gateway, id).await,
-        PushEndpoint::Sync => read::sync(gateway, id).await,
+        PushEndpoint::Schema => read::read_schema(gateway, id).await,
+        PushEndpoint::Sync => read::read_sync(gateway, id).await,
         PushEndpoint::Rejections => {
-            let query = PushQuery::read(query);
-            read::rejections(gateway, id, &query, query.issue_filter()).await
+            let query = PushQuery::parse(query);
+            read::read_rejections(gateway, id, &query, query.issue_filter()).await
         }
-        PushEndpoint::Syncs => read::syncs(gateway, id, query).await,
-        PushEndpoint::Contact => read::contact(gateway, id, query).await,
+        PushEndpoint::Syncs => read::read_syncs(gateway, id, query).await,
+        PushEndpoint::Contact => read::read_contact(gateway, id, query).await,
         PushEndpoint::Declare
         | PushEndpoint::Begin
         | PushEndpoint::Complete
         | PushEndpoint::Push => {
             let patience = Duration::from_millis(gateway.process.config.gateway.call_deadline_ms);
             let question =
-                ask::SyncerRequest::read(endpoint, access, &parts.headers, query, patience)?;
+                ask::SyncerRequest::parse(endpoint, access, &parts.headers, query, patience)?;
             let body = gateway.bodies.read(access.team_id, source, body).await?;
-            ask::ask(gateway, question, body, identity).await
+            ask::ask_syncer(gateway, question, body, identity).await
         }
     }
 }

@@ -13,7 +13,7 @@ pub(crate) struct PushQuery(HashMap<String, String>);
 
 impl PushQuery {
     /// Reads what stands behind the question mark.
-    pub(crate) fn read(query: &str) -> Self {
+    pub(crate) fn parse(query: &str) -> Self {
         Self(
             url::form_urlencoded::parse(query.as_bytes())
                 .into_owned()
@@ -22,7 +22,7 @@ impl PushQuery {
     }
 
     /// The parameters in a JSON object, each as it would be written in a query; null is as absent.
-    pub(crate) fn of_arguments(arguments: &Map<String, Value>) -> Self {
+    pub(crate) fn from_arguments(arguments: &Map<String, Value>) -> Self {
         let text = |value: &Value| match value {
             Value::Null => None,
             Value::String(text) => Some(text.clone()),
@@ -37,13 +37,13 @@ impl PushQuery {
     }
 
     /// A parameter as it was sent.
-    pub(crate) fn value(&self, name: &str) -> Option<&str> {
+    pub(crate) fn get_value(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
 
     /// `syncId`. Errors: `invalid_sync_id`.
     pub(super) fn sync_id(&self, name: &str) -> Result<Option<SyncId>, PushError> {
-        self.value(name)
+        self.get_value(name)
             .map(str::parse)
             .transpose()
             .map_err(|_| PushError::InvalidSyncId)
@@ -51,7 +51,7 @@ impl PushQuery {
 
     /// `type`, rejections unless it says otherwise. Errors: `invalid_type`.
     pub(super) fn issue_kind(&self) -> Result<IssueKind, PushError> {
-        match self.value("type") {
+        match self.get_value("type") {
             None => Ok(IssueKind::Rejection),
             Some(name) => name.parse().map_err(|()| PushError::InvalidType),
         }
@@ -59,15 +59,15 @@ impl PushQuery {
 
     /// `resolved`: with `false` only what is not resolved. Any other value is ignored.
     pub(super) fn issue_filter(&self) -> IssueFilter {
-        match self.value("resolved") {
+        match self.get_value("resolved") {
             Some("false") => IssueFilter::Unresolved,
             _ => IssueFilter::All,
         }
     }
 
     /// `after`, a number of digits; 0 when absent. Errors: `invalid_cursor`.
-    pub(super) fn after(&self) -> Result<i64, PushError> {
-        let Some(text) = self.value("after") else {
+    pub(super) fn after_cursor(&self) -> Result<i64, PushError> {
+        let Some(text) = self.get_value("after") else {
             return Ok(0);
         };
         if text.len() > CURSOR_DIGITS || !is_digits(text) {
@@ -78,7 +78,7 @@ impl PushQuery {
 
     /// `limit`. Errors: `invalid_limit`.
     pub(super) fn limit(&self) -> Result<i64, PushError> {
-        let Some(text) = self.value("limit") else {
+        let Some(text) = self.get_value("limit") else {
             return Ok(PAGE_ITEMS_DEFAULT);
         };
         let number = if is_digits(text) {
@@ -123,11 +123,11 @@ mod tests {
             .words(words)
             .cases(3_000)
             .run_text(|text| {
-                let query = PushQuery::read(text);
+                let query = PushQuery::parse(text);
                 if let Ok(limit) = query.limit() {
                     proptest::prop_assert!((1..=PAGE_ITEMS).contains(&limit));
                 }
-                if let Ok(after) = query.after() {
+                if let Ok(after) = query.after_cursor() {
                     proptest::prop_assert!((0..1_000_000_000_000_000).contains(&after));
                 }
                 if let Ok(Some(id)) = query.sync_id("syncId") {
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn invalid_limit_is_all_but_a_whole_number_from_1_to_1000() {
-        let limit = |query: &str| PushQuery::read(query).limit();
+        let limit = |query: &str| PushQuery::parse(query).limit();
         assert_eq!(limit(""), Ok(100));
         assert_eq!(
             (limit("limit=1"), limit("limit=1000"), limit("limit=007")),
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn invalid_cursor_is_all_but_1_to_15_digits() {
-        let after = |query: &str| PushQuery::read(query).after();
+        let after = |query: &str| PushQuery::parse(query).after_cursor();
         assert_eq!((after(""), after("after=0")), (Ok(0), Ok(0)));
         assert_eq!(after("after=999999999999999"), Ok(999_999_999_999_999));
         for wrong in ["", "1000000000000000", "-1", "x", "%D9%A1", "1 "] {
@@ -187,31 +187,31 @@ mod tests {
         }) else {
             panic!("an object");
         };
-        let query = PushQuery::of_arguments(&arguments);
+        let query = PushQuery::from_arguments(&arguments);
         assert_eq!(
-            (query.limit(), query.after(), query.sync_id("syncId")),
+            (query.limit(), query.after_cursor(), query.sync_id("syncId")),
             (Ok(7), Ok(3), Ok(None))
         );
         assert_eq!(query.issue_kind(), Ok(IssueKind::Warning));
-        assert_eq!(query.value("more"), Some("[]"));
+        assert_eq!(query.get_value("more"), Some("[]"));
     }
 
     #[test]
     fn invalid_sync_id_and_invalid_type() {
         assert_eq!(
-            PushQuery::read("syncId=7").sync_id("syncId"),
+            PushQuery::parse("syncId=7").sync_id("syncId"),
             Err(PushError::InvalidSyncId)
         );
         assert_eq!(
-            PushQuery::read("syncId=").sync_id("syncId"),
+            PushQuery::parse("syncId=").sync_id("syncId"),
             Err(PushError::InvalidSyncId)
         );
         assert_eq!(
-            PushQuery::read("type=Warning").issue_kind(),
+            PushQuery::parse("type=Warning").issue_kind(),
             Err(PushError::InvalidType)
         );
         assert_eq!(
-            PushQuery::read("type=warning&more=1").issue_kind(),
+            PushQuery::parse("type=warning&more=1").issue_kind(),
             Ok(IssueKind::Warning)
         );
     }

@@ -17,13 +17,13 @@ use crate::push::query::PushQuery;
 /// Issues that come with a contact.
 const CONTACT_ISSUES: i64 = 100;
 
-fn failed(error: StoreError) -> PushError {
+fn internal_error(error: StoreError) -> PushError {
     tracing::error!(error = &error as &dyn Error, "the database failed");
     PushError::InternalError
 }
 
 /// GET of the API's root, for a client that knows the calls by these names.
-pub(crate) async fn integration(
+pub(crate) async fn read_integration(
     gateway: &GatewayState,
     id: IntegrationId,
     calls: &OperationNames,
@@ -35,10 +35,10 @@ pub(crate) async fn integration(
         .map_err(|error| match error {
             // Its team has removed it since the request was admitted.
             StoreError::NotFound(_) => PushError::InvalidKey,
-            error => failed(error),
+            error => internal_error(error),
         })?;
-    let fields = store.field_list(id).await.map_err(failed)?;
-    let latest = store.sync_latest(id, now).await.map_err(failed)?;
+    let fields = store.field_list(id).await.map_err(internal_error)?;
+    let latest = store.sync_latest(id, now).await.map_err(internal_error)?;
     let open = latest.filter(|sync| sync.status == SyncStatus::Open);
     let standing = IntegrationReadiness {
         fields: &fields,
@@ -64,43 +64,43 @@ pub(crate) async fn integration(
 }
 
 /// GET schema.
-pub(super) async fn schema(
+pub(super) async fn read_schema(
     gateway: &GatewayState,
     id: IntegrationId,
 ) -> Result<ReplayableAnswer, PushError> {
     Ok(ReplayableAnswer::new(&SchemaAnswer {
-        fields: fields(gateway, id).await?,
+        fields: read_fields(gateway, id).await?,
     }))
 }
 
 /// The declared fields.
-pub(crate) async fn fields(
+pub(crate) async fn read_fields(
     gateway: &GatewayState,
     id: IntegrationId,
 ) -> Result<Vec<IntegrationField>, PushError> {
-    gateway.process.store.field_list(id).await.map_err(failed)
+    gateway.process.store.field_list(id).await.map_err(internal_error)
 }
 
 /// GET sync: the latest one.
-pub(super) async fn sync(
+pub(super) async fn read_sync(
     gateway: &GatewayState,
     id: IntegrationId,
 ) -> Result<ReplayableAnswer, PushError> {
-    let sync = latest(gateway, id).await?;
+    let sync = latest_sync(gateway, id).await?;
     Ok(ReplayableAnswer::new(&SyncAnswer { sync }))
 }
 
-async fn latest(gateway: &GatewayState, id: IntegrationId) -> Result<Option<SyncView>, PushError> {
+async fn latest_sync(gateway: &GatewayState, id: IntegrationId) -> Result<Option<SyncView>, PushError> {
     gateway
         .process
         .store
         .sync_latest(id, gateway.process.clock.now())
         .await
-        .map_err(failed)
+        .map_err(internal_error)
 }
 
 /// GET sync/rejections. One item more than the page is read, to know whether there is a next page.
-pub(crate) async fn rejections(
+pub(crate) async fn read_rejections(
     gateway: &GatewayState,
     id: IntegrationId,
     query: &PushQuery,
@@ -109,15 +109,15 @@ pub(crate) async fn rejections(
     let (asked, kind, after, limit) = (
         query.sync_id("syncId")?,
         query.issue_kind()?,
-        query.after()?,
+        query.after_cursor()?,
         query.limit()?,
     );
     let store = &gateway.process.store;
     let sync_id = match asked {
-        Some(sync_id) if store.sync_exists(id, sync_id).await.map_err(failed)? => sync_id,
+        Some(sync_id) if store.sync_exists(id, sync_id).await.map_err(internal_error)? => sync_id,
         Some(_) => return Err(PushError::SyncNotFound),
         None => {
-            latest(gateway, id)
+            latest_sync(gateway, id)
                 .await?
                 .ok_or(PushError::SyncNotFound)?
                 .id
@@ -126,7 +126,7 @@ pub(crate) async fn rejections(
     let mut items = store
         .issue_list(id, sync_id, (kind, filter), after, limit + 1)
         .await
-        .map_err(failed)?;
+        .map_err(internal_error)?;
     let page = usize::try_from(limit).unwrap_or(usize::MAX);
     let has_more = items.len() > page;
     items.truncate(page);
@@ -143,12 +143,12 @@ pub(crate) async fn rejections(
 }
 
 /// GET syncs: the newest first.
-pub(super) async fn syncs(
+pub(super) async fn read_syncs(
     gateway: &GatewayState,
     id: IntegrationId,
     query: &str,
 ) -> Result<ReplayableAnswer, PushError> {
-    let query = PushQuery::read(query);
+    let query = PushQuery::parse(query);
     let limit = query.limit()?;
     let before = query
         .sync_id("after")
@@ -159,7 +159,7 @@ pub(super) async fn syncs(
         .store
         .sync_list(id, before, limit + 1, now)
         .await
-        .map_err(failed)?;
+        .map_err(internal_error)?;
     let page = usize::try_from(limit).unwrap_or(usize::MAX);
     let has_more = syncs.len() > page;
     syncs.truncate(page);
@@ -168,29 +168,29 @@ pub(super) async fn syncs(
 }
 
 /// GET contacts: the one with this `externalId`.
-pub(super) async fn contact(
+pub(super) async fn read_contact(
     gateway: &GatewayState,
     id: IntegrationId,
     query: &str,
 ) -> Result<ReplayableAnswer, PushError> {
-    let query = PushQuery::read(query);
-    let external_id = query.value("externalId").ok_or_else(|| {
+    let query = PushQuery::parse(query);
+    let external_id = query.get_value("externalId").ok_or_else(|| {
         PushError::InvalidRequest("externalId names the contact and is needed.".to_owned())
     })?;
     if external_id.contains('\0') {
         return Err(PushError::ContactNotFound);
     }
     let store = &gateway.process.store;
-    let contact = store.contact_get(id, external_id).await.map_err(failed)?;
+    let contact = store.contact_get(id, external_id).await.map_err(internal_error)?;
     let contact = contact.ok_or(PushError::ContactNotFound)?;
     let issues = store
         .issue_list_of_contact(id, external_id, CONTACT_ISSUES)
         .await
-        .map_err(failed)?;
+        .map_err(internal_error)?;
     let kept_by = store
         .sync_latest_full(id, gateway.process.clock.now())
         .await
-        .map_err(failed)?;
+        .map_err(internal_error)?;
     Ok(ReplayableAnswer::new(&ContactAnswer {
         last_sync_id: last_sync(&contact, kept_by.as_ref()),
         external_id: contact.external_id,

@@ -84,10 +84,10 @@ pub(crate) async fn get(
     request: Request,
 ) -> Response {
     let answer = async |team_id, parts: &Parts| {
-        answer(
+        answer_query(
             &gateway,
             team_id,
-            FeedQuery::read(parts.uri.query().unwrap_or_default())?,
+            FeedQuery::parse(parts.uri.query().unwrap_or_default())?,
         )
         .await
     };
@@ -95,7 +95,7 @@ pub(crate) async fn get(
 }
 
 impl FeedQuery {
-    fn read(query: &str) -> Result<Self, SendError> {
+    fn parse(query: &str) -> Result<Self, SendError> {
         let mut question = Self {
             after: None,
             wait: Duration::ZERO,
@@ -125,7 +125,7 @@ impl FeedQuery {
     }
 }
 
-async fn answer(
+async fn answer_query(
     gateway: &GatewayState,
     team_id: TeamId,
     question: FeedQuery,
@@ -141,13 +141,13 @@ async fn answer(
         SendError::InternalError
     };
     let Some(mut after) = question.after else {
-        return written(
+        return write_answer(
             &[],
-            follower.end(process.clock.now()).await.map_err(failed)?,
+            follower.end_cursor(process.clock.now()).await.map_err(failed)?,
         );
     };
     // Without a place among those who wait, the answer is what there is now.
-    let of_team = gateway.scan_waiters.teams.of(team_id);
+    let of_team = gateway.scan_waiters.teams.permits_of_team(team_id);
     let places = of_team
         .try_acquire()
         .ok()
@@ -160,22 +160,22 @@ async fn answer(
         };
     loop {
         let page = follower
-            .page(after, process.clock.now())
+            .next_page(after, process.clock.now())
             .await
             .map_err(failed)?;
         after = page.next_after;
         if !page.scans.is_empty() || Instant::now() >= deadline {
-            return written(&page.scans, after);
+            return write_answer(&page.scans, after);
         }
         tokio::select! {
             () = tokio::time::sleep_until(deadline.min(Instant::now() + INTERVAL)) => {}
             // A gateway that is to stop lets its clients go to another one.
-            () = process.shutdown.cancelled() => return written(&[], after),
+            () = process.shutdown.cancelled() => return write_answer(&[], after),
         }
     }
 }
 
-fn written(scans: &[RecordedScan], after: FeedCursor) -> Result<Bytes, SendError> {
+fn write_answer(scans: &[RecordedScan], after: FeedCursor) -> Result<Bytes, SendError> {
     let next_after = after.to_uuid();
     let events = scans.iter().map(event_of_scan).collect::<Result<_, _>>();
     let json = events.and_then(|events| serde_json::to_vec(&ScansAnswer { events, next_after }));
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn a_question_has_a_place_and_a_bounded_wait() {
         let place = Uuid::now_v7();
-        let question = FeedQuery::read(&format!("after={place}&wait=20&limit=7"));
+        let question = FeedQuery::parse(&format!("after={place}&wait=20&limit=7"));
         assert_eq!(
             question.ok(),
             Some(FeedQuery {
@@ -201,14 +201,14 @@ mod tests {
             })
         );
         assert_eq!(
-            FeedQuery::read("").ok(),
+            FeedQuery::parse("").ok(),
             Some(FeedQuery {
                 after: None,
                 wait: Duration::ZERO
             })
         );
         for query in ["after=7", "wait=26", "wait=-1", "wait=soon"] {
-            assert!(FeedQuery::read(query).is_err(), "{query}");
+            assert!(FeedQuery::parse(query).is_err(), "{query}");
         }
     }
 }

@@ -4,7 +4,7 @@ use columns::{ColumnCatalog, ColumnsContext};
 use contract::mcp::{CheckAnswer, CheckArguments, FormulaError};
 
 /// Whether a formula can be saved. That it cannot is an answer, not a failure; that no formula can under this name is one.
-pub(super) async fn check(
+pub(super) async fn check_formula(
     asker: ColumnsContext<'_>,
     arguments: CheckArguments,
 ) -> Result<CheckAnswer, FormulaError> {

@@ -10,7 +10,7 @@ use store::{FormulaChange, StoreError};
 const CHANGES: i64 = 10;
 
 /// What a formula column is and what uses it.
-pub(super) async fn explain(
+pub(super) async fn explain_formula(
     asker: ColumnsContext<'_>,
     arguments: ExplainArguments,
 ) -> Result<ExplainAnswer, FormulaError> {
@@ -29,8 +29,8 @@ pub(super) async fn explain(
         .store
         .formula_change_list(asker.team_id, &column.name_key, CHANGES)
         .await;
-    let mut used_by = used(asker, &column.name_key).await.map_err(failed)?;
-    used_by.formulas = tokio::task::block_in_place(|| users(&book, &column.name_key));
+    let mut used_by = find_uses(asker, &column.name_key).await.map_err(failed)?;
+    used_by.formulas = tokio::task::block_in_place(|| find_dependent_formulas(&book, &column.name_key));
     Ok(ExplainAnswer {
         name: column.name.clone(),
         formula,
@@ -38,12 +38,12 @@ pub(super) async fn explain(
         columns,
         problems,
         used_by,
-        changes: changes.map_err(failed)?.into_iter().map(change).collect(),
+        changes: changes.map_err(failed)?.into_iter().map(change_view).collect(),
     })
 }
 
 /// Campaigns and designs, as they stand at one moment.
-async fn used(asker: ColumnsContext<'_>, name_key: &str) -> Result<FormulaUses, StoreError> {
+async fn find_uses(asker: ColumnsContext<'_>, name_key: &str) -> Result<FormulaUses, StoreError> {
     let mut connection = asker.store.connection().await?;
     let transaction = connection.begin().await?;
     let (campaigns, all_campaigns) =
@@ -65,7 +65,7 @@ async fn used(asker: ColumnsContext<'_>, name_key: &str) -> Result<FormulaUses, 
 }
 
 /// The formula columns that use a column.
-fn users(book: &ColumnCatalog, name_key: &str) -> Vec<String> {
+fn find_dependent_formulas(book: &ColumnCatalog, name_key: &str) -> Vec<String> {
     let sheet = book.sheet();
     let uses = |position: usize| {
         sheet.formula(position).is_some_and(|formula| {
@@ -79,7 +79,7 @@ fn users(book: &ColumnCatalog, name_key: &str) -> Vec<String> {
         .collect()
 }
 
-fn change(change: FormulaChange) -> FormulaChangeView {
+fn change_view(change: FormulaChange) -> FormulaChangeView {
     FormulaChangeView {
         changed_at: change.changed_at,
         by_key: change.by,

@@ -22,7 +22,7 @@ impl FormulaHandler {
         Self { process }
     }
 
-    async fn answer(
+    async fn answer_call(
         &self,
         call: &QueueCall,
         tool: FormulaTool,
@@ -41,17 +41,17 @@ impl FormulaHandler {
         let body = &call.body[..];
         match tool {
             FormulaTool::ListColumns => {
-                json(list::columns(asker, read_arguments(tool, body)?).await)
+                to_json_bytes(list::list_columns(asker, read_arguments(tool, body)?).await)
             }
-            FormulaTool::ListFunctions => json(list::functions(&read_arguments(tool, body)?)),
+            FormulaTool::ListFunctions => to_json_bytes(list::list_functions(&read_arguments(tool, body)?)),
             FormulaTool::CheckFormula => {
-                json(check::check(asker, read_arguments(tool, body)?).await)
+                to_json_bytes(check::check_formula(asker, read_arguments(tool, body)?).await)
             }
             FormulaTool::PreviewFormula => {
                 // Nobody waits for the answer any more.
                 let is_too_late = || self.process.clock.now().timestamp_millis() > call.deadline_ms;
-                let people = people(asker, context).await?;
-                json(
+                let people = recipient_access(asker, context).await?;
+                to_json_bytes(
                     columns::preview(asker, read_arguments(tool, body)?, people, &is_too_late)
                         .await,
                 )
@@ -62,17 +62,17 @@ impl FormulaHandler {
                     request_id: RequestId(call.id),
                     key_id: context.key_id,
                 };
-                json(save::save(call, read_arguments(tool, body)?).await)
+                to_json_bytes(save::save_formula(call, read_arguments(tool, body)?).await)
             }
             FormulaTool::ExplainFormula => {
-                json(explain::explain(asker, read_arguments(tool, body)?).await)
+                to_json_bytes(explain::explain_formula(asker, read_arguments(tool, body)?).await)
             }
         }
     }
 }
 
 /// What a key sees of people: as they are when it opens more than formulas, or when the team lets it.
-async fn people(
+async fn recipient_access(
     asker: ColumnsContext<'_>,
     context: FormulaContext,
 ) -> Result<PeopleMasking, FormulaError> {
@@ -99,13 +99,13 @@ impl CallHandler for FormulaHandler {
         let code_of = |result: &Result<_, FormulaError>| {
             result.as_ref().map_or_else(FormulaError::code, |_| "ok")
         };
-        Some(reply(
-            work(span, Box::pin(self.answer(&call, tool, context)), code_of).await,
+        Some(to_reply(
+            work(span, Box::pin(self.answer_call(&call, tool, context)), code_of).await,
         ))
     }
 }
 
-fn reply(result: Result<Bytes, FormulaError>) -> QueueReply {
+fn to_reply(result: Result<Bytes, FormulaError>) -> QueueReply {
     match result {
         Ok(body) => QueueReply::new(REPLY_OK, body),
         Err(error) => {
@@ -121,7 +121,7 @@ fn reply(result: Result<Bytes, FormulaError>) -> QueueReply {
 }
 
 /// An answer's JSON. Answers hold texts and numbers, which can always be written.
-fn json(answer: Result<impl Serialize, FormulaError>) -> Result<Bytes, FormulaError> {
+fn to_json_bytes(answer: Result<impl Serialize, FormulaError>) -> Result<Bytes, FormulaError> {
     answer.map(|answer| {
         serde_json::to_vec(&answer)
             .map(Bytes::from)

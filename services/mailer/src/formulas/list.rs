@@ -9,7 +9,7 @@ use contract::mcp::{
 use formula::FunctionHelp;
 
 /// A page of the columns.
-pub(super) async fn columns(
+pub(super) async fn list_columns(
     asker: ColumnsContext<'_>,
     arguments: ListColumnsArguments,
 ) -> Result<ColumnsAnswer, FormulaError> {
@@ -45,7 +45,7 @@ pub(super) async fn columns(
 }
 
 /// The functions of a category, or that a search finds.
-pub(super) fn functions(arguments: &FunctionsArguments) -> Result<FunctionsAnswer, FormulaError> {
+pub(super) fn list_functions(arguments: &FunctionsArguments) -> Result<FunctionsAnswer, FormulaError> {
     if let Some(category) = &arguments.category
         && formula::functions()
             .iter()

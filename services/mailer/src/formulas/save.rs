@@ -8,7 +8,7 @@ use store::{Actor, retry};
 use super::FormulaCall;
 
 /// Makes a formula column or changes one. A call that is delivered again finds its change and gets the same answer.
-pub(super) async fn save(
+pub(super) async fn save_formula(
     call: FormulaCall<'_>,
     arguments: SaveArguments,
 ) -> Result<SaveAnswer, FormulaError> {
@@ -19,7 +19,7 @@ pub(super) async fn save(
         formula,
     };
     let attempt = retry(|| async {
-        match attempt(call, save).await {
+        match save_in_transaction(call, save).await {
             Err(SaveColumnError::Store(error)) => Err(error),
             Err(SaveColumnError::Request(error)) => Ok(Err(error)),
             Ok(answer) => Ok(Ok(answer)),
@@ -28,7 +28,7 @@ pub(super) async fn save(
     attempt.await.map_err(failed)?
 }
 
-async fn attempt(
+async fn save_in_transaction(
     call: FormulaCall<'_>,
     save: FormulaToSave<'_>,
 ) -> Result<SaveAnswer, SaveColumnError> {

@@ -30,21 +30,21 @@ pub(crate) enum PictureFormat {
 
 /// Decodes a picture to its last pixel and forgets it. Its size is read and judged before memory is taken for it. The
 /// error is the end of a sentence about the picture.
-pub(crate) fn examine(content: &[u8], max_pixels: u64) -> Result<PictureFormat, String> {
+pub(crate) fn decode_picture(content: &[u8], max_pixels: u64) -> Result<PictureFormat, String> {
     match image::guess_format(content) {
-        Ok(ImageFormat::Png) => examine_png(content, max_pixels).map(|()| PictureFormat::Png),
-        Ok(ImageFormat::Jpeg) => examine_jpeg(content, max_pixels).map(|()| PictureFormat::Jpeg),
+        Ok(ImageFormat::Png) => decode_png(content, max_pixels).map(|()| PictureFormat::Png),
+        Ok(ImageFormat::Jpeg) => decode_jpeg(content, max_pixels).map(|()| PictureFormat::Jpeg),
         _ => Err("it is neither a PNG nor a JPEG picture".to_owned()),
     }
 }
 
-fn examine_png(content: &[u8], max_pixels: u64) -> Result<(), String> {
+fn decode_png(content: &[u8], max_pixels: u64) -> Result<(), String> {
     let undecodable = |error: ImageError| match error {
         ImageError::Limits(_) => "it is too large to decode".to_owned(),
-        error => damaged(&error),
+        error => damage_message(&error),
     };
     let decoder =
-        PngDecoder::with_limits(Cursor::new(content), limits(max_pixels)).map_err(undecodable)?;
+        PngDecoder::with_limits(Cursor::new(content), decoder_limits(max_pixels)).map_err(undecodable)?;
     let (width, height) = decoder.dimensions();
     check_size((width as usize, height as usize), max_pixels)?;
     let size = usize::try_from(decoder.total_bytes()).ok();
@@ -54,11 +54,11 @@ fn examine_png(content: &[u8], max_pixels: u64) -> Result<(), String> {
 }
 
 /// Strictly: other decoders take half a picture for a whole one, and fill it up with grey.
-fn examine_jpeg(content: &[u8], max_pixels: u64) -> Result<(), String> {
+fn decode_jpeg(content: &[u8], max_pixels: u64) -> Result<(), String> {
     let options = DecoderOptions::default().set_strict_mode(true);
     let options = options.set_max_width(usize::MAX).set_max_height(usize::MAX);
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(content), options);
-    decoder.decode_headers().map_err(|error| damaged(&error))?;
+    decoder.decode_headers().map_err(|error| damage_message(&error))?;
     check_size(decoder.dimensions().unwrap_or_default(), max_pixels)?;
     // In the fewest colours that lose nothing of the decoding.
     let colours = match decoder.input_colorspace() {
@@ -66,7 +66,7 @@ fn examine_jpeg(content: &[u8], max_pixels: u64) -> Result<(), String> {
         _ => ColorSpace::RGB,
     };
     decoder.set_options(options.jpeg_set_out_colorspace(colours));
-    decoder.decode().map_err(|error| damaged(&error))?;
+    decoder.decode().map_err(|error| damage_message(&error))?;
     if jpeg::has_end(content) {
         Ok(())
     } else {
@@ -84,12 +84,12 @@ fn check_size((width, height): (usize, usize), max_pixels: u64) -> Result<(), St
 }
 
 /// What a decoder says is for us.
-fn damaged(error: &(dyn Error + 'static)) -> String {
+fn damage_message(error: &(dyn Error + 'static)) -> String {
     tracing::debug!(error, "a picture cannot be decoded");
     "its file is damaged, or of a kind that cannot be read".to_owned()
 }
 
-fn limits(max_pixels: u64) -> Limits {
+fn decoder_limits(max_pixels: u64) -> Limits {
     let mut limits = Limits::default();
     limits.max_alloc = Some(max_pixels * PIXEL_BYTES + TABLE_BYTES);
     limits
@@ -145,11 +145,11 @@ mod tests {
     #[test]
     fn a_picture_is_a_png_or_a_jpeg_that_decodes() {
         assert_eq!(
-            examine(&picture(20, 10, ImageFormat::Png), MAX_PIXELS),
+            decode_picture(&picture(20, 10, ImageFormat::Png), MAX_PIXELS),
             Ok(PictureFormat::Png)
         );
         assert_eq!(
-            examine(&picture(20, 10, ImageFormat::Jpeg), MAX_PIXELS),
+            decode_picture(&picture(20, 10, ImageFormat::Jpeg), MAX_PIXELS),
             Ok(PictureFormat::Jpeg)
         );
         for other in [
@@ -159,10 +159,10 @@ mod tests {
             b"\x89PNG\r\n\x1a\n",
             b"\xff\xd8\xff\xe0",
         ] {
-            assert!(examine(other, MAX_PIXELS).is_err(), "{other:?}");
+            assert!(decode_picture(other, MAX_PIXELS).is_err(), "{other:?}");
         }
         let whole = picture(50, 50, ImageFormat::Png);
-        let why = examine(&whole[..whole.len() / 2], MAX_PIXELS).unwrap_err();
+        let why = decode_picture(&whole[..whole.len() / 2], MAX_PIXELS).unwrap_err();
         assert!(why.contains("is damaged"), "{why}");
     }
 
@@ -181,16 +181,16 @@ mod tests {
     #[test]
     fn a_jpeg_that_is_cut_off_anywhere_is_none() {
         let whole = photograph(jpeg_encoder::ColorType::Rgb, 3);
-        assert_eq!(examine(&whole, MAX_PIXELS), Ok(PictureFormat::Jpeg));
+        assert_eq!(decode_picture(&whole, MAX_PIXELS), Ok(PictureFormat::Jpeg));
         for end in (10..whole.len()).step_by(7) {
             assert!(
-                examine(&whole[..end], MAX_PIXELS).is_err(),
+                decode_picture(&whole[..end], MAX_PIXELS).is_err(),
                 "{end} of {}",
                 whole.len()
             );
         }
         // What follows the end is not the picture's.
-        assert!(examine(&[&whole[..], b"a film of two seconds"].concat(), MAX_PIXELS).is_ok());
+        assert!(decode_picture(&[&whole[..], b"a film of two seconds"].concat(), MAX_PIXELS).is_ok());
     }
 
     #[test]
@@ -198,7 +198,7 @@ mod tests {
         use jpeg_encoder::ColorType::{Cmyk, CmykAsYcck, Luma, Rgb, Ycbcr};
         for (colours, channels) in [(Luma, 1), (Rgb, 3), (Ycbcr, 3), (Cmyk, 4), (CmykAsYcck, 4)] {
             assert_eq!(
-                examine(&photograph(colours, channels), MAX_PIXELS),
+                decode_picture(&photograph(colours, channels), MAX_PIXELS),
                 Ok(PictureFormat::Jpeg),
                 "{colours:?}"
             );
@@ -207,12 +207,12 @@ mod tests {
 
     #[test]
     fn a_bomb_is_refused_by_its_header() {
-        let why = examine(&declared(20_000, 20_000), MAX_PIXELS).unwrap_err();
+        let why = decode_picture(&declared(20_000, 20_000), MAX_PIXELS).unwrap_err();
         assert!(why.contains("20000 by 20000 pixels"), "{why}");
-        assert!(examine(&declared(u32::MAX >> 1, 1), MAX_PIXELS).is_err());
-        assert!(examine(&picture(101, 100, ImageFormat::Png), MAX_PIXELS).is_err());
-        assert!(examine(&picture(101, 100, ImageFormat::Jpeg), MAX_PIXELS).is_err());
-        assert!(examine(&picture(100, 100, ImageFormat::Jpeg), MAX_PIXELS).is_ok());
+        assert!(decode_picture(&declared(u32::MAX >> 1, 1), MAX_PIXELS).is_err());
+        assert!(decode_picture(&picture(101, 100, ImageFormat::Png), MAX_PIXELS).is_err());
+        assert!(decode_picture(&picture(101, 100, ImageFormat::Jpeg), MAX_PIXELS).is_err());
+        assert!(decode_picture(&picture(100, 100, ImageFormat::Jpeg), MAX_PIXELS).is_ok());
     }
 
     #[test]
@@ -235,10 +235,10 @@ mod tests {
             b"\xff\xdd",
         ];
         fuzz::Target::new(samples).words(words).run(|content| {
-            let found = examine(content, MAX_PIXELS);
+            let found = decode_picture(content, MAX_PIXELS);
             // What is not there cannot be a picture, and what a picture is does not depend on what follows its end.
             prop_assert!(found.is_err() || content.len() > 50);
-            prop_assert_eq!(examine(content, MAX_PIXELS), found);
+            prop_assert_eq!(decode_picture(content, MAX_PIXELS), found);
             Ok(())
         });
     }

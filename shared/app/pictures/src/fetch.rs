@@ -14,7 +14,7 @@ use storage::FileName;
 use store::PictureLinkHash;
 use tokio::time::Instant;
 
-use crate::examine::{PictureFormat, examine};
+use crate::examine::{PictureFormat, decode_picture};
 use crate::name;
 use crate::schedule::{FAILURES, FetchLimits, FetchSchedule, HostSignal};
 use crate::undelivered::DownloadError;
@@ -47,7 +47,7 @@ struct FetchAttempt {
 
 impl PictureFetcher {
     /// Fetches pictures into the folder when there is a place for it.
-    pub(crate) async fn fetch_in_turn(
+    pub(crate) async fn fetch_when_permitted(
         &self,
         folder: &str,
         wanted: Vec<WantedPicture>,
@@ -62,7 +62,7 @@ impl PictureFetcher {
             Err(_) => {
                 let left = wanted
                     .into_iter()
-                    .map(|one| (one.hash, not_tried(false)))
+                    .map(|one| (one.hash, not_tried_picture(false)))
                     .collect();
                 Ok(FetchedPictures {
                     tried: HashMap::new(),
@@ -93,7 +93,7 @@ impl PictureFetcher {
         let mut tried = HashMap::new();
         let mut under_way = FuturesUnordered::new();
         loop {
-            while let Some((host, one)) = schedule.start() {
+            while let Some((host, one)) = schedule.start_next() {
                 under_way.push(self.fetch(folder, host, one, time));
             }
             let Ok(Some(ended)) = tokio::time::timeout_at(until, under_way.next()).await else {
@@ -105,7 +105,7 @@ impl PictureFetcher {
                 sign,
                 picture,
             } = ended?;
-            schedule.end(host, sign);
+            schedule.finish(host, sign);
             tried.extend(picture.map(|picture| (hash, picture)));
         }
         left.retain(|(hash, _)| !tried.contains_key(hash));
@@ -115,7 +115,7 @@ impl PictureFetcher {
             .increment(left.len() as u64);
         let left = left
             .into_iter()
-            .map(|(hash, host)| (hash, not_tried(schedule.is_given_up(host))));
+            .map(|(hash, host)| (hash, not_tried_picture(schedule.is_given_up(host))));
         Ok(FetchedPictures {
             tried,
             left: left.collect(),
@@ -148,8 +148,8 @@ impl PictureFetcher {
                 });
             }
         };
-        let picture = match self.examined(content.clone()).await {
-            Ok(format) => ResolvedPicture::Kept(self.keep(folder, content, format).await?),
+        let picture = match self.decode_in_background(content.clone()).await {
+            Ok(format) => ResolvedPicture::Kept(self.store_file(folder, content, format).await?),
             Err(why) => unusable(why),
         };
         Ok(FetchAttempt {
@@ -167,17 +167,17 @@ impl PictureFetcher {
     ) -> Result<Bytes, DownloadError> {
         let answer = self
             .client
-            .get(target, headers(), self.settings.max_bytes, timeout)
+            .get(target, request_headers(), self.settings.max_bytes, timeout)
             .await;
         match answer {
             Ok(answer) if answer.status == 200 => Ok(Bytes::from(answer.body)),
-            Ok(answer) => Err(DownloadError::with_status(answer.status)),
-            Err(error) => Err(DownloadError::of(&error)),
+            Ok(answer) => Err(DownloadError::from_status(answer.status)),
+            Err(error) => Err(DownloadError::from_request_error(&error)),
         }
     }
 
     /// Decodes on a thread where that keeps nobody waiting.
-    async fn examined(&self, content: Bytes) -> Result<PictureFormat, String> {
+    async fn decode_in_background(&self, content: Bytes) -> Result<PictureFormat, String> {
         let max_pixels = self.settings.max_pixels;
         let undecodable = || "its file is damaged".to_owned();
         let permit = self
@@ -189,19 +189,19 @@ impl PictureFetcher {
         let examined = tokio::task::spawn_blocking(move || {
             // Held to the end of the decoding, also when the request has no more time for it.
             let _permit = permit;
-            examine(&content, max_pixels)
+            decode_picture(&content, max_pixels)
         });
         // A decoder that panicked has met what is no picture.
         examined.await.unwrap_or_else(|_| Err(undecodable()))
     }
 
-    async fn keep(
+    async fn store_file(
         &self,
         folder: &str,
         content: Bytes,
         format: PictureFormat,
     ) -> Result<FileName, PictureFetchError> {
-        let name = format!("{folder}/{}", name::file(&content, format));
+        let name = format!("{folder}/{}", name::picture_file_name(&content, format));
         // Made of a team's id, a month and a hash, it is a file's name.
         let name: FileName = name.parse().map_err(|error: storage::InvalidFileName| {
             store::StoreError::Corrupt(error.to_string())
@@ -215,7 +215,7 @@ impl PictureFetcher {
 }
 
 /// Why a picture was not tried to the end.
-fn not_tried(is_host_given_up: bool) -> ResolvedPicture {
+fn not_tried_picture(is_host_given_up: bool) -> ResolvedPicture {
     unusable(if is_host_given_up {
         format!("its host did not deliver {FAILURES} other pictures")
     } else {
@@ -223,7 +223,7 @@ fn not_tried(is_host_given_up: bool) -> ResolvedPicture {
     })
 }
 
-fn headers() -> HeaderMap {
+fn request_headers() -> HeaderMap {
     HeaderMap::from_iter([
         (ACCEPT, HeaderValue::from_static("image/png, image/jpeg")),
         (USER_AGENT, HeaderValue::from_static(AGENT)),

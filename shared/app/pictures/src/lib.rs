@@ -135,7 +135,7 @@ impl PictureFetcher {
             is_known_enough: true,
             until,
         };
-        self.all(&lookup, links).await
+        self.resolve_all(&lookup, links).await
     }
 
     /// Fetches the pictures of a design that was saved, known or not: the owner may have put another at the same link.
@@ -155,10 +155,10 @@ impl PictureFetcher {
             is_known_enough: false,
             until,
         };
-        self.all(&lookup, links).await
+        self.resolve_all(&lookup, links).await
     }
 
-    async fn all<'l>(
+    async fn resolve_all<'l>(
         &self,
         lookup: &PictureLookup,
         links: impl IntoIterator<Item = &'l str>,
@@ -173,11 +173,11 @@ impl PictureFetcher {
             let target = match TargetUrl::parse(link) {
                 Ok(target) => target,
                 Err(error) => {
-                    pictures.insert(link, unusable(undelivered::no_link(&error)));
+                    pictures.insert(link, unusable(undelivered::describe_invalid_link(&error)));
                     continue;
                 }
             };
-            pictures.insert(link, unusable(self.too_many()));
+            pictures.insert(link, unusable(self.too_many_message()));
             // Links that differ in spelling only are one picture.
             let hash = *blake3::hash(target.as_str().as_bytes()).as_bytes();
             let spellings = given.entry(hash).or_default();
@@ -215,7 +215,7 @@ impl PictureFetcher {
         Ok(deleted)
     }
 
-    fn too_many(&self) -> String {
+    fn too_many_message(&self) -> String {
         format!(
             "the request has more than {} different pictures",
             self.settings.per_request
@@ -246,7 +246,7 @@ impl PictureFetcher {
         };
         let mut pictures: HashMap<PictureLinkHash, ResolvedPicture> = known
             .into_iter()
-            .map(|(hash, outcome)| (hash, picture(outcome)))
+            .map(|(hash, outcome)| (hash, from_outcome(outcome)))
             .collect();
         wanted.retain(|one| !pictures.contains_key(&one.hash));
         metrics::counter!("pillarbox_pictures_total", "result" => "known")
@@ -254,15 +254,15 @@ impl PictureFetcher {
         if wanted.is_empty() {
             return Ok(pictures);
         }
-        let folder = name::folder(team_id, kept_for, now);
-        let fetched = self.fetch_in_turn(&folder, wanted, until).await?;
+        let folder = name::picture_folder(team_id, kept_for, now);
+        let fetched = self.fetch_when_permitted(&folder, wanted, until).await?;
         let rows: Vec<PictureRow> = fetched
             .tried
             .iter()
             .map(|(hash, picture)| PictureRow {
                 link_hash: *hash,
-                outcome: outcome(picture),
-                expires_at: self.expiry(picture, kept_for, now),
+                outcome: to_outcome(picture),
+                expires_at: self.expiry_of_picture(picture, kept_for, now),
             })
             .collect();
         self.store
@@ -273,7 +273,7 @@ impl PictureFetcher {
         Ok(pictures)
     }
 
-    fn expiry(
+    fn expiry_of_picture(
         &self,
         picture: &ResolvedPicture,
         kept_for: PictureUse,
@@ -296,7 +296,7 @@ const fn unusable(why: String) -> ResolvedPicture {
 }
 
 /// A name that cannot be read was never written by us; the picture then is as good as gone.
-fn picture(outcome: PictureOutcome) -> ResolvedPicture {
+fn from_outcome(outcome: PictureOutcome) -> ResolvedPicture {
     match outcome {
         PictureOutcome::Kept(file) => match file.parse() {
             Ok(name) => ResolvedPicture::Kept(name),
@@ -306,7 +306,7 @@ fn picture(outcome: PictureOutcome) -> ResolvedPicture {
     }
 }
 
-fn outcome(picture: &ResolvedPicture) -> PictureOutcome {
+fn to_outcome(picture: &ResolvedPicture) -> PictureOutcome {
     match picture {
         ResolvedPicture::Kept(file) => PictureOutcome::Kept(file.as_str().to_owned()),
         ResolvedPicture::Unusable(why) => PictureOutcome::Unusable(why.clone()),

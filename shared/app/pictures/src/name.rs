@@ -13,7 +13,7 @@ pub(crate) fn month_folder(year: i32, month: u32) -> String {
 }
 
 /// The folder for pictures that are fetched now.
-pub(crate) fn folder(team_id: TeamId, kept_for: PictureUse, now: DateTime<Utc>) -> String {
+pub(crate) fn picture_folder(team_id: TeamId, kept_for: PictureUse, now: DateTime<Utc>) -> String {
     let folder = match kept_for {
         PictureUse::Design => "pictures/designs".to_owned(),
         PictureUse::Recipient => month_folder(now.year(), now.month()),
@@ -22,7 +22,7 @@ pub(crate) fn folder(team_id: TeamId, kept_for: PictureUse, now: DateTime<Utc>) 
 }
 
 /// The name of a picture in that folder, without it.
-pub(crate) fn file(content: &[u8], format: PictureFormat) -> String {
+pub(crate) fn picture_file_name(content: &[u8], format: PictureFormat) -> String {
     let extension = match format {
         PictureFormat::Png => "png",
         PictureFormat::Jpeg => "jpg",
@@ -40,14 +40,14 @@ mod tests {
     fn a_picture_is_named_by_its_content_within_its_team_and_month() {
         let team_id = TeamId(Default::default());
         let now = "2026-02-03T04:05:06Z".parse().unwrap();
-        let folder = folder(team_id, PictureUse::Recipient, now);
+        let folder = picture_folder(team_id, PictureUse::Recipient, now);
         assert_eq!(
             folder,
             "pictures/2026-02/00000000-0000-0000-0000-000000000000"
         );
-        let name = file(b"x", PictureFormat::Png);
-        assert_eq!(name, file(b"x", PictureFormat::Png));
-        assert_ne!(name, file(b"y", PictureFormat::Png));
+        let name = picture_file_name(b"x", PictureFormat::Png);
+        assert_eq!(name, picture_file_name(b"x", PictureFormat::Png));
+        assert_ne!(name, picture_file_name(b"y", PictureFormat::Png));
         assert!(format!("{folder}/{name}").parse::<FileName>().is_ok());
     }
 }

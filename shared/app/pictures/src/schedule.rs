@@ -78,7 +78,7 @@ impl<T> FetchSchedule<T> {
     }
 
     /// What is to be fetched now, and from which host; `None` when something has to end first, or nothing is left.
-    pub(crate) fn start(&mut self) -> Option<(usize, T)> {
+    pub(crate) fn start_next(&mut self) -> Option<(usize, T)> {
         let under_way: usize = self.hosts.iter().map(|host| host.under_way).sum();
         if under_way >= self.bounds.in_all {
             return None;
@@ -101,7 +101,7 @@ impl<T> FetchSchedule<T> {
     }
 
     /// Something that was started has ended.
-    pub(crate) fn end(&mut self, host: usize, sign: HostSignal) {
+    pub(crate) fn finish(&mut self, host: usize, sign: HostSignal) {
         let host = &mut self.hosts[host];
         host.under_way -= 1;
         match sign {
@@ -159,7 +159,7 @@ mod tests {
     /// Starts all that may start; how many of each host.
     fn started(schedule: &mut FetchSchedule<usize>) -> Vec<usize> {
         let mut started = vec![0; schedule.hosts.len()];
-        while let Some((host, _)) = schedule.start() {
+        while let Some((host, _)) = schedule.start_next() {
             started[host] += 1;
         }
         started
@@ -170,7 +170,7 @@ mod tests {
         let mut schedule = schedule(&[("a", 20), ("b", 20), ("c", 30)]);
         assert_eq!(started(&mut schedule), [4, 4, 4]);
         for _ in 0..4 {
-            schedule.end(2, HostSignal::Answered);
+            schedule.finish(2, HostSignal::Answered);
         }
         assert_eq!(started(&mut schedule), [0, 0, 16]);
     }
@@ -186,14 +186,14 @@ mod tests {
             (16, Some(&1)),
             "each in its turn"
         );
-        schedule.end(3, HostSignal::Answered);
+        schedule.finish(3, HostSignal::Answered);
         let second = started(&mut schedule);
         assert_eq!(
             (second[3], second[16]),
             (16, 1),
             "and the next one that was not asked yet"
         );
-        schedule.end(0, HostSignal::Silent);
+        schedule.finish(0, HostSignal::Silent);
         assert_eq!(started(&mut schedule)[17], 1);
     }
 
@@ -202,12 +202,12 @@ mod tests {
         let mut schedule = schedule(&[("silent", 100), ("slow", 100), ("elsewhere", 100)]);
         for _ in 0..2 * FAILURES {
             started(&mut schedule);
-            schedule.end(1, HostSignal::Answered);
+            schedule.finish(1, HostSignal::Answered);
             if !schedule.is_given_up(0) {
-                schedule.end(0, HostSignal::Silent);
+                schedule.finish(0, HostSignal::Silent);
             }
-            schedule.end(1, HostSignal::Silent);
-            schedule.end(2, HostSignal::None);
+            schedule.finish(1, HostSignal::Silent);
+            schedule.finish(2, HostSignal::None);
         }
         assert_eq!(
             [0, 1, 2].map(|host| schedule.is_given_up(host)),
@@ -220,9 +220,9 @@ mod tests {
     fn whatever_is_wanted_is_started_once() {
         let mut schedule = schedule(&[("a", 7), ("b", 50)]);
         let mut seen = std::collections::HashSet::new();
-        while let Some((host, number)) = schedule.start() {
+        while let Some((host, number)) = schedule.start_next() {
             assert!(seen.insert((host, number)));
-            schedule.end(host, HostSignal::Answered);
+            schedule.finish(host, HostSignal::Answered);
         }
         assert_eq!(seen.len(), 57);
     }

@@ -19,7 +19,7 @@ pub(crate) struct DownloadError {
 
 impl DownloadError {
     /// The host answered, with a status that is not 200.
-    pub(crate) fn with_status(status: u16) -> Self {
+    pub(crate) fn from_status(status: u16) -> Self {
         let meaning = match status {
             401 | 403 => " (it may not be looked at)",
             404 | 410 => " (it is not there)",
@@ -35,14 +35,14 @@ impl DownloadError {
     }
 
     /// The request failed.
-    pub(crate) fn of(error: &OutboundError) -> Self {
+    pub(crate) fn from_request_error(error: &OutboundError) -> Self {
         let (cause, place, is_elsewhere) = match error {
             OutboundError::Elsewhere { host, error } => {
                 (&**error, format!("{host}, where its link leads,"), true)
             }
             error => (error, "its host".to_owned(), false),
         };
-        let (sign, why) = told(cause, &place);
+        let (sign, why) = describe_error(cause, &place);
         // What another host does says nothing of the one that the picture's link names.
         let sign = if is_elsewhere { HostSignal::None } else { sign };
         let is_timeout = matches!(cause, OutboundError::Timeout(_));
@@ -55,7 +55,7 @@ impl DownloadError {
     }
 }
 
-fn told(error: &OutboundError, place: &str) -> (HostSignal, String) {
+fn describe_error(error: &OutboundError, place: &str) -> (HostSignal, String) {
     match error {
         OutboundError::Refused(TargetPolicyError::NotHttps) => (
             HostSignal::None,
@@ -92,12 +92,12 @@ fn told(error: &OutboundError, place: &str) -> (HostSignal, String) {
             HostSignal::Answered,
             "its link leads on too often, or to what is no link".to_owned(),
         ),
-        OutboundError::Elsewhere { error, .. } => told(error, place),
+        OutboundError::Elsewhere { error, .. } => describe_error(error, place),
     }
 }
 
 /// Why a text is no link to a picture, as the end of a sentence about the picture.
-pub(crate) fn no_link(error: &TargetUrlError) -> String {
+pub(crate) fn describe_invalid_link(error: &TargetUrlError) -> String {
     match error {
         TargetUrlError::TooLong => "its link is too long".to_owned(),
         TargetUrlError::NotAUrl(_) => "what stands for its link is not a web link".to_owned(),
@@ -122,13 +122,13 @@ mod tests {
     #[test]
     fn what_another_host_does_is_not_held_against_the_one_that_the_link_names() {
         let timeout = || OutboundError::Timeout(Duration::from_secs(5));
-        assert_eq!(DownloadError::of(&timeout()).sign, HostSignal::Silent);
+        assert_eq!(DownloadError::from_request_error(&timeout()).sign, HostSignal::Silent);
         for error in [
             timeout(),
             OutboundError::Refused(TargetPolicyError::NotPublic),
             OutboundError::Redirects,
         ] {
-            let undelivered = DownloadError::of(&elsewhere(error));
+            let undelivered = DownloadError::from_request_error(&elsewhere(error));
             assert_eq!(undelivered.sign, HostSignal::None, "{undelivered:?}");
         }
     }
@@ -154,10 +154,10 @@ mod tests {
                 "b.example, where its link leads, is not on the public internet",
             ),
         ] {
-            assert_eq!(DownloadError::of(&error).why, why);
+            assert_eq!(DownloadError::from_request_error(&error).why, why);
         }
         assert_eq!(
-            no_link(&TargetUrlError::NotAUrl(
+            describe_invalid_link(&TargetUrlError::NotAUrl(
                 "relative URL without a base".to_owned()
             )),
             "what stands for its link is not a web link"

@@ -6,7 +6,7 @@ use audience::fold_name;
 use contract::id::DesignId;
 use contract::scan::MailpieceCode;
 use design::{LaidOutPage, LayoutPlan, RecipientValues, Typesetter};
-use print::{AddressSide, PressMailpiece, name_line};
+use print::{AddressSide, PressMailpiece, fit_name_line};
 use store::{MailpieceContent, PrintMailpiece};
 
 use crate::paper::PaperSettings;
@@ -117,7 +117,7 @@ fn address_lines(typesetter: &mut Typesetter, piece: &PrintMailpiece) -> Vec<Str
         plus4,
         ..
     } = piece;
-    let mut name = name_line(
+    let mut name = fit_name_line(
         typesetter,
         &format!("{first_name} {last_name}").to_uppercase(),
     );

@@ -32,7 +32,7 @@ struct ProofFinding {
 
 impl ProofFindings {
     /// Decides the card as a send does. `given` are the folded names of the sample values.
-    pub(crate) fn of(plan: &LayoutPlan, content: &MailpieceContent, given: &[String]) -> Self {
+    pub(crate) fn new(plan: &LayoutPlan, content: &MailpieceContent, given: &[String]) -> Self {
         let mut findings = Self::default();
         match plan.decide(&mut Typesetter::new(), &PrintedRecipient(content)) {
             Ok(warnings) => {
@@ -135,7 +135,7 @@ mod tests {
             ..MailpieceContent::default()
         };
         let given: Vec<String> = content.fields.keys().cloned().collect();
-        ProofFindings::of(
+        ProofFindings::new(
             &LayoutPlan::new(PrintableDesign::parse(&document).unwrap()),
             &content,
             &given,

@@ -53,11 +53,11 @@ impl PaperSettings {
         let more = settings.more_mailer_ids.iter().cloned().map(Some);
         std::iter::once(first)
             .chain(more)
-            .map(|mailer_id| Self::of(settings, mailer_id))
+            .map(|mailer_id| Self::from_settings(settings, mailer_id))
             .collect()
     }
 
-    fn of(settings: &PrintSettings, mailer_id: Option<String>) -> Result<Self, PaperSettingsError> {
+    fn from_settings(settings: &PrintSettings, mailer_id: Option<String>) -> Result<Self, PaperSettingsError> {
         if settings.public_url.is_empty() {
             return Err(PaperSettingsError::NoPublicUrl);
         }
@@ -72,8 +72,8 @@ impl PaperSettings {
         let paper = Self {
             public_url: settings.public_url.clone(),
             mailer_id,
-            standard: PostageMarks::of(&types.standard, &["PRSRT STD"], &settings.permit)?,
-            first_class: PostageMarks::of(
+            standard: PostageMarks::new(&types.standard, &["PRSRT STD"], &settings.permit)?,
+            first_class: PostageMarks::new(
                 &types.first_class,
                 &["PRESORTED", "FIRST-CLASS MAIL"],
                 &settings.permit,
@@ -92,12 +92,12 @@ impl PaperSettings {
             SAMPLE_URL.clone_into(&mut settings.public_url);
         }
         let mailer_id = Some(settings.mailer_id.clone()).filter(|id| !id.is_empty());
-        Self::of(&settings, mailer_id)
+        Self::from_settings(&settings, mailer_id)
     }
 
     /// Of a card with this postage.
     pub fn indicia(&self, postage: &str) -> &[String] {
-        &self.postage(postage).indicia
+        &self.postage_marks(postage).indicia
     }
 
     /// Of a card with this postage; `None` without a mailer id, or when the address has no usable ZIP. Serial numbers are counted on
@@ -110,11 +110,11 @@ impl PaperSettings {
         plus4: Option<&str>,
     ) -> Option<Barcode> {
         let mailer: MailerId = self.mailer_id.as_ref()?.parse().ok()?;
-        let service: ServiceType = self.postage(postage).service_type.parse().ok()?;
+        let service: ServiceType = self.postage_marks(postage).service_type.parse().ok()?;
         Barcode::new(&service, &mailer, serial % mailer.serials(), zip, plus4).ok()
     }
 
-    fn postage(&self, postage: &str) -> &PostageMarks {
+    fn postage_marks(&self, postage: &str) -> &PostageMarks {
         if postage == "first_class" {
             &self.first_class
         } else {
@@ -124,7 +124,7 @@ impl PaperSettings {
 }
 
 impl PostageMarks {
-    fn of(
+    fn new(
         service_type: &str,
         class: &[&str],
         permit: &PermitSettings,

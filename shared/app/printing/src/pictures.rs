@@ -80,7 +80,7 @@ impl LoadedPictures {
         fields: &BTreeMap<String, String>,
     ) -> Result<Vec<(String, FileName)>, LoadPicturesError> {
         let until = Instant::now() + fetcher.request_time();
-        let (own, sent) = links(document, fields);
+        let (own, sent) = picture_links(document, fields);
         let mut files: Vec<(String, FileName)> = Vec::new();
         for (links, used) in [(own, PictureUse::Design), (sent, PictureUse::Recipient)] {
             let is_there = |link: &str| {
@@ -134,7 +134,7 @@ impl LoadedPictures {
     }
 
     /// What a card keeps of them: each under the name of its link.
-    pub(crate) fn names(&self) -> BTreeMap<String, String> {
+    pub(crate) fn file_names_by_link(&self) -> BTreeMap<String, String> {
         self.by_name
             .keys()
             .map(|link| (link.clone(), link.clone()))
@@ -142,9 +142,9 @@ impl LoadedPictures {
     }
 
     /// Puts a grey picture where one of the design's own is missing. Returns whether one was.
-    pub(crate) fn stand_in(&mut self, document: &PrintableDesign) -> bool {
+    pub(crate) fn fill_missing(&mut self, document: &PrintableDesign) -> bool {
         let before = self.by_name.len();
-        for link in links(document, &BTreeMap::new()).0 {
+        for link in picture_links(document, &BTreeMap::new()).0 {
             self.by_name
                 .entry(link.to_owned())
                 .or_insert_with(|| Bytes::from_static(STAND_IN));
@@ -160,7 +160,7 @@ impl PictureStore for LoadedPictures {
 }
 
 /// The design's own links, and those in these values.
-fn links<'a>(
+fn picture_links<'a>(
     document: &'a PrintableDesign,
     fields: &'a BTreeMap<String, String>,
 ) -> (Vec<&'a str>, Vec<&'a str>) {
@@ -227,7 +227,7 @@ mod tests {
             .load_within(80, &storage, found.to_vec())
             .await
             .unwrap();
-        let links: Vec<String> = loaded.names().into_keys().collect();
+        let links: Vec<String> = loaded.file_names_by_link().into_keys().collect();
         assert_eq!(
             links,
             ["a", "b", "d"],

@@ -33,8 +33,8 @@ impl Proof {
         mut pictures: LoadedPictures,
         now: DateTime<Utc>,
     ) -> Self {
-        let has_stand_ins = pictures.stand_in(&document);
-        let piece = sample::piece(&document, design, fields, pictures.names(), now);
+        let has_stand_ins = pictures.fill_missing(&document);
+        let piece = sample::sample_mailpiece(&document, design, fields, pictures.file_names_by_link(), now);
         Self {
             plan: LayoutPlan::new(document),
             piece,
@@ -64,7 +64,7 @@ impl Proof {
 
     /// What a send would say of the card. `given` are the folded names of its sample values.
     pub fn findings(&self, given: &[String]) -> ProofFindings {
-        ProofFindings::of(&self.plan, &self.piece.content, given)
+        ProofFindings::new(&self.plan, &self.piece.content, given)
     }
 
     /// Whether one of the design's own pictures is missing.

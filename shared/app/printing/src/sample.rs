@@ -60,13 +60,13 @@ pub fn sample_values(document: &PrintableDesign) -> BTreeMap<String, String> {
     fields
         .filter(|(folded, _)| !pictures.contains(folded))
         .map(|(folded, field)| {
-            let value = person(&folded).unwrap_or(field).to_owned();
+            let value = sample_value(&folded).unwrap_or(field).to_owned();
             (folded, value)
         })
         .collect()
 }
 
-fn person(column: &str) -> Option<&'static str> {
+fn sample_value(column: &str) -> Option<&'static str> {
     PERSON
         .iter()
         .find(|(name, _)| *name == column)
@@ -74,7 +74,7 @@ fn person(column: &str) -> Option<&'static str> {
 }
 
 /// A card with these values of its design's fields, by folded name, and these pictures.
-pub(crate) fn piece(
+pub(crate) fn sample_mailpiece(
     document: &PrintableDesign,
     (design_id, design_version): (DesignId, i32),
     fields: BTreeMap<String, String>,
@@ -84,12 +84,12 @@ pub(crate) fn piece(
     let sample = |name: &str| {
         let given = fields.get(name).map(String::as_str);
         given
-            .or_else(|| person(name))
+            .or_else(|| sample_value(name))
             .unwrap_or_default()
             .to_owned()
     };
-    let return_address = return_address(document, &fields);
-    let [line_1, line_2] = lines(sample("address_1"), sample("address_2"));
+    let return_address = sample_return_address(document, &fields);
+    let [line_1, line_2] = sample_address_lines(sample("address_1"), sample("address_2"));
     PrintMailpiece {
         position: 0,
         team_id: TeamId(Uuid::nil()),
@@ -117,7 +117,7 @@ pub(crate) fn piece(
 }
 
 /// The address block's lines, with the unit on the delivery line; as they are given when they cannot be read.
-fn lines(address_1: String, address_2: String) -> [String; 2] {
+fn sample_address_lines(address_1: String, address_2: String) -> [String; 2] {
     let read = address::parse(AddressInput {
         address_1: &address_1,
         address_2: &address_2,
@@ -131,7 +131,7 @@ fn lines(address_1: String, address_2: String) -> [String; 2] {
 }
 
 /// The return address with these values; the fallback where one is missing, as it prints then.
-fn return_address(document: &PrintableDesign, fields: &BTreeMap<String, String>) -> Vec<String> {
+fn sample_return_address(document: &PrintableDesign, fields: &BTreeMap<String, String>) -> Vec<String> {
     let Some(design) = document.return_address() else {
         return Vec::new();
     };

@@ -51,7 +51,7 @@ impl FeedCursor {
             // 44 bits.
             position: ((high << POSITION_LOW_BITS) | low).cast_signed(),
             at_ms: millis_of(given),
-            check: check_of(given),
+            check: check_bits(given),
         })
     }
 
@@ -89,16 +89,16 @@ impl FeedCursor {
 
 impl FeedPosition {
     /// Behind this item.
-    pub(crate) fn behind(item: FeedItem) -> Self {
+    pub(crate) fn after_item(item: FeedItem) -> Self {
         Self {
             position: item.position,
             at_ms: millis_of(item.item_id),
-            check: check_of(item.item_id),
+            check: check_bits(item.item_id),
         }
     }
 
     /// Behind a position whose scan is not known.
-    pub(crate) fn behind_position(position: i64, now: DateTime<Utc>) -> Self {
+    pub(crate) fn after_position(position: i64, now: DateTime<Utc>) -> Self {
         Self {
             position,
             at_ms: now.timestamp_millis().max(0).cast_unsigned(),
@@ -112,27 +112,27 @@ impl FeedPosition {
     }
 
     /// Whether this item is the one behind which it is.
-    pub(crate) fn is_behind(&self, item: FeedItem) -> bool {
-        Self::behind(item).check == self.check && item.position == self.position
+    pub(crate) fn is_after_item(&self, item: FeedItem) -> bool {
+        Self::after_item(item).check == self.check && item.position == self.position
     }
 
     /// The least id that what was recorded behind it can have.
     pub(crate) fn least_id(&self) -> Uuid {
-        first_id(self.at_ms.saturating_sub(lateness()))
+        first_id(self.at_ms.saturating_sub(lateness_ms()))
     }
 }
 
 /// The least id that what was recorded after the scan with this id can have.
-pub(crate) fn least_id_behind(id: Uuid) -> Uuid {
-    first_id(millis_of(id).saturating_sub(lateness()))
+pub(crate) fn least_id_after(id: Uuid) -> Uuid {
+    first_id(millis_of(id).saturating_sub(lateness_ms()))
 }
 
 /// Past the ids of all that was recorded before the scan with this id.
-pub(crate) fn past_ids_before(id: Uuid) -> Uuid {
-    first_id(millis_of(id) + lateness())
+pub(crate) fn first_id_after(id: Uuid) -> Uuid {
+    first_id(millis_of(id) + lateness_ms())
 }
 
-fn lateness() -> u64 {
+fn lateness_ms() -> u64 {
     LATENESS.num_milliseconds().cast_unsigned()
 }
 
@@ -142,7 +142,7 @@ fn millis_of(id: Uuid) -> u64 {
 }
 
 /// The last bits of an id, which are random in both versions.
-fn check_of(id: Uuid) -> u32 {
+fn check_bits(id: Uuid) -> u32 {
     id.as_u128() as u32 & CHECK_MASK
 }
 
@@ -167,13 +167,13 @@ mod tests {
         #[test]
         fn a_cursor_is_read_as_it_was_written(position in 0_i64..1 << 44, item in any::<u128>()) {
             let item = FeedItem { position, item_id: Uuid::from_u128(item) };
-            let cursor = FeedCursor::Position(FeedPosition::behind(item));
+            let cursor = FeedCursor::Position(FeedPosition::after_item(item));
             let written = cursor.to_uuid();
             prop_assert_eq!(written.get_version_num(), 8);
             prop_assert_eq!(written.get_variant(), uuid::Variant::RFC4122);
             prop_assert_eq!(FeedCursor::from_uuid(written), cursor);
             let FeedCursor::Position(place) = FeedCursor::from_uuid(written) else { panic!("a position") };
-            prop_assert!(place.is_behind(item));
+            prop_assert!(place.is_after_item(item));
             prop_assert!(place.least_id() <= item.item_id);
         }
 
@@ -183,7 +183,7 @@ mod tests {
         ) {
             let id = uuid::Builder::from_unix_timestamp_millis(at_ms, &rest);
             let item = FeedItem { position, item_id: id.into_uuid() };
-            prop_assert!(FeedCursor::Position(FeedPosition::behind(item)).to_uuid() > item.item_id);
+            prop_assert!(FeedCursor::Position(FeedPosition::after_item(item)).to_uuid() > item.item_id);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A scan as an event.
 
 use chrono::{DateTime, Utc};
-use contract::webhook::{EventCampaign, EventId, EventLocation, EventRecipient, QrScanned, known};
+use contract::webhook::{EventCampaign, EventId, EventLocation, EventRecipient, QrScanned, non_empty};
 use serde_json::value::RawValue;
 use store::{RecordedScan, ScannedMailpiece};
 use uuid::Uuid;
@@ -40,15 +40,15 @@ impl ScanEventBody<'_> {
                 name: &card.campaign_name,
             },
             recipient: EventRecipient {
-                first_name: known(&card.first_name),
-                last_name: known(&card.last_name),
-                email: known(&card.email),
-                phone: known(&card.phone),
-                address_1: known(&address_1),
-                address_2: known(&address_2),
-                city: known(&card.city),
-                state: known(&card.state),
-                zip: known(&card.zip),
+                first_name: non_empty(&card.first_name),
+                last_name: non_empty(&card.last_name),
+                email: non_empty(&card.email),
+                phone: non_empty(&card.phone),
+                address_1: non_empty(&address_1),
+                address_2: non_empty(&address_2),
+                city: non_empty(&card.city),
+                state: non_empty(&card.state),
+                zip: non_empty(&card.zip),
             },
             location: EventLocation {
                 city: location.city.as_deref(),

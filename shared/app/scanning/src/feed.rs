@@ -7,7 +7,7 @@ use model::id::TeamId;
 use store::{FeedItem, FeedKind, RecordedScan, Store, StoreError};
 use uuid::Uuid;
 
-use crate::cursor::{FeedCursor, FeedPosition, least_id_behind, past_ids_before};
+use crate::cursor::{FeedCursor, FeedPosition, least_id_after, first_id_after};
 
 /// Past every id.
 const NO_ID: Uuid = Uuid::max();
@@ -35,12 +35,12 @@ impl FeedReader<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn end(&self, now: DateTime<Utc>) -> Result<FeedCursor, StoreError> {
+    pub async fn end_cursor(&self, now: DateTime<Utc>) -> Result<FeedCursor, StoreError> {
         self.store.feed_place(self.team_id, FeedKind::Scans).await?;
         let (position, item_id) = self.store.feed_end(self.team_id, FeedKind::Scans).await?;
         Ok(FeedCursor::Position(match item_id {
-            Some(item_id) => FeedPosition::behind(FeedItem { position, item_id }),
-            None => FeedPosition::behind_position(position, now),
+            Some(item_id) => FeedPosition::after_item(FeedItem { position, item_id }),
+            None => FeedPosition::after_position(position, now),
         }))
     }
 
@@ -48,7 +48,7 @@ impl FeedReader<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn page(
+    pub async fn next_page(
         &self,
         after: FeedCursor,
         now: DateTime<Utc>,
@@ -56,17 +56,17 @@ impl FeedReader<'_> {
         self.store.feed_place(self.team_id, FeedKind::Scans).await?;
         let id = match after {
             FeedCursor::Id(id) => id,
-            FeedCursor::Position(place) => match self.behind(place).await? {
+            FeedCursor::Position(place) => match self.page_after_position(place).await? {
                 Some(page) => return Ok(page),
                 // Its scan is no longer in the feed, or is another one: what remains of the cursor is its time.
                 None => place.least_id(),
             },
         };
-        self.behind_id(id, now).await
+        self.page_after_id(id, now).await
     }
 
     /// The scans behind a place; `None` when it is not in the feed.
-    async fn behind(&self, place: FeedPosition) -> Result<Option<ScanFeedPage>, StoreError> {
+    async fn page_after_position(&self, place: FeedPosition) -> Result<Option<ScanFeedPage>, StoreError> {
         // With the item at the place itself, which shows that it is the same one.
         let items = self
             .store
@@ -78,7 +78,7 @@ impl FeedReader<'_> {
             )
             .await?;
         let is_known = match items.first() {
-            Some(first) if first.position == place.position => place.is_behind(*first),
+            Some(first) if first.position == place.position => place.is_after_item(*first),
             _ => {
                 place.is_unknown()
                     && place.position <= self.store.feed_end(self.team_id, FeedKind::Scans).await?.0
@@ -92,12 +92,12 @@ impl FeedReader<'_> {
             .filter(|item| item.position > place.position);
         let most = usize::try_from(self.events).unwrap_or(0);
         Ok(Some(
-            self.read(&behind.take(most).collect::<Vec<_>>(), place)
+            self.read_page(&behind.take(most).collect::<Vec<_>>(), place)
                 .await?,
         ))
     }
 
-    async fn read(
+    async fn read_page(
         &self,
         items: &[FeedItem],
         place: FeedPosition,
@@ -115,18 +115,18 @@ impl FeedReader<'_> {
         let scans = ids.iter().filter_map(|id| by_id.remove(id)).collect();
         Ok(ScanFeedPage {
             scans,
-            next_after: FeedCursor::Position(FeedPosition::behind(*last)),
+            next_after: FeedCursor::Position(FeedPosition::after_item(*last)),
         })
     }
 
     /// The scans behind an id: first those from before what the feed still has, then what is in the feed. Where the one
     /// passes into the other some may come a second time; none is left out.
-    async fn behind_id(&self, id: Uuid, now: DateTime<Utc>) -> Result<ScanFeedPage, StoreError> {
+    async fn page_after_id(&self, id: Uuid, now: DateTime<Utc>) -> Result<ScanFeedPage, StoreError> {
         let first = self
             .store
             .feed_first_id(self.team_id, FeedKind::Scans)
             .await?;
-        let before = first.map_or(NO_ID, past_ids_before);
+        let before = first.map_or(NO_ID, first_id_after);
         if id < before {
             let scans = self
                 .store
@@ -137,7 +137,7 @@ impl FeedReader<'_> {
                 return Ok(ScanFeedPage { scans, next_after });
             }
         }
-        let least = least_id_behind(id);
+        let least = least_id_after(id);
         let position = self
             .store
             .feed_position_before(self.team_id, FeedKind::Scans, least)
@@ -149,10 +149,10 @@ impl FeedReader<'_> {
             .into_iter()
             .next();
         let place = match item {
-            Some(item) if item.position == position => FeedPosition::behind(item),
-            _ => FeedPosition::behind_position(position, now),
+            Some(item) if item.position == position => FeedPosition::after_item(item),
+            _ => FeedPosition::after_position(position, now),
         };
-        Ok(self.behind(place).await?.unwrap_or(ScanFeedPage {
+        Ok(self.page_after_position(place).await?.unwrap_or(ScanFeedPage {
             scans: Vec::new(),
             next_after: FeedCursor::Position(place),
         }))

@@ -47,7 +47,7 @@ impl GeoLocator {
                 .ok()?
                 .decode::<Value>()
                 .ok()??;
-            Some(place(&record)).filter(|place| *place != GeoLocation::default())
+            Some(location_from_record(&record)).filter(|place| *place != GeoLocation::default())
         });
         known.unwrap_or_default()
     }
@@ -55,12 +55,12 @@ impl GeoLocator {
 
 /// Reads a record in either of the two layouts in use: MaxMind's nested one with names by language, and the flat one of
 /// files made from DB-IP's data. Numbers are numbers here, whether the file has them in 32 or 64 bits.
-fn place(record: &Value) -> GeoLocation {
+fn location_from_record(record: &Value) -> GeoLocation {
     let text = |pointers: [&str; 2]| {
         let found = pointers
             .iter()
             .find_map(|pointer| record.pointer(pointer)?.as_str());
-        found.map(clean).filter(|name| !name.is_empty())
+        found.map(clean_name).filter(|name| !name.is_empty())
     };
     let number = |pointers: [&str; 2]| {
         pointers
@@ -76,12 +76,12 @@ fn place(record: &Value) -> GeoLocation {
         region: text(["/subdivisions/0/names/en", "/state1"]),
         point: latitude
             .zip(longitude)
-            .map(|(north, east)| (rounded(north), rounded(east))),
+            .map(|(north, east)| (round_degrees(north), round_degrees(east))),
     }
 }
 
 /// A name fit to be stored: bounded, and without control characters.
-fn clean(name: &str) -> String {
+fn clean_name(name: &str) -> String {
     name.chars()
         .filter(|character| !character.is_control())
         .take(NAME_CHARS)
@@ -89,7 +89,7 @@ fn clean(name: &str) -> String {
 }
 
 /// To four decimals, which is eleven metres: more than such files know, and free of the digits that 32 bits make up.
-fn rounded(degrees: f64) -> f64 {
+fn round_degrees(degrees: f64) -> f64 {
     (degrees * 10_000.0).round() / 10_000.0
 }
 
@@ -111,10 +111,10 @@ mod tests {
             "subdivisions": [{"names": {"en": "Texas"}}, {"names": {"en": "Travis"}}],
             "location": {"latitude": 30.2672, "longitude": -97.7431},
         });
-        assert_eq!(place(&nested), expected);
+        assert_eq!(location_from_record(&nested), expected);
         let flat = json!({"city": "Austin", "state1": "Texas", "state2": "Travis", "latitude": 30.2672_f32,
             "longitude": -97.7431_f32});
-        assert_eq!(place(&flat), expected);
+        assert_eq!(location_from_record(&flat), expected);
     }
 
     #[test]
@@ -125,11 +125,11 @@ mod tests {
             json!({"city": "", "latitude": 30.0}),
             json!({"city": 7}),
         ] {
-            assert_eq!(place(&record), GeoLocation::default(), "{record}");
+            assert_eq!(location_from_record(&record), GeoLocation::default(), "{record}");
         }
         let wrong = json!({"city": "Nul\u{0}", "latitude": 91.0, "longitude": 0.0});
         assert_eq!(
-            place(&wrong),
+            location_from_record(&wrong),
             GeoLocation {
                 city: Some("Nul".to_owned()),
                 ..GeoLocation::default()

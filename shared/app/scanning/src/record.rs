@@ -54,7 +54,7 @@ pub struct ScanVisit {
 pub struct ScanRecorder {
     locator: GeoLocator,
     requests: mpsc::Sender<ScanRequest>,
-    patience: Duration,
+    lookup_timeout: Duration,
 }
 
 /// A phone that waits. Without a visit it only wants to know where the code leads.
@@ -97,12 +97,12 @@ impl ScanRecorder {
             Arc::new(Mutex::new(waiting_recordings)),
         );
         for _ in 0..LANES {
-            task::spawn(read(
+            task::spawn(read_batches(
                 process.store.clone(),
                 waiting.clone(),
                 recordings.clone(),
             ));
-            task::spawn(write(
+            task::spawn(write_batches(
                 process.store.clone(),
                 waiting_recordings.clone(),
                 announcer.clone(),
@@ -111,7 +111,7 @@ impl ScanRecorder {
         Ok(Self {
             locator,
             requests,
-            patience: Duration::from_millis(settings.patience_ms),
+            lookup_timeout: Duration::from_millis(settings.patience_ms),
         })
     }
 
@@ -125,15 +125,15 @@ impl ScanRecorder {
     ///
     /// # Errors
     /// [`ScanLookupError`].
-    pub async fn scan(
+    pub async fn record_scan(
         &self,
         target: ScanTarget,
         visit: ScanVisit,
     ) -> Result<Option<String>, ScanLookupError> {
-        let Some(found) = self.ask(target, Some(visit)).await? else {
+        let Some(found) = self.request_lookup(target, Some(visit)).await? else {
             return Ok(None);
         };
-        let _ = tokio::time::timeout(self.patience, found.recorded).await;
+        let _ = tokio::time::timeout(self.lookup_timeout, found.recorded).await;
         Ok(Some(found.destination))
     }
 
@@ -142,10 +142,10 @@ impl ScanRecorder {
     /// # Errors
     /// [`ScanLookupError`].
     pub async fn look_up(&self, target: ScanTarget) -> Result<Option<String>, ScanLookupError> {
-        Ok(self.ask(target, None).await?.map(|found| found.destination))
+        Ok(self.request_lookup(target, None).await?.map(|found| found.destination))
     }
 
-    async fn ask(
+    async fn request_lookup(
         &self,
         target: ScanTarget,
         visit: Option<ScanVisit>,
@@ -171,7 +171,7 @@ async fn next_batch<T>(queue: &Mutex<mpsc::Receiver<T>>) -> Option<Vec<T>> {
     (taken > 0).then_some(batch)
 }
 
-async fn read(
+async fn read_batches(
     store: Store,
     waiting: Arc<Mutex<mpsc::Receiver<ScanRequest>>>,
     recordings: mpsc::Sender<PendingScan>,
@@ -183,18 +183,18 @@ async fn read(
             .collect();
         codes.sort_unstable();
         codes.dedup();
-        let cards = again_when_unavailable(|| store.scan_find_cards(&codes)).await;
+        let cards = retry_when_unavailable(|| store.scan_find_cards(&codes)).await;
         if let Err(error) = &cards {
             tracing::error!(error = error as &dyn Error, "cannot look codes up");
         }
         for request in batch {
-            answer(request, cards.as_ref().ok(), &recordings);
+            answer_request(request, cards.as_ref().ok(), &recordings);
         }
     }
 }
 
 /// Tells the phone where its code leads, and hands the scan on.
-fn answer(
+fn answer_request(
     request: ScanRequest,
     cards: Option<&HashMap<String, ScannedMailpiece>>,
     recordings: &mpsc::Sender<PendingScan>,
@@ -217,10 +217,10 @@ fn answer(
         recorded: receiver,
     })));
     let Some(visit) = request.visit else { return };
-    match new_scan(card, destination, visit) {
+    match build_new_scan(card, destination, visit) {
         Ok(scan) => {
             if recordings.try_send(PendingScan { scan, recorded }).is_err() {
-                count("unrecorded", 1);
+                count_scans("unrecorded", 1);
                 tracing::error!(
                     "too many scans wait for the database: a phone was redirected without a record"
                 );
@@ -230,7 +230,7 @@ fn answer(
     }
 }
 
-fn new_scan(
+fn build_new_scan(
     card: &ScannedMailpiece,
     destination: &str,
     visit: ScanVisit,
@@ -270,7 +270,7 @@ fn new_scan(
     })
 }
 
-async fn write(
+async fn write_batches(
     store: Store,
     waiting: Arc<Mutex<mpsc::Receiver<PendingScan>>>,
     announcer: Announcer,
@@ -280,7 +280,7 @@ async fn write(
             .into_iter()
             .map(|recording| (recording.scan, recording.recorded))
             .unzip();
-        record(&store, &scans, &announcer).await;
+        record_scans(&store, &scans, &announcer).await;
         for phone in phones {
             let _ = phone.send(());
         }
@@ -288,13 +288,13 @@ async fn write(
 }
 
 /// Records scans; when the database refuses them, in halves, down to the one that it does not take.
-async fn record(store: &Store, scans: &[NewScan], announcer: &Announcer) {
+async fn record_scans(store: &Store, scans: &[NewScan], announcer: &Announcer) {
     let mut parts = vec![scans];
     while let Some(part) = parts.pop() {
-        match again_when_unavailable(|| retry(|| store.scan_record(part))).await {
+        match retry_when_unavailable(|| retry(|| store.scan_record(part))).await {
             Ok(endpoints) => {
                 fail_point::pass("scan.recorded");
-                count("recorded", part.len());
+                count_scans("recorded", part.len());
                 announcer.announce(endpoints.into_iter().map(|id| id.0));
             }
             // The first try was recorded after all; its announcement is found in the database.
@@ -304,7 +304,7 @@ async fn record(store: &Store, scans: &[NewScan], announcer: &Announcer) {
                 parts.extend([second, first]);
             }
             Err(error) => {
-                count("unrecorded", part.len());
+                count_scans("unrecorded", part.len());
                 tracing::error!(
                     error = &error as &dyn Error,
                     scans = part.len(),
@@ -320,11 +320,11 @@ fn is_scans_key(constraint: &str) -> bool {
     constraint.starts_with("scans_") && constraint.ends_with("_pkey")
 }
 
-fn count(result: &'static str, scans: usize) {
+fn count_scans(result: &'static str, scans: usize) {
     metrics::counter!("pillarbox_scans_total", "result" => result).increment(scans as u64);
 }
 
-async fn again_when_unavailable<T, F>(mut work: impl FnMut() -> F) -> Result<T, StoreError>
+async fn retry_when_unavailable<T, F>(mut work: impl FnMut() -> F) -> Result<T, StoreError>
 where
     F: Future<Output = Result<T, StoreError>>,
 {

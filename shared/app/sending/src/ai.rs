@@ -48,7 +48,7 @@ pub(crate) async fn run(mailer: &MailerState, model: Option<&LanguageModelClient
             () = mailer.process.shutdown.cancelled() => return,
         }
         while !mailer.process.shutdown.is_cancelled() {
-            match work(mailer, model).await {
+            match write_due_cells(mailer, model).await {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => {
@@ -64,7 +64,7 @@ pub(crate) async fn run(mailer: &MailerState, model: Option<&LanguageModelClient
 }
 
 /// Writes due values, or else queues some of a new prompt. False when there is nothing of either.
-async fn work(mailer: &MailerState, model: &LanguageModelClient) -> Result<bool, StoreError> {
+async fn write_due_cells(mailer: &MailerState, model: &LanguageModelClient) -> Result<bool, StoreError> {
     let (store, settings) = (&mailer.process.store, &mailer.process.config.language_model);
     let now = mailer.process.clock.now();
     let call = i64::try_from(settings.timeout_ms).unwrap_or(i64::MAX / 2);
@@ -78,13 +78,13 @@ async fn work(mailer: &MailerState, model: &LanguageModelClient) -> Result<bool,
         )
         .await?;
     if cells.is_empty() {
-        return queue(mailer, now).await;
+        return queue_new_cells(mailer, now).await;
     }
-    let questions = PromptSources::read(mailer, &cells, now).await?;
+    let questions = PromptSources::load(mailer, &cells, now).await?;
     // Boxed: the compiler cannot see otherwise that these may move between threads.
     let writing: Vec<_> = cells
         .iter()
-        .map(|cell| write_or_leave(mailer, model, cell, questions.of(cell)).boxed())
+        .map(|cell| write_cell_or_leave(mailer, model, cell, questions.fill_for_cell(cell)).boxed())
         .collect();
     stream::iter(writing)
         .buffer_unordered(settings.concurrency.into())
@@ -93,7 +93,7 @@ async fn work(mailer: &MailerState, model: &LanguageModelClient) -> Result<bool,
     Ok(true)
 }
 
-async fn queue(mailer: &MailerState, now: DateTime<Utc>) -> Result<bool, StoreError> {
+async fn queue_new_cells(mailer: &MailerState, now: DateTime<Utc>) -> Result<bool, StoreError> {
     let mut connection = mailer.process.store.connection().await?;
     let transaction = connection.begin().await?;
     let is_any = transaction
@@ -104,7 +104,7 @@ async fn queue(mailer: &MailerState, now: DateTime<Utc>) -> Result<bool, StoreEr
 }
 
 /// Answers one cell. When the database fails it is left: the lease runs out, and the cell is taken again.
-async fn write_or_leave(
+async fn write_cell_or_leave(
     mailer: &MailerState,
     model: &LanguageModelClient,
     cell: &AiCell,
@@ -112,7 +112,7 @@ async fn write_or_leave(
 ) {
     let span =
         tracing::info_span!("ai_cell", otel.name = "ai_cell process", team_id = %cell.team_id);
-    if let Err(error) = write(mailer, model, cell, question)
+    if let Err(error) = write_cell(mailer, model, cell, question)
         .instrument(span.clone())
         .await
     {
@@ -123,7 +123,7 @@ async fn write_or_leave(
 }
 
 /// Answers one cell: from the answers that are there, else by the model.
-async fn write(
+async fn write_cell(
     mailer: &MailerState,
     model: &LanguageModelClient,
     cell: &AiCell,
@@ -131,15 +131,15 @@ async fn write(
 ) -> Result<(), StoreError> {
     let question = match question {
         Ok(question) => question,
-        Err(reason) => return blank(mailer, cell, &reason).await,
+        Err(reason) => return write_blank(mailer, cell, &reason).await,
     };
     let (store, settings) = (&mailer.process.store, &mailer.process.config.language_model);
-    let digest = model.digest(&question.text);
+    let digest = model.question_digest(&question.text);
     if let Some(answer) = store.ai_answer_get(cell.team_id, &digest).await? {
-        return keep(mailer, cell, &digest, &answer).await;
+        return keep_answer(mailer, cell, &digest, &answer).await;
     }
     if cell.attempts > settings.attempts {
-        return blank(mailer, cell, "the language model did not answer").await;
+        return write_blank(mailer, cell, "the language model did not answer").await;
     }
     let now = mailer.process.clock.now();
     let characters = (question.text.chars().count() + ANSWER_CHARS) as i64;
@@ -149,9 +149,9 @@ async fn write(
         .await?
     {
         let reason = "the team has used up what it may ask the language model today";
-        count("postponed");
+        count_result("postponed");
         return store
-            .ai_cell_put_back(cell, cell.attempts - 1, tomorrow(now), reason)
+            .ai_cell_put_back(cell, cell.attempts - 1, next_utc_day(now), reason)
             .await;
     }
     let asked = provider_call(
@@ -168,21 +168,21 @@ async fn write(
     match asked.await {
         Ok(answer) => {
             fail_point::pass("ai.answered");
-            keep(mailer, cell, &digest, &answer).await
+            keep_answer(mailer, cell, &digest, &answer).await
         }
-        Err(LanguageModelError::ForGood(reason)) => blank(mailer, cell, &reason).await,
+        Err(LanguageModelError::ForGood(reason)) => write_blank(mailer, cell, &reason).await,
         Err(LanguageModelError::Again { reason, pause }) => {
             let due_at =
-                mailer.process.clock.now() + waits(settings.pause_ms, cell.attempts, pause);
-            count("postponed");
+                mailer.process.clock.now() + retry_pause(settings.pause_ms, cell.attempts, pause);
+            count_result("postponed");
             store
                 .ai_cell_put_back(cell, cell.attempts, due_at, &reason)
                 .await
         }
         // It is the operator's to mend: no value is given up for it.
         Err(LanguageModelError::Refused(reason)) => {
-            let due_at = mailer.process.clock.now() + waits(settings.pause_ms, 1, None);
-            count("postponed");
+            let due_at = mailer.process.clock.now() + retry_pause(settings.pause_ms, 1, None);
+            count_result("postponed");
             store
                 .ai_cell_put_back(cell, cell.attempts - 1, due_at, &reason)
                 .await
@@ -190,7 +190,7 @@ async fn write(
     }
 }
 
-async fn keep(
+async fn keep_answer(
     mailer: &MailerState,
     cell: &AiCell,
     digest: &[u8],
@@ -203,12 +203,12 @@ async fn keep(
         .await?
     {
         transaction.commit().await?;
-        count("written");
+        count_result("written");
     }
     Ok(())
 }
 
-async fn blank(mailer: &MailerState, cell: &AiCell, reason: &str) -> Result<(), StoreError> {
+async fn write_blank(mailer: &MailerState, cell: &AiCell, reason: &str) -> Result<(), StoreError> {
     let mut connection = mailer.process.store.connection().await?;
     let transaction = connection.begin().await?;
     if transaction
@@ -216,17 +216,17 @@ async fn blank(mailer: &MailerState, cell: &AiCell, reason: &str) -> Result<(), 
         .await?
     {
         transaction.commit().await?;
-        count("blank");
+        count_result("blank");
     }
     Ok(())
 }
 
-fn count(result: &'static str) {
+fn count_result(result: &'static str) {
     metrics::counter!("pillarbox_ai_values_total", "result" => result).increment(1);
 }
 
 /// The pause before the next try: twice as long each time, or what the model asks for, up to [`PAUSE_MAX`].
-fn waits(first_ms: i64, attempts: i32, wanted: Option<TimeDelta>) -> TimeDelta {
+fn retry_pause(first_ms: i64, attempts: i32, wanted: Option<TimeDelta>) -> TimeDelta {
     const MOST_DOUBLINGS: u32 = 16;
     let doublings = u32::try_from(attempts - 1).unwrap_or(0).min(MOST_DOUBLINGS);
     let own = TimeDelta::milliseconds(
@@ -238,7 +238,7 @@ fn waits(first_ms: i64, attempts: i32, wanted: Option<TimeDelta>) -> TimeDelta {
 }
 
 /// The beginning of the next UTC day.
-fn tomorrow(now: DateTime<Utc>) -> DateTime<Utc> {
+fn next_utc_day(now: DateTime<Utc>) -> DateTime<Utc> {
     now + TimeDelta::seconds(86_400 - i64::from(now.num_seconds_from_midnight()))
 }
 
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn pauses_grow_up_to_an_hour_and_heed_the_model() {
         let seconds = |attempts, wanted: Option<i64>| {
-            waits(60_000, attempts, wanted.map(TimeDelta::seconds)).num_seconds()
+            retry_pause(60_000, attempts, wanted.map(TimeDelta::seconds)).num_seconds()
         };
         assert_eq!(
             [1, 2, 3, 9, 99].map(|attempts| seconds(attempts, None)),
@@ -268,7 +268,7 @@ mod tests {
     #[test]
     fn tomorrow_begins_at_midnight() {
         let now = "2026-11-21T22:15:09.5Z".parse().unwrap();
-        assert_eq!(tomorrow(now).date_naive(), "2026-11-22".parse().unwrap());
-        assert_eq!(tomorrow(now).num_seconds_from_midnight(), 0);
+        assert_eq!(next_utc_day(now).date_naive(), "2026-11-22".parse().unwrap());
+        assert_eq!(next_utc_day(now).num_seconds_from_midnight(), 0);
     }
 }

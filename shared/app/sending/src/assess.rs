@@ -14,7 +14,7 @@ use crate::cards::{DesignValues, MailpieceDraft, MailpieceRules};
 use crate::decide::{MailingCandidate, MailingDecision};
 use crate::fields::RequestColumns;
 use crate::links::QrLinks;
-use crate::prepare::{PreparedRecipient, PreparedRequest, entry_id, unverified};
+use crate::prepare::{PreparedRecipient, PreparedRequest, entry_id, unverified_address_id};
 use crate::rules::AudienceRules;
 
 /// A recipient with its verdict and its ids.
@@ -30,7 +30,7 @@ pub(crate) struct AssessedRecipient<'a> {
 
 impl AssessedRecipient<'_> {
     /// Degrees north and east of the address itself, when it has been located.
-    pub(crate) fn place(&self) -> Option<(f64, f64)> {
+    pub(crate) fn coordinates(&self) -> Option<(f64, f64)> {
         match self.verdict {
             AddressVerdict::Deliverable(verified) => verified.latitude.zip(verified.longitude),
             AddressVerdict::Undeliverable(_) => None,
@@ -39,7 +39,7 @@ impl AssessedRecipient<'_> {
 }
 
 /// Gives each recipient its ids.
-pub(crate) fn identify<'a>(
+pub(crate) fn assign_ids<'a>(
     recipients: &'a [PreparedRecipient<'a>],
     verdicts: &'a [AddressVerdict],
 ) -> Vec<AssessedRecipient<'a>> {
@@ -52,7 +52,7 @@ pub(crate) fn identify<'a>(
                     (verified.id.as_uuid(), verified.written_id.as_uuid())
                 }
                 AddressVerdict::Undeliverable(_) => {
-                    let id = unverified(prepared.address());
+                    let id = unverified_address_id(prepared.address());
                     (id, id)
                 }
             };
@@ -85,7 +85,7 @@ pub(crate) struct AssessmentContext<'a> {
 
 impl AssessmentContext<'_> {
     /// The reasons that are known without looking at other recipients.
-    pub(crate) fn candidate(&self, assessed: &AssessedRecipient<'_>) -> MailingCandidate {
+    pub(crate) fn assess_candidate(&self, assessed: &AssessedRecipient<'_>) -> MailingCandidate {
         let AssessedRecipient {
             address_id,
             written_id,
@@ -104,19 +104,19 @@ impl AssessmentContext<'_> {
         let AddressVerdict::Deliverable(verified) = assessed.verdict else {
             return refused(NotMailedReason::InvalidAddress);
         };
-        let listed = open.listed(self.facts).before_duplicates;
+        let listed = open.with_list_refusal(self.facts).before_duplicates;
         if let Some(reason) =
             listed.filter(|reason| !self.are_centers || *reason == NotMailedReason::RemovedBySender)
         {
             return refused(reason);
         }
         let values = self.values(assessed);
-        let profile = profile(assessed, verified, &values);
+        let profile = recipient_profile(assessed, verified, &values);
         let is_waiting = self.facts.waiting.contains(&address_id);
         let after_duplicates = if self.are_centers {
-            self.rules.waits(&profile, is_waiting, self.today)
+            self.rules.find_waiting_reason(&profile, is_waiting, self.today)
         } else {
-            self.rules.refusal(&profile, is_waiting, self.today)
+            self.rules.find_refusal(&profile, is_waiting, self.today)
         };
         MailingCandidate {
             after_duplicates,
@@ -125,19 +125,19 @@ impl AssessmentContext<'_> {
     }
 
     /// Where the QR codes of the recipient's card lead; nowhere when it can get none.
-    pub(crate) fn destinations(&self, assessed: &AssessedRecipient<'_>, links: &QrLinks) -> String {
+    pub(crate) fn qr_destinations(&self, assessed: &AssessedRecipient<'_>, links: &QrLinks) -> String {
         match assessed.verdict {
             AddressVerdict::Deliverable(verified) => {
                 let values = self.values(assessed);
-                let profile = profile(assessed, verified, &values);
-                links.destinations(&self.rules.computed(&profile, self.today))
+                let profile = recipient_profile(assessed, verified, &values);
+                links.destinations(&self.rules.with_formulas(&profile, self.today))
             }
             AddressVerdict::Undeliverable(_) => String::new(),
         }
     }
 
     /// What the recipient's card needs to know of it; nothing when it can get none.
-    pub(crate) fn card_values(
+    pub(crate) fn mailpiece_values(
         &self,
         assessed: &AssessedRecipient<'_>,
         cards: &MailpieceRules,
@@ -145,8 +145,8 @@ impl AssessmentContext<'_> {
         match assessed.verdict {
             AddressVerdict::Deliverable(verified) => {
                 let values = self.values(assessed);
-                let profile = profile(assessed, verified, &values);
-                cards.values(&self.rules.computed(&profile, self.today))
+                let profile = recipient_profile(assessed, verified, &values);
+                cards.values(&self.rules.with_formulas(&profile, self.today))
             }
             AddressVerdict::Undeliverable(_) => DesignValues::new(),
         }
@@ -162,7 +162,7 @@ impl AssessmentContext<'_> {
     }
 }
 
-fn profile<'a>(
+fn recipient_profile<'a>(
     assessed: &'a AssessedRecipient<'a>,
     verified: &'a VerifiedAddress,
     values: &'a SentOverStored<'a>,
@@ -271,7 +271,7 @@ fn entry_row<'a>(
         phone: last_sent(BuiltInColumn::Phone),
         organization: last_sent(BuiltInColumn::Organization),
         birthday,
-        birth: birth.and_then(|(one, _)| one.prepared.birth()),
+        birth: birth.and_then(|(one, _)| one.prepared.parse_birthday()),
         custom: custom_json(group, fields),
     })
 }
@@ -309,7 +309,7 @@ pub(crate) fn recipient_rows<'a>(
                 MailingDecision::Refuse(reason) => Some(*reason),
             },
             hangs_on_charge: matches!(decision, MailingDecision::Mail | MailingDecision::Copy),
-            verification: verification(one.verdict),
+            verification: verification_text(one.verdict),
         };
         let stands = rows
             .get(&one.entry_id)
@@ -322,7 +322,7 @@ pub(crate) fn recipient_rows<'a>(
 }
 
 /// The cards to make.
-pub(crate) fn piece_rows<'a>(
+pub(crate) fn mailpiece_rows<'a>(
     assessed: &'a [AssessedRecipient<'a>],
     decisions: &[MailingDecision],
     destinations: &'a [String],
@@ -335,13 +335,13 @@ pub(crate) fn piece_rows<'a>(
         .zip(prints)
         .filter(|((_, decision), _)| **decision == MailingDecision::Mail)
         .filter_map(|((one, _), prints)| match one.verdict {
-            AddressVerdict::Deliverable(verified) => Some(piece_row(one, verified, prints)),
+            AddressVerdict::Deliverable(verified) => Some(mailpiece_row(one, verified, prints)),
             AddressVerdict::Undeliverable(_) => None,
         })
         .collect()
 }
 
-fn piece_row<'a>(
+fn mailpiece_row<'a>(
     one: &'a AssessedRecipient<'a>,
     verified: &'a VerifiedAddress,
     (destinations, card): (&'a String, &'a MailpieceDraft),
@@ -360,14 +360,14 @@ fn piece_row<'a>(
         plus4: verified.plus4.as_deref(),
         verification: verified.level.as_str(),
         destinations: destinations.clone(),
-        corrections: corrections(verified),
+        corrections: corrections_text(verified),
         center_entry_id: None,
         content: card.content.clone(),
     }
 }
 
 /// How far an address was verified, or why it was not, as it is kept.
-fn verification(verdict: &AddressVerdict) -> String {
+fn verification_text(verdict: &AddressVerdict) -> String {
     match verdict {
         AddressVerdict::Deliverable(verified) => verified.level.as_str().to_owned(),
         AddressVerdict::Undeliverable(failure) => failure.detail(),
@@ -375,7 +375,7 @@ fn verification(verdict: &AddressVerdict) -> String {
 }
 
 /// What verification changed, in words: `city: Austn -> Austin; zip: 2108 -> 02108`.
-fn corrections(verified: &VerifiedAddress) -> String {
+fn corrections_text(verified: &VerifiedAddress) -> String {
     let words = verified.corrections.iter().map(|correction| {
         format!(
             "{}: {} -> {}",

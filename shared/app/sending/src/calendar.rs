@@ -48,7 +48,7 @@ pub fn next_local_hour(now: DateTime<Utc>, zone: Tz, hour: u32) -> DateTime<Utc>
     let time = NaiveTime::from_hms_opt(hour.min(23), 0, 0).unwrap_or(NaiveTime::MIN);
     (0..DAYS_TO_AN_HOUR)
         .filter_map(|days| {
-            instant(
+            local_to_utc(
                 today.checked_add_days(Days::new(days))?.and_time(time),
                 zone,
             )
@@ -59,7 +59,7 @@ pub fn next_local_hour(now: DateTime<Utc>, zone: Tz, hour: u32) -> DateTime<Utc>
 }
 
 /// When the zone's clock shows a time; one that it skips is counted from the same time of the day before.
-fn instant(local: NaiveDateTime, zone: Tz) -> Option<DateTime<Utc>> {
+fn local_to_utc(local: NaiveDateTime, zone: Tz) -> Option<DateTime<Utc>> {
     let shown = zone.from_local_datetime(&local).earliest();
     let day = Duration::days(1);
     let skipped = || {

@@ -29,7 +29,7 @@ impl MailingCandidate {
     }
 
     /// The candidate with what else the lists say of its address by now.
-    pub(crate) fn listed(self, facts: &RecipientListings) -> Self {
+    pub(crate) fn with_list_refusal(self, facts: &RecipientListings) -> Self {
         let listed = || {
             facts
                 .refusal(self.address_id)
@@ -56,7 +56,7 @@ pub(crate) enum MailingDecision {
 
 /// Decides all candidates. `mailed` are the addresses mailed within the window; the budget is spent in order,
 /// and one that does not fit leaves it for a later one that does.
-pub(crate) fn decide(
+pub(crate) fn decide_candidates(
     candidates: &[MailingCandidate],
     mailed: &HashSet<Uuid>,
     budget_left_cents: Option<i64>,
@@ -142,7 +142,7 @@ mod tests {
             },
             candidate(3),
         ];
-        let decisions = decide(&candidates, &mailed, Some(100), 79);
+        let decisions = decide_candidates(&candidates, &mailed, Some(100), 79);
         use MailingDecision::{Copy, Mail, Refuse};
         assert_eq!(
             decisions,
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_copy_is_a_duplicate_only_when_the_first_is_mailed() {
-        let decisions = decide(&[candidate(1), candidate(1)], &HashSet::new(), Some(10), 79);
+        let decisions = decide_candidates(&[candidate(1), candidate(1)], &HashSet::new(), Some(10), 79);
         assert_eq!(
             decisions,
             [MailingDecision::Refuse(NotMailedReason::BudgetExceeded); 2]
@@ -177,7 +177,7 @@ mod tests {
         ) {
             let candidates: Vec<_> = addresses.iter().copied().map(candidate).collect();
             let mailed: HashSet<_> = mailed.into_iter().map(Uuid::from_u128).collect();
-            let decisions = decide(&candidates, &mailed, budget, price);
+            let decisions = decide_candidates(&candidates, &mailed, budget, price);
             let sent: Vec<_> = candidates
                 .iter()
                 .zip(&decisions)

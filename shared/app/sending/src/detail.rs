@@ -13,7 +13,7 @@ use crate::prepare::UnreadBirthday;
 use crate::reserve::SendPlan;
 
 /// A sentence for a person.
-pub(crate) fn detail(
+pub(crate) fn explain_reason(
     plan: &SendPlan<'_>,
     (assessed, card): (&AssessedRecipient<'_>, &MailpieceDraft),
     reason: NotMailedReason,
@@ -26,7 +26,7 @@ pub(crate) fn detail(
         return refusal.detail.clone();
     }
     if let Some(neighborhood) = plan.campaign.neighborhood
-        && let Some(detail) = homes_detail(neighborhood, assessed, reason)
+        && let Some(detail) = explain_homes_reason(neighborhood, assessed, reason)
     {
         return detail;
     }
@@ -58,14 +58,14 @@ pub(crate) fn detail(
 }
 
 /// A sentence about the homes around a center, for the reasons that are about homes.
-fn homes_detail(
+fn explain_homes_reason(
     neighborhood: NeighborhoodSettings,
     assessed: &AssessedRecipient<'_>,
     reason: NotMailedReason,
 ) -> Option<String> {
     let radius = neighborhood.radius_metres;
     Some(match reason {
-        NotMailedReason::NoHomesFound if assessed.place().is_none() => {
+        NotMailedReason::NoHomesFound if assessed.coordinates().is_none() => {
             "The address could not be located, so no homes around it are known.".to_owned()
         }
         NotMailedReason::NoHomesFound => {
@@ -103,7 +103,7 @@ const ADDRESS_CORRECTED: &str = "address_corrected";
 const BIRTHDAY_NOT_READ: &str = "birthday_not_read";
 
 /// What the card prints in the place of something else, what was corrected, and values that were cut.
-pub(crate) fn warnings(
+pub(crate) fn collect_warnings(
     assessed: &AssessedRecipient<'_>,
     card: &MailpieceDraft,
 ) -> Vec<RecipientWarning> {
@@ -129,7 +129,7 @@ pub(crate) fn warnings(
         .map(|unread| RecipientWarning {
             code: BIRTHDAY_NOT_READ.to_owned(),
             field: BuiltInColumn::Birthday.key().to_owned(),
-            detail: birthday_detail(unread, assessed.prepared.value(BuiltInColumn::Birthday)),
+            detail: explain_birthday(unread, assessed.prepared.value(BuiltInColumn::Birthday)),
         });
     let of_values = corrections
         .iter()
@@ -143,7 +143,7 @@ pub(crate) fn warnings(
         .collect()
 }
 
-fn birthday_detail(unread: UnreadBirthday, sent: &str) -> String {
+fn explain_birthday(unread: UnreadBirthday, sent: &str) -> String {
     match unread {
         UnreadBirthday::Whole => {
             format!(

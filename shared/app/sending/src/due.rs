@@ -20,12 +20,12 @@ use tracing::{Instrument, Span};
 use uuid::Uuid;
 use verification::VerificationError;
 
-use self::people::next_people;
+use self::people::next_recipients;
 use self::portion::{JobPortion, PortionOutcome};
 use crate::MailerState;
 use crate::calendar::next_local_hour;
 use crate::cards::{MailpieceDraftError, find_design_pictures};
-use crate::lease::while_held;
+use crate::lease::with_lease_renewal;
 use crate::leased::{LeasedWork, WorkLimits};
 use crate::rules::{AudienceRules, step_rules};
 use crate::settle::{SettleError, settle_portion};
@@ -51,7 +51,7 @@ enum JobError {
 impl JobError {
     /// Whether the job waits for somebody else: a provider that is away, an owner whose design cannot print. That may take
     /// days, and no try of it says that the job is at fault.
-    fn is_others_to_mend(&self) -> bool {
+    fn is_external(&self) -> bool {
         matches!(
             self,
             Self::Campaign(_)
@@ -70,14 +70,14 @@ const SLOTS: usize = 3;
 #[derive(Clone)]
 pub(crate) struct DueJobs {
     mailer: MailerState,
-    turns: SlotScheduler,
+    slots: SlotScheduler,
 }
 
 impl DueJobs {
     pub(crate) fn new(mailer: MailerState) -> Self {
         Self {
             mailer,
-            turns: SlotScheduler::new(SLOTS),
+            slots: SlotScheduler::new(SLOTS),
         }
     }
 }
@@ -93,7 +93,7 @@ impl LeasedWork for DueJobs {
         per_team: 4,
     };
 
-    async fn take(&self, full_teams: &[TeamId]) -> Result<Option<(TeamId, Job)>, StoreError> {
+    async fn lease_next(&self, full_teams: &[TeamId]) -> Result<Option<(TeamId, Job)>, StoreError> {
         let (process, settings) = (&self.mailer.process, &self.mailer.process.config.mailer);
         let now = process.clock.now();
         let leased_until = now + TimeDelta::milliseconds(settings.lease_ms);
@@ -111,9 +111,9 @@ impl LeasedWork for DueJobs {
         Ok(job.map(|job| (job.lease.team_id, job)))
     }
 
-    async fn work(&self, job: Job) {
-        let (lease, span) = (job.lease, span(&job));
-        let Err(error) = self.in_turn(job).instrument(span.clone()).await else {
+    async fn run_job(&self, job: Job) {
+        let (lease, span) = (job.lease, job_span(&job));
+        let Err(error) = self.run_in_slot(job).instrument(span.clone()).await else {
             return;
         };
         span.in_scope(|| {
@@ -124,7 +124,7 @@ impl LeasedWork for DueJobs {
         });
         let (process, settings) = (&self.mailer.process, &self.mailer.process.config.mailer);
         let due_at = process.clock.now() + TimeDelta::milliseconds(settings.job_pause_ms);
-        let put_back = match error.is_others_to_mend() {
+        let put_back = match error.is_external() {
             true => process.store.job_postpone(lease, due_at).await,
             false => process.store.job_put_back(lease, due_at).await,
         };
@@ -136,16 +136,16 @@ impl LeasedWork for DueJobs {
 
 impl DueJobs {
     /// Does the job when it is its team's turn.
-    async fn in_turn(&self, job: Job) -> Result<(), JobError> {
-        let queued = self.turns.arrive(job.lease.team_id.0, 0, 0);
-        let turn = while_held(&self.mailer, job.lease, queued.turn()).await?;
+    async fn run_in_slot(&self, job: Job) -> Result<(), JobError> {
+        let queued = self.slots.arrive(job.lease.team_id.0, 0, 0);
+        let turn = with_lease_renewal(&self.mailer, job.lease, queued.turn()).await?;
         // Boxed: it is large, and would be moved from layer to layer.
         Box::pin(work(&self.mailer.in_turn(turn), job)).await
     }
 }
 
 /// The span of a job: a trace of its own, since nobody waits for it.
-fn span(job: &Job) -> Span {
+fn job_span(job: &Job) -> Span {
     let kind = match job.kind {
         JobKind::Step { .. } => "step",
         JobKind::Recheck => "recheck",
@@ -168,15 +168,15 @@ async fn work(mailer: &MailerState, mut job: Job) -> Result<(), JobError> {
         .campaign_get(job.lease.team_id, &job.campaign_id)
         .await?;
     if let Some(charge_id) = job.open_charge.take() {
-        while_held(
+        with_lease_renewal(
             mailer,
             job.lease,
-            close(mailer, &job, charge_id, campaign.as_ref()),
+            close_open_charge(mailer, &job, charge_id, campaign.as_ref()),
         )
         .await?;
     }
     let Some(campaign) = campaign else {
-        return Ok(finish(mailer, &job).await?);
+        return Ok(finish_job(mailer, &job).await?);
     };
     let wanted = match job.kind {
         JobKind::Step { step, .. } => step,
@@ -184,15 +184,15 @@ async fn work(mailer: &MailerState, mut job: Job) -> Result<(), JobError> {
     };
     // A step that the owner has taken out since mails nobody.
     let Some(step) = campaign.steps.iter().find(|step| step.step == wanted) else {
-        return Ok(finish(mailer, &job).await?);
+        return Ok(finish_job(mailer, &job).await?);
     };
     if !campaign.is_active {
-        return Ok(rest(mailer, &job, &campaign).await?);
+        return Ok(suspend_job(mailer, &job, &campaign).await?);
     }
     let mut step =
         step_rules(step, &mailer.process.config, &mailer.designs).map_err(JobError::Campaign)?;
     let steps = std::slice::from_mut(&mut step);
-    let found = while_held(
+    let found = with_lease_renewal(
         mailer,
         job.lease,
         find_design_pictures(mailer, campaign.team_id, steps),
@@ -202,7 +202,7 @@ async fn work(mailer: &MailerState, mut job: Job) -> Result<(), JobError> {
     let columns = store.column_list(campaign.team_id).await?;
     let rules = AudienceRules::compile(&campaign, &columns).map_err(JobError::Campaign)?;
     while !mailer.process.shutdown.is_cancelled() {
-        let people = next_people(mailer, &job, &campaign).await?;
+        let people = next_recipients(mailer, &job, &campaign).await?;
         let Some(last) = people.last().map(|person| person.position) else {
             return Ok(finish_or_repeat(mailer, &job, &campaign).await?);
         };
@@ -211,14 +211,14 @@ async fn work(mailer: &MailerState, mut job: Job) -> Result<(), JobError> {
             campaign: &campaign,
             step: &step,
             rules: &rules,
-            people: &people,
+            recipients: &people,
         };
-        if !while_held(mailer, job.lease, mail(mailer, &portion)).await? {
-            return Ok(rest(mailer, &job, &campaign).await?);
+        if !with_lease_renewal(mailer, job.lease, mail_portion(mailer, &portion)).await? {
+            return Ok(suspend_job(mailer, &job, &campaign).await?);
         }
         job.progress = last;
         // A long job keeps no other team's waiting.
-        while_held(mailer, job.lease, mailer.pass_turn()).await;
+        with_lease_renewal(mailer, job.lease, mailer.pass_turn()).await;
     }
     // Stopping: another worker goes on from here at once.
     Ok(store
@@ -227,12 +227,12 @@ async fn work(mailer: &MailerState, mut job: Job) -> Result<(), JobError> {
 }
 
 /// Mails a portion and closes its charge. False when the campaign was paused meanwhile: the portion is still to be done.
-async fn mail(mailer: &MailerState, portion: &JobPortion<'_>) -> Result<bool, JobError> {
-    match portion.reserve_again_on_conflict(mailer).await? {
+async fn mail_portion(mailer: &MailerState, portion: &JobPortion<'_>) -> Result<bool, JobError> {
+    match portion.reserve_with_retry(mailer).await? {
         PortionOutcome::Open(charge_id) => {
             fail_point::pass("job.reserved");
-            close(mailer, portion.job, charge_id, Some(portion.campaign)).await?;
-            tracing::info!(%charge_id, people = portion.people.len(), "mailed a portion");
+            close_open_charge(mailer, portion.job, charge_id, Some(portion.campaign)).await?;
+            tracing::info!(%charge_id, people = portion.recipients.len(), "mailed a portion");
         }
         PortionOutcome::Nobody => {}
         PortionOutcome::Paused => return Ok(false),
@@ -240,7 +240,7 @@ async fn mail(mailer: &MailerState, portion: &JobPortion<'_>) -> Result<bool, Jo
     Ok(true)
 }
 
-async fn close(
+async fn close_open_charge(
     mailer: &MailerState,
     job: &Job,
     charge_id: ChargeId,
@@ -254,7 +254,7 @@ async fn close(
     settle_portion(mailer, job.lease, charge_id, campaign, declined_to).await
 }
 
-async fn finish(mailer: &MailerState, job: &Job) -> Result<(), StoreError> {
+async fn finish_job(mailer: &MailerState, job: &Job) -> Result<(), StoreError> {
     let mut connection = mailer.process.store.connection().await?;
     let transaction = connection.begin().await?;
     transaction.job_finish(job.lease).await?;
@@ -267,9 +267,9 @@ async fn finish_or_repeat(
     campaign: &Campaign,
 ) -> Result<(), StoreError> {
     if matches!(job.kind, JobKind::Step { .. }) {
-        return finish(mailer, job).await;
+        return finish_job(mailer, job).await;
     }
-    let next = next_recheck(mailer, campaign);
+    let next = next_recheck_at(mailer, campaign);
     retry(|| async {
         let mut connection = mailer.process.store.connection().await?;
         let transaction = connection.begin().await?;
@@ -282,7 +282,7 @@ async fn finish_or_repeat(
 }
 
 /// A paused campaign mails nobody: its re-check begins anew on the next day, its steps go on where they are after a while.
-async fn rest(mailer: &MailerState, job: &Job, campaign: &Campaign) -> Result<(), StoreError> {
+async fn suspend_job(mailer: &MailerState, job: &Job, campaign: &Campaign) -> Result<(), StoreError> {
     match job.kind {
         JobKind::Recheck => finish_or_repeat(mailer, job, campaign).await,
         JobKind::Step { .. } => {
@@ -292,7 +292,7 @@ async fn rest(mailer: &MailerState, job: &Job, campaign: &Campaign) -> Result<()
     }
 }
 
-fn next_recheck(mailer: &MailerState, campaign: &Campaign) -> chrono::DateTime<Utc> {
+fn next_recheck_at(mailer: &MailerState, campaign: &Campaign) -> chrono::DateTime<Utc> {
     next_local_hour(
         mailer.process.clock.now(),
         campaign.time_zone,

@@ -17,15 +17,15 @@ use uuid::Uuid;
 use verification::VerificationError;
 
 use crate::MailerState;
-use crate::assess::{AssessedRecipient, AssessmentContext, entry_rows, identify};
-use crate::cards::{MailpieceContext, MailpieceDraft, MailpieceDraftError, decide_cards};
+use crate::assess::{AssessedRecipient, AssessmentContext, entry_rows, assign_ids};
+use crate::cards::{MailpieceContext, MailpieceDraft, MailpieceDraftError, draft_for_candidates};
 use crate::decide::MailingCandidate;
 use crate::fields::{ColumnLimits, RequestColumns};
 use crate::neighborhood::{NeighborhoodCenter, NeighborhoodHomes};
-use crate::prepare::{PreparedRequest, prepare};
-use crate::reserve::{ReserveError, ReserveOutcome, SendPlan, reserve};
+use crate::prepare::{PreparedRequest, prepare_request};
+use crate::reserve::{ReserveError, ReserveOutcome, SendPlan, reserve_send};
 use crate::rules::{AudienceRules, StepRules};
-use crate::times::times;
+use crate::times::decision_times;
 use crate::validate::dry_run;
 
 /// Of the time that a request has left, the part that its pictures may take.
@@ -52,18 +52,18 @@ pub(crate) struct SendExecution<'a> {
 
 impl SendExecution<'_> {
     /// What its cards are decided with.
-    fn deciding(&self, mailer: &MailerState, today: NaiveDate) -> MailpieceContext<'_> {
+    fn mailpiece_context(&self, mailer: &MailerState, today: NaiveDate) -> MailpieceContext<'_> {
         MailpieceContext {
             team_id: self.campaign.team_id,
             rules: &self.step.cards,
             today,
             requires_pictures: self.request.require_variable_images,
-            time: self.time_for_pictures(mailer),
+            time: self.picture_timeout(mailer),
         }
     }
 
     /// The time that there is for pictures, so that a slow host does not keep the request from its deadline.
-    fn time_for_pictures(&self, mailer: &MailerState) -> Duration {
+    fn picture_timeout(&self, mailer: &MailerState) -> Duration {
         let left = self.deadline_ms - mailer.process.clock.now().timestamp_millis();
         Duration::from_millis(u64::try_from(left).unwrap_or(0)) / PICTURES_SHARE
     }
@@ -78,7 +78,7 @@ pub(crate) async fn execute(
         campaign, request, ..
     } = *execution;
     let columns = mailer.process.store.column_list(campaign.team_id).await?;
-    let mut preparation = sort_fields(mailer, request, columns);
+    let mut preparation = prepare_columns(mailer, request, columns);
     let inputs: Vec<_> = preparation
         .recipients
         .iter()
@@ -87,16 +87,16 @@ pub(crate) async fn execute(
     let verdicts = mailer
         .verify(&inputs, campaign.strictness)
         .await
-        .map_err(unverified)?;
+        .map_err(reserve_error_from_verify)?;
     if matches!(execution.mode, SendMode::Reserve(_))
         && !preparation.fields.new_columns().is_empty()
     {
-        preparation = make_columns(mailer, campaign.team_id, request).await?;
+        preparation = create_columns(mailer, campaign.team_id, request).await?;
     }
-    judge_and_reserve(mailer, execution, &preparation, &verdicts).await
+    assess_and_reserve(mailer, execution, &preparation, &verdicts).await
 }
 
-fn sort_fields<'a>(
+fn prepare_columns<'a>(
     mailer: &MailerState,
     request: &'a SendRequest<'_>,
     columns: Vec<TeamColumn>,
@@ -111,13 +111,13 @@ fn sort_fields<'a>(
         .iter()
         .map(|(name, column_type)| (name.as_ref(), *column_type));
     let fields = RequestColumns::new(columns, types, limits);
-    tokio::task::block_in_place(|| prepare(request, fields))
+    tokio::task::block_in_place(|| prepare_request(request, fields))
 }
 
 /// Makes the request's new columns, under the team's lock and in a transaction of its own, so that it is short however
 /// many recipients the request has and whatever other requests make. Only a request that is about to take effect comes
 /// here; should it fail after all, its columns stay, and a repeat finds them.
-async fn make_columns<'a>(
+async fn create_columns<'a>(
     mailer: &MailerState,
     team_id: TeamId,
     request: &'a SendRequest<'_>,
@@ -126,7 +126,7 @@ async fn make_columns<'a>(
         let mut connection = mailer.process.store.connection().await?;
         let transaction = connection.begin().await?;
         let columns = transaction.column_list_locked(team_id).await?;
-        let preparation = sort_fields(mailer, request, columns);
+        let preparation = prepare_columns(mailer, request, columns);
         let new = preparation.fields.new_columns();
         transaction
             .column_create(team_id, new, mailer.process.clock.now())
@@ -137,7 +137,7 @@ async fn make_columns<'a>(
     .await
 }
 
-async fn judge_and_reserve(
+async fn assess_and_reserve(
     mailer: &MailerState,
     execution: &SendExecution<'_>,
     preparation: &PreparedRequest<'_>,
@@ -146,10 +146,10 @@ async fn judge_and_reserve(
     let SendExecution { campaign, step, .. } = *execution;
     let rules = AudienceRules::compile(campaign, preparation.fields.columns())
         .map_err(ReserveError::Refused)?;
-    let assessed = tokio::task::block_in_place(|| identify(&preparation.recipients, verdicts));
+    let assessed = tokio::task::block_in_place(|| assign_ids(&preparation.recipients, verdicts));
     let ((facts, stored), entries) = tokio::try_join!(
         biased;
-        look_up(mailer, campaign, (&rules, step), &assessed),
+        load_recipient_facts(mailer, campaign, (&rules, step), &assessed),
         // While the database looks.
         async { Ok(tokio::task::block_in_place(|| entry_rows(&assessed, preparation))) },
     )?;
@@ -171,26 +171,26 @@ async fn judge_and_reserve(
         judged
             .map(|one| {
                 (
-                    judgement.candidate(one),
-                    judgement.destinations(one, &step.cards.design.links),
+                    judgement.assess_candidate(one),
+                    judgement.qr_destinations(one, &step.cards.design.links),
                 )
             })
             .unzip()
     });
-    let mut neighborhoods = look_around(mailer, campaign, &rules, &assessed, &candidates).await?;
-    let deciding = execution.deciding(mailer, judgement.today);
+    let mut neighborhoods = find_neighborhoods(mailer, campaign, &rules, &assessed, &candidates).await?;
+    let deciding = execution.mailpiece_context(mailer, judgement.today);
     let cards = match &mut neighborhoods {
         None => {
-            let values = |at: usize| judgement.card_values(&assessed[at], &step.cards);
-            decide_cards(mailer, &deciding, &mut candidates, values)
+            let values = |at: usize| judgement.mailpiece_values(&assessed[at], &step.cards);
+            draft_for_candidates(mailer, &deciding, &mut candidates, values)
                 .await
-                .map_err(undecided)?
+                .map_err(reserve_error_from_mailpieces)?
         }
         Some(neighborhoods) => {
             neighborhoods
-                .decide_cards(mailer, &deciding, &rules)
+                .draft_mailpieces(mailer, &deciding, &rules)
                 .await
-                .map_err(undecided)?;
+                .map_err(reserve_error_from_mailpieces)?;
             vec![MailpieceDraft::default(); candidates.len()]
         }
     };
@@ -206,7 +206,7 @@ async fn judge_and_reserve(
         neighborhoods: neighborhoods.as_ref(),
         rules: &rules,
         // Of now: pictures may have taken their time.
-        times: times(
+        times: decision_times(
             &mailer.process.config,
             campaign,
             step,
@@ -214,15 +214,15 @@ async fn judge_and_reserve(
         ),
     };
     match execution.mode {
-        SendMode::Reserve(lease) => reserve_again_on_conflict(mailer, lease, &plan).await,
+        SendMode::Reserve(lease) => reserve_with_retry(mailer, lease, &plan).await,
         SendMode::DryRun => Ok(ReserveOutcome::Finished(dry_run(mailer, &plan).await?)),
     }
 }
 
 /// A request whose cards could not be decided is refused as a whole.
-fn undecided(error: MailpieceDraftError) -> ReserveError {
+fn reserve_error_from_mailpieces(error: MailpieceDraftError) -> ReserveError {
     match error {
-        MailpieceDraftError::Verify(error) => unverified(error),
+        MailpieceDraftError::Verify(error) => reserve_error_from_verify(error),
         MailpieceDraftError::Pictures(PictureFetchError::Store(error)) => {
             ReserveError::Store(error)
         }
@@ -234,7 +234,7 @@ fn undecided(error: MailpieceDraftError) -> ReserveError {
 }
 
 /// A request whose addresses could not be verified is refused as a whole.
-fn unverified(error: VerificationError) -> ReserveError {
+fn reserve_error_from_verify(error: VerificationError) -> ReserveError {
     match error {
         VerificationError::Unavailable(_) => {
             tracing::warn!(error = &error as &dyn Error, "a request is refused");
@@ -245,13 +245,13 @@ fn unverified(error: VerificationError) -> ReserveError {
 }
 
 /// Reserving meets another transaction only when entries are shared with another campaign's request.
-async fn reserve_again_on_conflict(
+async fn reserve_with_retry(
     mailer: &MailerState,
     lease: SendLease,
     plan: &SendPlan<'_>,
 ) -> Result<ReserveOutcome, ReserveError> {
     retry(|| async {
-        match reserve(mailer, lease, plan).await {
+        match reserve_send(mailer, lease, plan).await {
             Err(ReserveError::Store(error)) => Err(error),
             other => Ok(other),
         }
@@ -260,7 +260,7 @@ async fn reserve_again_on_conflict(
 }
 
 /// What the database knows of the recipients: lists by address, and stored values where conditions or the card need them.
-async fn look_up(
+async fn load_recipient_facts(
     mailer: &MailerState,
     campaign: &Campaign,
     (rules, step): (&AudienceRules, &StepRules<'_>),
@@ -291,7 +291,7 @@ async fn look_up(
 
 /// Neighborhood Mail: the homes around the centers that are to be looked around, judged as far as that goes before the
 /// campaign is locked. `None` for other campaigns.
-async fn look_around(
+async fn find_neighborhoods(
     mailer: &MailerState,
     campaign: &Campaign,
     rules: &AudienceRules,
@@ -308,7 +308,7 @@ async fn look_around(
         .map(|(one, candidate)| NeighborhoodCenter {
             address_id: one.address_id,
             refusal: candidate.refusal(),
-            place: one.place(),
+            place: one.coordinates(),
         })
         .collect();
     let mut neighborhoods = NeighborhoodHomes::find(store, settings, &centers).await?;
@@ -316,6 +316,6 @@ async fn look_around(
     let facts = store
         .recipient_facts(campaign.team_id, &campaign.campaign_id, &ids)
         .await?;
-    neighborhoods.judge(rules, &facts);
+    neighborhoods.judge_homes(rules, &facts);
     Ok(Some(neighborhoods))
 }

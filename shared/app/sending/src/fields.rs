@@ -69,16 +69,16 @@ impl RequestColumns {
     }
 
     /// The slot of a field; makes its column when it is new and there is room.
-    pub(crate) fn slot(&mut self, name: &str) -> FieldTarget {
+    pub(crate) fn target_of(&mut self, name: &str) -> FieldTarget {
         if let Some(slot) = self.by_name.get(name) {
             return *slot;
         }
-        let slot = self.find_or_make(name);
+        let slot = self.find_or_create(name);
         self.by_name.insert(name.to_owned(), slot);
         slot
     }
 
-    fn find_or_make(&mut self, name: &str) -> FieldTarget {
+    fn find_or_create(&mut self, name: &str) -> FieldTarget {
         if let Some(built_in) = BuiltInColumn::from_name(name) {
             return FieldTarget::BuiltIn(built_in);
         }
@@ -146,13 +146,13 @@ mod tests {
             [("PET", ColumnType::Date)].into_iter(),
             LIMITS,
         );
-        assert_eq!(fields.slot(" lifetime VALUE"), FieldTarget::Custom(0));
+        assert_eq!(fields.target_of(" lifetime VALUE"), FieldTarget::Custom(0));
         assert_eq!(
-            fields.slot("First_Name"),
+            fields.target_of("First_Name"),
             FieldTarget::BuiltIn(BuiltInColumn::FirstName)
         );
-        assert_eq!(fields.slot("Pet"), FieldTarget::Custom(1));
-        assert_eq!(fields.slot("pet"), FieldTarget::Custom(1));
+        assert_eq!(fields.target_of("Pet"), FieldTarget::Custom(1));
+        assert_eq!(fields.target_of("pet"), FieldTarget::Custom(1));
         assert_eq!(fields.columns()[1].column_type, ColumnType::Date);
         assert_eq!(fields.new_columns().len(), 1);
     }
@@ -165,7 +165,7 @@ mod tests {
         ];
         let mut fields = RequestColumns::new(columns, [].into_iter(), LIMITS);
         assert_eq!(
-            [fields.slot("Tier"), fields.slot("greeting")],
+            [fields.target_of("Tier"), fields.target_of("greeting")],
             [FieldTarget::Computed, FieldTarget::Computed]
         );
     }
@@ -174,11 +174,11 @@ mod tests {
     fn ten_new_columns_per_request_in_order_of_first_appearance() {
         let mut fields = RequestColumns::new(Vec::new(), [].into_iter(), LIMITS);
         let slots: Vec<_> = (0..12)
-            .map(|number| fields.slot(&format!("field {number}")))
+            .map(|number| fields.target_of(&format!("field {number}")))
             .collect();
         assert_eq!(slots[9], FieldTarget::Custom(9));
         assert_eq!(slots[10..], [FieldTarget::Dropped, FieldTarget::Dropped]);
-        assert_eq!(fields.slot("FIELD 3"), FieldTarget::Custom(3));
+        assert_eq!(fields.target_of("FIELD 3"), FieldTarget::Custom(3));
     }
 
     #[test]
@@ -188,7 +188,7 @@ mod tests {
             .collect();
         columns.push(stored("owned", ColumnKind::Custom, ColumnSource::Owner));
         let mut fields = RequestColumns::new(columns, [].into_iter(), LIMITS);
-        let slots = [fields.slot("x"), fields.slot("y"), fields.slot("z")];
+        let slots = [fields.target_of("x"), fields.target_of("y"), fields.target_of("z")];
         assert_eq!(
             slots,
             [

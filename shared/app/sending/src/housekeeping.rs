@@ -37,13 +37,13 @@ const SEARCH_STATEMENTS: usize = 50;
 /// Runs until the process is to stop.
 pub(crate) async fn run(mailer: &MailerState) {
     tokio::join!(
-        keep_findable(mailer),
+        keep_filling_search(mailer),
         keep_purging(mailer),
-        keep_purging_files(mailer)
+        keep_deleting_files(mailer)
     );
 }
 
-async fn keep_findable(mailer: &MailerState) {
+async fn keep_filling_search(mailer: &MailerState) {
     let interval = Duration::from_millis(mailer.process.config.mailer.job_interval_ms);
     let mut rounds = mailer.process.rounds(interval);
     while rounds.next().await {
@@ -58,7 +58,7 @@ async fn keep_purging(mailer: &MailerState) {
     }
 }
 
-async fn keep_purging_files(mailer: &MailerState) {
+async fn keep_deleting_files(mailer: &MailerState) {
     let mut rounds = mailer.process.rounds(FILE_PURGE_INTERVAL);
     while rounds.next().await {
         note("delete old pictures", mailer.pictures.purge_files().await);

@@ -39,7 +39,7 @@ impl From<JobLease> for HeldLease {
 }
 
 /// Works, and renews the lease meanwhile.
-pub(crate) async fn while_held<T>(
+pub(crate) async fn with_lease_renewal<T>(
     mailer: &MailerState,
     held: impl Into<HeldLease>,
     work: impl Future<Output = T>,
@@ -47,11 +47,11 @@ pub(crate) async fn while_held<T>(
     tokio::select! {
         biased;
         done = work => done,
-        never = renew(mailer, held.into()) => match never {},
+        never = keep_renewing(mailer, held.into()) => match never {},
     }
 }
 
-async fn renew(mailer: &MailerState, held: HeldLease) -> Infallible {
+async fn keep_renewing(mailer: &MailerState, held: HeldLease) -> Infallible {
     let lease = Duration::from_millis(mailer.process.config.mailer.lease_ms.unsigned_abs());
     let pause = lease / RENEWALS_PER_LEASE;
     let begun = tokio::time::Instant::now();

@@ -30,17 +30,17 @@ pub(crate) trait LeasedWork: Clone + Send + Sync + 'static {
     const BOUNDS: WorkLimits;
 
     /// Takes a due piece of a team that has not got its share; `None` when there is none.
-    fn take(
+    fn lease_next(
         &self,
         full_teams: &[TeamId],
     ) -> impl Future<Output = Result<Option<(TeamId, Self::LeasedItem)>, StoreError>> + Send;
 
     /// Works on a piece to its end. What fails stays leased or is put back.
-    fn work(&self, piece: Self::LeasedItem) -> impl Future<Output = ()> + Send;
+    fn run_job(&self, piece: Self::LeasedItem) -> impl Future<Output = ()> + Send;
 }
 
 /// Takes and does what is due until the process is to stop. Pieces under way then have its grace.
-pub(crate) async fn run<W: LeasedWork>(mailer: &MailerState, work: W) {
+pub(crate) async fn run_leased_work<W: LeasedWork>(mailer: &MailerState, work: W) {
     let process = &mailer.process;
     let mut looks =
         tokio::time::interval(Duration::from_millis(process.config.mailer.job_interval_ms));
@@ -54,7 +54,7 @@ pub(crate) async fn run<W: LeasedWork>(mailer: &MailerState, work: W) {
             _ = looks.tick() => {}
             Some(ended) = under_way.join_next() => note_panic(W::NAME, ended),
         }
-        if let Err(error) = take_all(mailer, &work, &places, &mut under_way).await {
+        if let Err(error) = lease_and_spawn(mailer, &work, &places, &mut under_way).await {
             metrics::counter!("pillarbox_housekeeping_failures_total").increment(1);
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
@@ -73,7 +73,7 @@ pub(crate) async fn run<W: LeasedWork>(mailer: &MailerState, work: W) {
 }
 
 /// Takes what is due while there are places for it, and begins nothing once the process is to stop.
-async fn take_all<W: LeasedWork>(
+async fn lease_and_spawn<W: LeasedWork>(
     mailer: &MailerState,
     work: &W,
     places: &TeamSlots,
@@ -82,13 +82,13 @@ async fn take_all<W: LeasedWork>(
     while let Some(full_teams) = places.full_teams(W::BOUNDS)
         && !mailer.process.shutdown.is_cancelled()
     {
-        let Some((team_id, piece)) = work.take(&full_teams).await? else {
+        let Some((team_id, piece)) = work.lease_next(&full_teams).await? else {
             break;
         };
-        let (place, work) = (places.take(team_id), work.clone());
+        let (place, work) = (places.acquire(team_id), work.clone());
         under_way.spawn(async move {
             let _place = place;
-            work.work(piece).await;
+            work.run_job(piece).await;
         });
     }
     Ok(())
@@ -131,7 +131,7 @@ impl TeamSlots {
         )
     }
 
-    fn take(&self, team_id: TeamId) -> TeamSlotGuard {
+    fn acquire(&self, team_id: TeamId) -> TeamSlotGuard {
         *self.held().entry(team_id).or_default() += 1;
         TeamSlotGuard {
             places: self.clone(),
@@ -174,11 +174,11 @@ mod tests {
             TeamSlots::default(),
             [1, 2].map(|id| TeamId(Uuid::from_u128(id))),
         );
-        let first = places.take(one);
+        let first = places.acquire(one);
         assert_eq!(places.full_teams(BOUNDS), Some(vec![]));
-        let second = places.take(one);
+        let second = places.acquire(one);
         assert_eq!(places.full_teams(BOUNDS), Some(vec![one]));
-        let third = places.take(other);
+        let third = places.acquire(other);
         assert_eq!(places.full_teams(BOUNDS), None);
         drop((first, third));
         assert_eq!(places.full_teams(BOUNDS), Some(vec![]));

@@ -41,8 +41,8 @@ mod settle;
 mod times;
 mod validate;
 
-pub use crate::send::{IncomingSend, SendAnswer, send};
-pub use crate::validate::validate;
+pub use crate::send::{IncomingSend, SendAnswer, handle_send};
+pub use crate::validate::validate_send;
 
 use std::sync::Arc;
 
@@ -87,10 +87,10 @@ pub struct MailerState {
 /// When the configuration of payments or of the language model cannot be used.
 pub async fn run_due_work(mailer: &MailerState) -> anyhow::Result<()> {
     let unattended = mailer.unattended()?;
-    let model = ai::LanguageModelClient::configured(&mailer.process.config.language_model)?;
+    let model = ai::LanguageModelClient::from_settings(&mailer.process.config.language_model)?;
     tokio::join!(
-        leased::run(mailer, DueJobs::new(unattended.clone())),
-        leased::run(mailer, OpenSends { mailer: unattended }),
+        leased::run_leased_work(mailer, DueJobs::new(unattended.clone())),
+        leased::run_leased_work(mailer, OpenSends { mailer: unattended }),
         housekeeping::run(mailer),
         ai::run(mailer, model.as_ref()),
     );
@@ -156,7 +156,7 @@ impl MailerState {
         strictness: Option<VerificationStrictness>,
     ) -> Result<Vec<AddressVerdict>, VerificationError> {
         let verdicts = self.verifier.verify(inputs, strictness);
-        if self.verifier.asks_elsewhere() {
+        if self.verifier.is_remote() {
             self.aside(verdicts).await
         } else {
             verdicts.await

@@ -13,7 +13,7 @@ pub(crate) struct QrLinks {
 }
 
 impl QrLinks {
-    pub(crate) fn of(document: &PrintableDesign) -> Self {
+    pub(crate) fn from_document(document: &PrintableDesign) -> Self {
         let elements = [Side::Front, Side::Back].map(|side| &document.surface(side).elements);
         let codes = elements
             .into_iter()
@@ -85,7 +85,7 @@ mod tests {
         let document = json!({"product": "postcard_4x6",
             "front": {"elements": [code("front", destinations[0], 20)]},
             "back": {"elements": [code("back", destinations[1], 20)]}});
-        QrLinks::of(&PrintableDesign::parse(&document).unwrap())
+        QrLinks::from_document(&PrintableDesign::parse(&document).unwrap())
     }
 
     fn rendered(

@@ -15,9 +15,9 @@ use uuid::Uuid;
 
 use crate::MailerState;
 use crate::cards::{
-    DesignValues, MailpieceContext, MailpieceDraft, MailpieceDraftError, decide_cards,
+    DesignValues, MailpieceContext, MailpieceDraft, MailpieceDraftError, draft_for_candidates,
 };
-use crate::decide::{MailingCandidate, MailingDecision, decide};
+use crate::decide::{MailingCandidate, MailingDecision, decide_candidates};
 use crate::links::QrLinks;
 use crate::prepare::entry_id;
 use crate::rules::AudienceRules;
@@ -57,7 +57,7 @@ struct CenterHomes {
 
 impl CenterHomes {
     /// What is left of it when these centers have been removed since.
-    fn without(&self, removed: &HashSet<Uuid>) -> Self {
+    fn without_removed(&self, removed: &HashSet<Uuid>) -> Self {
         match self.refusal {
             None if removed.contains(&self.center) => Self {
                 refusal: Some(NotMailedReason::RemovedBySender),
@@ -92,7 +92,7 @@ pub(crate) struct CenterMailing {
 
 impl CenterMailing {
     /// How many homes are mailed.
-    pub(crate) fn mailed(&self) -> usize {
+    pub(crate) fn mailed_count(&self) -> usize {
         self.mailed.len()
     }
 }
@@ -109,23 +109,23 @@ impl NeighborhoodHomes {
         let mut found = Self::default();
         let mut known = HashMap::new();
         for part in centers.chunks(centers_at_a_time(settings)) {
-            let places: Vec<(f64, f64)> = part.iter().filter_map(open_place).collect();
+            let places: Vec<(f64, f64)> = part.iter().filter_map(open_center_coordinates).collect();
             let around = store
                 .homes_around(&places, settings.radius_metres.into(), limit)
                 .await?;
             let mut around = around.into_iter();
             for center in part {
-                let neighborhood = open_place(center)
+                let neighborhood = open_center_coordinates(center)
                     .and_then(|_| around.next())
                     .unwrap_or_default();
-                found.add(center, neighborhood, &mut known);
+                found.add_center(center, neighborhood, &mut known);
             }
         }
         Ok(found)
     }
 
     /// Adds the homes of the next center. `known` has the positions of those that are there.
-    fn add(
+    fn add_center(
         &mut self,
         center: &NeighborhoodCenter,
         neighborhood: store::Neighborhood,
@@ -179,11 +179,11 @@ impl NeighborhoodHomes {
     }
 
     /// Judges the homes by the lists and the area.
-    pub(crate) fn judge(&mut self, rules: &AudienceRules, facts: &RecipientListings) {
+    pub(crate) fn judge_homes(&mut self, rules: &AudienceRules, facts: &RecipientListings) {
         let candidate = |home: &NeighborhoodHome| {
             let address_id = home.address_id;
             let before_duplicates = facts.refusal(address_id);
-            let is_inside = rules.is_inside(Some(home.place), &home.zip);
+            let is_inside = rules.is_in_area(Some(home.place), &home.zip);
             let after_duplicates = (!is_inside).then_some(NotMailedReason::FilteredLocation);
             MailingCandidate {
                 address_id,
@@ -199,20 +199,20 @@ impl NeighborhoodHomes {
     ///
     /// # Errors
     /// [`MailpieceDraftError`].
-    pub(crate) async fn decide_cards(
+    pub(crate) async fn draft_mailpieces(
         &mut self,
         mailer: &MailerState,
         deciding: &MailpieceContext<'_>,
         rules: &AudienceRules,
     ) -> Result<(), MailpieceDraftError> {
-        let values = |at: usize| values(&self.homes[at], deciding, rules);
-        self.cards = decide_cards(mailer, deciding, &mut self.candidates, values).await?;
+        let values = |at: usize| home_values(&self.homes[at], deciding, rules);
+        self.cards = draft_for_candidates(mailer, deciding, &mut self.candidates, values).await?;
         Ok(())
     }
 
     /// Decides all centers under the campaign's lock: homes are mailed in the order of the centers, nearest first. `facts`
     /// tell who was removed or listed since the homes were judged.
-    pub(crate) fn decide(
+    pub(crate) fn decide_centers(
         &self,
         facts: &RecipientListings,
         mailed: &HashSet<Uuid>,
@@ -222,25 +222,25 @@ impl NeighborhoodHomes {
         let arounds: Vec<CenterHomes> = self
             .around
             .iter()
-            .map(|around| around.without(&facts.removed))
+            .map(|around| around.without_removed(&facts.removed))
             .collect();
         let homes = arounds.iter().flat_map(|around| &around.homes);
         let candidates: Vec<MailingCandidate> = homes
-            .map(|home| self.candidates[*home].listed(facts))
+            .map(|home| self.candidates[*home].with_list_refusal(facts))
             .collect();
-        let decisions = decide(&candidates, mailed, budget_left_cents, price_cents);
+        let decisions = decide_candidates(&candidates, mailed, budget_left_cents, price_cents);
         let mut rest = decisions.as_slice();
         let mut mailings = Vec::with_capacity(arounds.len());
         for around in &arounds {
             let (here, behind) = rest.split_at(around.homes.len());
-            mailings.push(mailing(around, here));
+            mailings.push(center_mailing(around, here));
             rest = behind;
         }
         mailings
     }
 
     /// The cards for the homes of these centers, whose entries are `entry_ids`.
-    pub(crate) fn piece_rows(
+    pub(crate) fn mailpiece_rows(
         &self,
         mailings: &[CenterMailing],
         entry_ids: impl Iterator<Item = Uuid>,
@@ -252,7 +252,7 @@ impl NeighborhoodHomes {
                 .mailed
                 .iter()
                 .map(|home| (&self.homes[*home], &self.cards[*home]));
-            rows.extend(homes.map(|home| piece_row(home, center_entry_id, print)));
+            rows.extend(homes.map(|home| mailpiece_row(home, center_entry_id, print)));
         }
         rows
     }
@@ -266,7 +266,7 @@ pub(crate) fn centers_at_a_time(settings: NeighborhoodSettings) -> usize {
     (HOMES_PER_REQUEST / limit).max(1)
 }
 
-fn open_place(center: &NeighborhoodCenter) -> Option<(f64, f64)> {
+fn open_center_coordinates(center: &NeighborhoodCenter) -> Option<(f64, f64)> {
     if center.refusal.is_some() {
         None
     } else {
@@ -275,7 +275,7 @@ fn open_place(center: &NeighborhoodCenter) -> Option<(f64, f64)> {
 }
 
 /// A center is mailed when a home is. Else it has the reason of the home that came furthest.
-fn mailing(around: &CenterHomes, decisions: &[MailingDecision]) -> CenterMailing {
+fn center_mailing(around: &CenterHomes, decisions: &[MailingDecision]) -> CenterMailing {
     let homes = around.homes.iter().zip(decisions);
     let mailed: Vec<usize> = homes
         .filter(|(_, decision)| **decision == MailingDecision::Mail)
@@ -284,7 +284,7 @@ fn mailing(around: &CenterHomes, decisions: &[MailingDecision]) -> CenterMailing
     let furthest = decisions
         .iter()
         .copied()
-        .max_by_key(|decision| rank(*decision));
+        .max_by_key(|decision| decision_rank(*decision));
     let decision = match around.refusal {
         Some(reason) => MailingDecision::Refuse(reason),
         None => furthest.unwrap_or(MailingDecision::Refuse(NotMailedReason::NoHomesFound)),
@@ -297,7 +297,7 @@ fn mailing(around: &CenterHomes, decisions: &[MailingDecision]) -> CenterMailing
 }
 
 /// How far a home came on its way to a card.
-fn rank(decision: MailingDecision) -> u8 {
+fn decision_rank(decision: MailingDecision) -> u8 {
     match decision {
         MailingDecision::Refuse(NotMailedReason::RemovedBySender) => 0,
         MailingDecision::Refuse(NotMailedReason::DoNotMail) => 1,
@@ -310,7 +310,7 @@ fn rank(decision: MailingDecision) -> u8 {
 }
 
 /// Whoever lives in a home: nobody's name is known.
-fn resident<'a>(
+fn home_profile<'a>(
     home: &'a NeighborhoodHome,
     nothing_stored: &'a BookEntryValues,
 ) -> RecipientProfile<'a> {
@@ -325,7 +325,7 @@ fn resident<'a>(
     }
 }
 
-fn values(
+fn home_values(
     home: &NeighborhoodHome,
     deciding: &MailpieceContext<'_>,
     rules: &AudienceRules,
@@ -333,10 +333,10 @@ fn values(
     let nothing_stored = BookEntryValues::default();
     deciding
         .rules
-        .values(&rules.computed(&resident(home, &nothing_stored), deciding.today))
+        .values(&rules.with_formulas(&home_profile(home, &nothing_stored), deciding.today))
 }
 
-fn piece_row<'a>(
+fn mailpiece_row<'a>(
     (home, card): (&'a NeighborhoodHome, &MailpieceDraft),
     center_entry_id: Uuid,
     print: HomeLinkContext<'_>,
@@ -359,7 +359,7 @@ fn piece_row<'a>(
         destinations: print.links.destinations(
             &print
                 .rules
-                .computed(&resident(home, &nothing_stored), print.today),
+                .with_formulas(&home_profile(home, &nothing_stored), print.today),
         ),
         center_entry_id: Some(center_entry_id),
         content: card.content.clone(),

@@ -11,7 +11,7 @@ use tracing::field::Empty;
 use uuid::Uuid;
 
 use crate::MailerState;
-use crate::lease::while_held;
+use crate::lease::with_lease_renewal;
 use crate::leased::{LeasedWork, WorkLimits};
 use crate::settle::{SettleError, settle_send};
 
@@ -32,7 +32,7 @@ impl LeasedWork for OpenSends {
         per_team: 1,
     };
 
-    async fn take(
+    async fn lease_next(
         &self,
         full_teams: &[TeamId],
     ) -> Result<Option<(TeamId, ReservedSend)>, StoreError> {
@@ -46,13 +46,13 @@ impl LeasedWork for OpenSends {
         Ok(reserved.map(|reserved| (reserved.lease.team_id, reserved)))
     }
 
-    async fn work(&self, reserved: ReservedSend) {
+    async fn run_job(&self, reserved: ReservedSend) {
         let lease = reserved.lease;
         let span = tracing::info_span!(
             "adoption", request_id = %lease.send_id, team_id = %lease.team_id, campaign_id = %reserved.campaign_id,
             charge = Empty, amount_cents = Empty,
         );
-        let finished = finish(&self.mailer, &reserved)
+        let finished = finish_send(&self.mailer, &reserved)
             .instrument(span.clone())
             .await;
         span.in_scope(|| match &finished {
@@ -62,7 +62,7 @@ impl LeasedWork for OpenSends {
     }
 }
 
-async fn finish(mailer: &MailerState, reserved: &ReservedSend) -> Result<(), SettleError> {
+async fn finish_send(mailer: &MailerState, reserved: &ReservedSend) -> Result<(), SettleError> {
     let team_id = reserved.lease.team_id;
     let campaign = mailer
         .process
@@ -70,5 +70,5 @@ async fn finish(mailer: &MailerState, reserved: &ReservedSend) -> Result<(), Set
         .campaign_get(team_id, &reserved.campaign_id)
         .await?;
     let settle = settle_send(mailer, reserved, campaign.as_ref());
-    while_held(mailer, reserved.lease, settle).await.map(drop)
+    with_lease_renewal(mailer, reserved.lease, settle).await.map(drop)
 }

@@ -71,7 +71,7 @@ pub struct PaymentProcessor {
     store: Store,
     /// None without a secret key: no team can pay by card.
     stripe: Option<StripeClient>,
-    at_stripe: Semaphore,
+    stripe_permits: Semaphore,
 }
 
 impl PaymentProcessor {
@@ -92,7 +92,7 @@ impl PaymentProcessor {
         Ok(Self {
             store,
             stripe,
-            at_stripe: Semaphore::new(at_stripe),
+            stripe_permits: Semaphore::new(at_stripe),
         })
     }
 
@@ -111,7 +111,7 @@ impl PaymentProcessor {
         };
         let charge_id = charge.charge_id;
         payment.map_err(|reason| {
-            count(charge, "uncertain");
+            count_charge(charge, "uncertain");
             PaymentUncertainError { charge_id, reason }
         })
     }
@@ -157,21 +157,21 @@ impl PaymentProcessor {
             payment_method: &payment_method,
             created_at: charge.created_at,
         };
-        let place = tokio::time::timeout(PLACE_TIMEOUT, self.at_stripe.acquire()).await;
+        let place = tokio::time::timeout(PLACE_TIMEOUT, self.stripe_permits.acquire()).await;
         let _place = place.context("too many payments wait for Stripe")?;
         stripe.charge(&order, now).await.map_err(anyhow::Error::msg)
     }
 }
 
 /// Counts what came of a charge. Payments are those of the schema.
-pub(crate) fn count(charge: &Charge, result: &'static str) {
+pub(crate) fn count_charge(charge: &Charge, result: &'static str) {
     let payment = charge.payment.as_str();
     metrics::counter!("pillarbox_charges_total", "payment" => payment, "result" => result)
         .increment(1);
 }
 
 /// An error with what caused it, in one line.
-fn explained(error: impl std::error::Error + Send + Sync + 'static) -> String {
+fn error_chain(error: impl std::error::Error + Send + Sync + 'static) -> String {
     format!("{:#}", anyhow::Error::from(error))
 }
 

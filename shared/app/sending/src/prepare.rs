@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use address::{AddressInput, unverified_id};
+use address::{AddressInput, unverified_address_id};
 use audience::column::cut_value;
 use audience::{Birthday, BuiltInColumn, ColumnType, value};
 use contract::send::{SendRequest, SentRecipient};
@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::fields::{FieldTarget, RequestColumns};
 
 /// Longest value of a built-in column that is kept, in characters: as for custom values.
-fn kept(value: &str) -> &str {
+fn truncate_value(value: &str) -> &str {
     cut_value(value)
 }
 
@@ -76,7 +76,7 @@ impl<'a> PreparedRecipient<'a> {
     }
 
     /// Month, day and perhaps year of the birthday, when it can be read.
-    pub(crate) fn birth(&self) -> Option<(i16, i16, Option<i16>)> {
+    pub(crate) fn parse_birthday(&self) -> Option<(i16, i16, Option<i16>)> {
         let birthday = Birthday::parse(self.value(BuiltInColumn::Birthday))?;
         let small = |number: u32| i16::try_from(number).ok();
         Some((
@@ -88,7 +88,7 @@ impl<'a> PreparedRecipient<'a> {
 }
 
 /// Sorts the values of a request into columns.
-pub(crate) fn prepare<'a>(
+pub(crate) fn prepare_request<'a>(
     request: &'a SendRequest<'_>,
     fields: RequestColumns,
 ) -> PreparedRequest<'a> {
@@ -101,7 +101,7 @@ pub(crate) fn prepare<'a>(
         birthdays_not_read: 0,
     };
     for recipient in &request.recipients {
-        let prepared = preparation.sort(recipient);
+        let prepared = preparation.prepare_recipient(recipient);
         preparation.birthdays_not_read += usize::from(prepared.unread_birthday().is_some());
         preparation.recipients.push(prepared);
     }
@@ -109,7 +109,7 @@ pub(crate) fn prepare<'a>(
 }
 
 impl<'a> PreparedRequest<'a> {
-    fn sort(&mut self, recipient: &'a SentRecipient<'_>) -> PreparedRecipient<'a> {
+    fn prepare_recipient(&mut self, recipient: &'a SentRecipient<'_>) -> PreparedRecipient<'a> {
         let mut prepared = PreparedRecipient {
             reference: recipient.reference.as_deref(),
             built_in: [""; BuiltInColumn::ALL.len()],
@@ -118,8 +118,8 @@ impl<'a> PreparedRequest<'a> {
         };
         for (name, value) in &recipient.fields {
             let sent = Cow::as_ref(value);
-            let value = kept(sent);
-            let slot = self.fields.slot(name);
+            let value = truncate_value(sent);
+            let slot = self.fields.target_of(name);
             if value.len() < sent.len()
                 && matches!(slot, FieldTarget::BuiltIn(_) | FieldTarget::Custom(_))
             {
@@ -161,8 +161,8 @@ pub(crate) fn entry_id(address_id: Uuid, first_name: &str, last_name: &str) -> U
 }
 
 /// The id that stands for an address which could not be verified.
-pub(crate) fn unverified(input: AddressInput<'_>) -> Uuid {
-    unverified_id(input).as_uuid()
+pub(crate) fn unverified_address_id(input: AddressInput<'_>) -> Uuid {
+    unverified_address_id(input).as_uuid()
 }
 
 #[cfg(test)]
@@ -207,7 +207,7 @@ mod tests {
         ]})
         .to_string();
         let request = parse(body.as_bytes()).unwrap();
-        let preparation = prepare(&request, fields());
+        let preparation = prepare_request(&request, fields());
         assert_eq!(
             (
                 preparation.unparseable_typed_values,
@@ -217,7 +217,7 @@ mod tests {
         );
         let first = &preparation.recipients[0];
         assert_eq!(first.value(BuiltInColumn::FirstName), "Ann");
-        assert_eq!(first.birth(), Some((3, 7, None)));
+        assert_eq!(first.parse_birthday(), Some((3, 7, None)));
         assert_eq!(
             (&*first.cut, preparation.recipients[1].cut.len()),
             (&["note"][..], 0)

@@ -19,10 +19,10 @@ use uuid::Uuid;
 
 use crate::MailerState;
 use crate::ai;
-use crate::assess::{AssessedRecipient, piece_rows, recipient_rows};
+use crate::assess::{AssessedRecipient, mailpiece_rows, recipient_rows};
 use crate::cards::MailpieceDraft;
-use crate::decide::{MailingCandidate, MailingDecision, decide};
-use crate::detail::{detail, warnings};
+use crate::decide::{MailingCandidate, MailingDecision, decide_candidates};
+use crate::detail::{explain_reason, collect_warnings};
 use crate::neighborhood::{CenterMailing, HomeLinkContext, NeighborhoodHomes};
 use crate::prepare::PreparedRequest;
 use crate::rules::{AudienceRules, StepRules};
@@ -70,7 +70,7 @@ pub(crate) enum ReserveError {
 }
 
 /// Reserves a request.
-pub(crate) async fn reserve(
+pub(crate) async fn reserve_send(
     mailer: &MailerState,
     lease: SendLease,
     plan: &SendPlan<'_>,
@@ -94,7 +94,7 @@ pub(crate) async fn reserve(
         write_entries(&transaction, plan),
     )?;
     transaction.commit().await?;
-    decided.count();
+    decided.count_outcomes();
     Ok(reserved)
 }
 
@@ -116,9 +116,9 @@ async fn decide_and_write(
     plan: &SendPlan<'_>,
     locked: LockedCampaign,
 ) -> Result<(ReserveOutcome, DecidedRecipients), StoreError> {
-    let decided = decide_with(transaction, plan, locked).await?;
+    let decided = decide_recipients(transaction, plan, locked).await?;
     let draft = tokio::task::block_in_place(|| ResponseDraft::new(plan, &decided))?;
-    let reserved = write(transaction, lease, plan, &decided, &draft).await?;
+    let reserved = write_reservation(transaction, lease, plan, &decided, &draft).await?;
     Ok((reserved, decided))
 }
 
@@ -131,23 +131,23 @@ pub(crate) struct DecidedRecipients {
 
 impl DecidedRecipients {
     /// The number of cards.
-    pub(crate) fn cards(&self) -> usize {
+    pub(crate) fn mailpiece_count(&self) -> usize {
         if self.mailings.is_empty() {
             self.decisions
                 .iter()
                 .filter(|decision| **decision == MailingDecision::Mail)
                 .count()
         } else {
-            self.mailings.iter().map(CenterMailing::mailed).sum()
+            self.mailings.iter().map(CenterMailing::mailed_count).sum()
         }
     }
 
     /// Positions of recipients that are duplicates only of an earlier one.
-    pub(crate) fn copies(&self) -> Vec<usize> {
-        self.positions(MailingDecision::Copy).collect()
+    pub(crate) fn copy_positions(&self) -> Vec<usize> {
+        self.decision_positions(MailingDecision::Copy).collect()
     }
 
-    fn positions(&self, wanted: MailingDecision) -> impl Iterator<Item = usize> {
+    fn decision_positions(&self, wanted: MailingDecision) -> impl Iterator<Item = usize> {
         self.decisions
             .iter()
             .enumerate()
@@ -156,7 +156,7 @@ impl DecidedRecipients {
     }
 
     /// Counts and notes the outcomes of a request that has taken effect.
-    fn count(&self) {
+    fn count_outcomes(&self) {
         let mut outcomes: BTreeMap<&'static str, u64> = BTreeMap::new();
         for decision in &self.decisions {
             let outcome = match decision {
@@ -175,7 +175,7 @@ impl DecidedRecipients {
         span.record("received", self.decisions.len());
         span.record("mailed", outcomes.get(MAILED).copied().unwrap_or_default());
         span.record("not_mailed", not_mailed.join(", "));
-        span.record("cards", self.cards());
+        span.record("cards", self.mailpiece_count());
         for (outcome, recipients) in outcomes {
             metrics::counter!("pillarbox_recipients_total", "outcome" => outcome)
                 .increment(recipients);
@@ -184,7 +184,7 @@ impl DecidedRecipients {
 }
 
 /// Decides everybody with the campaign as it stands.
-pub(crate) async fn decide_with(
+pub(crate) async fn decide_recipients(
     transaction: &Transaction<'_>,
     plan: &SendPlan<'_>,
     locked: LockedCampaign,
@@ -192,9 +192,9 @@ pub(crate) async fn decide_with(
     let campaign = plan.campaign;
     let (open, listable) = match plan.neighborhoods {
         Some(neighborhoods) => (neighborhoods.address_ids(), neighborhoods.listable_ids()),
-        None => open_ids(plan.candidates),
+        None => undecided_address_ids(plan.candidates),
     };
-    let facts = listed_since(transaction, campaign, locked, &listable).await?;
+    let facts = refresh_recipient_facts(transaction, campaign, locked, &listable).await?;
     let mailed = if open.is_empty() {
         HashSet::new()
     } else {
@@ -209,16 +209,16 @@ pub(crate) async fn decide_with(
             let candidates: Vec<MailingCandidate> = plan
                 .candidates
                 .iter()
-                .map(|candidate| candidate.listed(&facts))
+                .map(|candidate| candidate.with_list_refusal(&facts))
                 .collect();
-            let decisions = decide(&candidates, &mailed, budget, price);
+            let decisions = decide_candidates(&candidates, &mailed, budget, price);
             DecidedRecipients {
                 decisions,
                 mailings: Vec::new(),
             }
         }
         Some(neighborhoods) => {
-            let mailings = neighborhoods.decide(&facts, &mailed, budget, price);
+            let mailings = neighborhoods.decide_centers(&facts, &mailed, budget, price);
             let decisions = mailings.iter().map(|mailing| mailing.decision).collect();
             DecidedRecipients {
                 decisions,
@@ -229,7 +229,7 @@ pub(crate) async fn decide_with(
 }
 
 /// The addresses of candidates that are not refused yet, and those that lists may have them under.
-fn open_ids(candidates: &[MailingCandidate]) -> (Vec<Uuid>, Vec<Uuid>) {
+fn undecided_address_ids(candidates: &[MailingCandidate]) -> (Vec<Uuid>, Vec<Uuid>) {
     let open = || {
         candidates
             .iter()
@@ -244,7 +244,7 @@ fn open_ids(candidates: &[MailingCandidate]) -> (Vec<Uuid>, Vec<Uuid>) {
 
 /// Who of these addresses was removed or listed, read again under the campaign's lock when anybody was since the campaign was
 /// loaded: whoever was told that he is has no card made afterwards. Nothing else is read, and mostly nothing at all.
-pub(crate) async fn listed_since(
+pub(crate) async fn refresh_recipient_facts(
     transaction: &Transaction<'_>,
     campaign: &Campaign,
     locked: LockedCampaign,
@@ -271,8 +271,8 @@ struct ResponseDraft {
 
 impl ResponseDraft {
     fn new(plan: &SendPlan<'_>, decided: &DecidedRecipients) -> Result<Self, StoreError> {
-        let addresses: Vec<String> = plan.assessed.iter().map(one_line).collect();
-        let response = respond(plan, decided, &addresses);
+        let addresses: Vec<String> = plan.assessed.iter().map(address_line).collect();
+        let response = build_response(plan, decided, &addresses);
         let mailed = response.summary.mailed;
         // Without a charge the answer is final; with one it is kept whole until the charge is closed.
         let body = if mailed == 0 {
@@ -283,10 +283,10 @@ impl ResponseDraft {
         Ok(Self {
             addresses,
             response: Bytes::from(body),
-            copies: decided.copies(),
+            copies: decided.copy_positions(),
             mailed,
             has_waiting: decided
-                .positions(MailingDecision::Refuse(NotMailedReason::FilteredConditions))
+                .decision_positions(MailingDecision::Refuse(NotMailedReason::FilteredConditions))
                 .next()
                 .is_some(),
         })
@@ -294,7 +294,7 @@ impl ResponseDraft {
 }
 
 /// The answer as if the charge succeeds, with the line of each recipient's address.
-pub(crate) fn respond(
+pub(crate) fn build_response(
     plan: &SendPlan<'_>,
     decided: &DecidedRecipients,
     addresses: &[String],
@@ -310,9 +310,9 @@ pub(crate) fn respond(
         .zip(decisions)
         .zip(addresses.iter().zip(plan.cards))
         .map(|((one, decision), (address, card))| {
-            let outcome = outcome(plan, (one, card), *decision, address.clone());
+            let outcome = recipient_outcome(plan, (one, card), *decision, address.clone());
             match mailings.next() {
-                Some(mailing) => outcome.with_homes(mailing.found, mailing.mailed()),
+                Some(mailing) => outcome.with_homes(mailing.found, mailing.mailed_count()),
                 None => outcome,
             }
         })
@@ -323,21 +323,21 @@ pub(crate) fn respond(
         preparation.unparseable_typed_values,
         preparation.computed_fields_ignored,
     )
-    .with_left_out(
+    .with_ignored_counts(
         preparation.long_names_ignored,
         preparation.birthdays_not_read,
     )
 }
 
 /// A recipient's address on one line: verified when it is, else as it was sent.
-pub(crate) fn one_line(assessed: &AssessedRecipient<'_>) -> String {
+pub(crate) fn address_line(assessed: &AssessedRecipient<'_>) -> String {
     match assessed.verdict {
         AddressVerdict::Deliverable(verified) => verified.one_line.clone(),
         AddressVerdict::Undeliverable(_) => one_line_as_sent(assessed.prepared.address()),
     }
 }
 
-fn outcome(
+fn recipient_outcome(
     plan: &SendPlan<'_>,
     (assessed, card): (&AssessedRecipient<'_>, &MailpieceDraft),
     decision: MailingDecision,
@@ -354,7 +354,7 @@ fn outcome(
                 step.postage,
                 plan.times.mail_by_date,
             )
-            .with_fallbacks(warnings(assessed, card), card.return_address_reason)
+            .with_fallbacks(collect_warnings(assessed, card), card.return_address_reason)
         }
         MailingDecision::Copy => {
             let detail = match plan.neighborhoods {
@@ -375,14 +375,14 @@ fn outcome(
             reference,
             address,
             reason,
-            detail(plan, (assessed, card), reason),
+            explain_reason(plan, (assessed, card), reason),
         ),
     }
 }
 
 /// Writes everything that the request leaves besides the entries. The statements do not need each other's results, so
 /// they travel together.
-async fn write(
+async fn write_reservation(
     transaction: &Transaction<'_>,
     lease: SendLease,
     plan: &SendPlan<'_>,
@@ -403,16 +403,16 @@ async fn write(
                 rules: plan.rules,
                 today: plan.times.today,
             };
-            neighborhoods.piece_rows(&decided.mailings, centers, print)
+            neighborhoods.mailpiece_rows(&decided.mailings, centers, print)
         }
-        None => piece_rows(
+        None => mailpiece_rows(
             plan.assessed,
             &decided.decisions,
             plan.destinations,
             plan.cards,
         ),
     };
-    let figures = figures(&decided.decisions, pieces.len());
+    let figures = daily_figures(&decided.decisions, pieces.len());
     let received = async {
         tokio::try_join!(
             transaction.recipient_save(team_id, campaign_id, charge_id, &recipients, now),
@@ -427,12 +427,12 @@ async fn write(
         )?;
         return Ok(ReserveOutcome::Finished(draft.response.clone()));
     }
-    let batch = batch(plan.step, campaign, charge_id, times.mail_by_date);
-    let charge = charge(&batch, &pieces, ChargeKind::Send, campaign.payment);
+    let batch = mailpiece_batch(plan.step, campaign, charge_id, times.mail_by_date);
+    let charge = new_charge(&batch, &pieces, ChargeKind::Send, campaign.payment);
     let copies: Vec<i32> = draft.copies.iter().map(|at| *at as i32).collect();
     tokio::try_join!(
         received,
-        make_cards(transaction, &charge, &batch, &pieces, now),
+        create_mailpieces(transaction, &charge, &batch, &pieces, now),
         transaction.send_reserve(
             lease,
             &draft.response,
@@ -450,7 +450,7 @@ async fn write(
 }
 
 /// What the request adds to the figures of its day.
-fn figures(decisions: &[MailingDecision], cards: usize) -> Vec<(CampaignFigure, i64)> {
+fn daily_figures(decisions: &[MailingDecision], cards: usize) -> Vec<(CampaignFigure, i64)> {
     let outcomes = decisions.iter().map(|decision| match decision {
         MailingDecision::Mail => (CampaignFigure::Mailed, 1),
         MailingDecision::Copy => (
@@ -516,7 +516,7 @@ async fn plan_recheck(
 }
 
 /// What the cards of one charge share.
-pub(crate) fn batch<'a>(
+pub(crate) fn mailpiece_batch<'a>(
     rules: &'a StepRules<'a>,
     campaign: &'a Campaign,
     charge_id: ChargeId,
@@ -537,7 +537,7 @@ pub(crate) fn batch<'a>(
 }
 
 /// The charge for these cards.
-pub(crate) fn charge<'a>(
+pub(crate) fn new_charge<'a>(
     batch: &MailpieceBatch<'a>,
     pieces: &[MailpieceRow<'_>],
     kind: ChargeKind,
@@ -557,7 +557,7 @@ pub(crate) fn charge<'a>(
 }
 
 /// Makes cards, with their charge, out of the campaign's budget. The campaign is locked.
-pub(crate) async fn make_cards(
+pub(crate) async fn create_mailpieces(
     transaction: &Transaction<'_>,
     charge: &NewCharge<'_>,
     batch: &MailpieceBatch<'_>,

@@ -75,16 +75,16 @@ pub(crate) fn step_rules<'c>(
             design.name
         )));
     }
-    let ready = designs.ready(design).map_err(|problem| {
+    let ready = designs.get_or_prepare(design).map_err(|problem| {
         SendError::DesignCannotRender(format!(
             "The design {:?} cannot print: {problem}",
             design.name
         ))
     })?;
-    let product = ready.product();
+    let product = ready.product_name();
     // Every product has a price: the mailer does not start without.
     let price = config.prices.get(product).ok_or(SendError::InternalError)?;
-    let cards = MailpieceRules::of(ready);
+    let cards = MailpieceRules::from_design(ready);
     Ok(StepRules {
         step,
         design,
@@ -127,7 +127,7 @@ impl AudienceRules {
 
     /// A recipient with the team's formula columns, as conditions, designs and links see it. `today` is the
     /// team's day.
-    pub(crate) fn computed<'a>(
+    pub(crate) fn with_formulas<'a>(
         &'a self,
         recipient: &'a RecipientProfile<'a>,
         today: NaiveDate,
@@ -141,20 +141,20 @@ impl AudienceRules {
     }
 
     /// Why a verified recipient is not mailed, in the contract's order: location, then conditions. `is_waiting` tells that the address waits on the conditions already.
-    pub(crate) fn refusal(
+    pub(crate) fn find_refusal(
         &self,
         recipient: &RecipientProfile<'_>,
         is_waiting: bool,
         today: NaiveDate,
     ) -> Option<NotMailedReason> {
-        if !self.is_inside(recipient.place, recipient.zip) {
+        if !self.is_in_area(recipient.place, recipient.zip) {
             return Some(NotMailedReason::FilteredLocation);
         }
-        self.waits(recipient, is_waiting, today)
+        self.find_waiting_reason(recipient, is_waiting, today)
     }
 
     /// Why a center is not looked around: only conditions are about it, the other rules are about homes.
-    pub(crate) fn waits(
+    pub(crate) fn find_waiting_reason(
         &self,
         recipient: &RecipientProfile<'_>,
         is_waiting: bool,
@@ -163,13 +163,13 @@ impl AudienceRules {
         let waits = is_waiting
             || !self
                 .conditions
-                .matches(&self.computed(recipient, today), today);
+                .matches(&self.with_formulas(recipient, today), today);
         waits.then_some(NotMailedReason::FilteredConditions)
     }
 
     /// Whether a place (degrees north and east) is in the campaign's area. One that is not known counts as the
     /// centre of its ZIP.
-    pub(crate) fn is_inside(&self, place: Option<(f64, f64)>, zip: &str) -> bool {
+    pub(crate) fn is_in_area(&self, place: Option<(f64, f64)>, zip: &str) -> bool {
         let Some(area) = &self.area else { return true };
         place
             .or_else(|| address::zip_centre(zip))

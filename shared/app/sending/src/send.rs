@@ -19,10 +19,10 @@ use uuid::Uuid;
 use crate::MailerState;
 use crate::cards::find_design_pictures;
 use crate::execute::{SendExecution, SendMode, execute};
-use crate::lease::while_held;
+use crate::lease::with_lease_renewal;
 use crate::reserve::{ReserveError, ReserveOutcome};
 use crate::rules::{StepRules, check_campaign};
-use crate::settle::{settle_send, unsettled};
+use crate::settle::{settle_send, to_send_error};
 
 /// How soon a request that waits for an equal one looks for its answer; doubled at each look.
 const FIRST_LOOK: Duration = Duration::from_millis(50);
@@ -55,10 +55,10 @@ pub enum SendAnswer {
 }
 
 /// Answers a request. A request that is delivered again goes on from where the database has it.
-pub async fn send(mailer: &MailerState, incoming: IncomingSend) -> Result<SendAnswer, SendError> {
+pub async fn handle_send(mailer: &MailerState, incoming: IncomingSend) -> Result<SendAnswer, SendError> {
     let request = tokio::task::block_in_place(|| parse(&incoming.body))?;
-    let key = incoming.key()?;
-    if let Some(response) = answered_with_key(mailer, &incoming, key).await? {
+    let key = incoming.send_key()?;
+    if let Some(response) = find_answer_by_key(mailer, &incoming, key).await? {
         return Ok(SendAnswer::Replayed(response));
     }
     let asked = ParsedSend {
@@ -66,20 +66,20 @@ pub async fn send(mailer: &MailerState, incoming: IncomingSend) -> Result<SendAn
         request: &request,
         key,
     };
-    let campaign = match campaign_of(mailer, incoming.team_id, &request).await {
+    let campaign = match load_campaign(mailer, incoming.team_id, &request).await {
         Ok(campaign) => campaign,
-        Err(refusal) => return answered_before(mailer, asked, refusal).await,
+        Err(refusal) => return find_earlier_answer(mailer, asked, refusal).await,
     };
-    let steps = match steps_of(mailer, &campaign).await {
+    let steps = match load_steps(mailer, &campaign).await {
         Ok(steps) => steps,
-        Err(refusal) => return answered_before(mailer, asked, refusal).await,
+        Err(refusal) => return find_earlier_answer(mailer, asked, refusal).await,
     };
     // A campaign that passed the check has a step.
     let step = steps.first().ok_or(SendError::InternalError)?;
-    let lease = match claim(mailer, asked, &campaign.campaign_id).await? {
+    let lease = match lease_send(mailer, asked, &campaign.campaign_id).await? {
         SendLeaseOutcome::New(lease) => lease,
         SendLeaseOutcome::Open(reserved) => {
-            return settle(mailer, &reserved, Some(&campaign)).await;
+            return settle_reserved(mailer, &reserved, Some(&campaign)).await;
         }
         SendLeaseOutcome::Finished(answer) => return Ok(answer),
     };
@@ -91,22 +91,22 @@ pub async fn send(mailer: &MailerState, incoming: IncomingSend) -> Result<SendAn
         request: &request,
         deadline_ms: incoming.deadline_ms,
     };
-    match while_held(mailer, lease, execute(mailer, &execution)).await {
+    match with_lease_renewal(mailer, lease, execute(mailer, &execution)).await {
         Ok(ReserveOutcome::Finished(response)) => Ok(SendAnswer::New(FinishedSend {
             response,
             cost_cents: 0,
         })),
         Ok(ReserveOutcome::Open(reserved)) => {
             fail_point::pass("send.reserved");
-            settle(mailer, &reserved, Some(&campaign)).await
+            settle_reserved(mailer, &reserved, Some(&campaign)).await
         }
-        Err(error) => Err(fail(mailer, lease, error).await),
+        Err(error) => Err(release_failed(mailer, lease, error).await),
     }
 }
 
 impl IncomingSend {
     /// The sender's key with what the request asks for.
-    fn key(&self) -> Result<Option<SendIdempotencyKey<'_>>, SendError> {
+    fn send_key(&self) -> Result<Option<SendIdempotencyKey<'_>>, SendError> {
         let Some(key) = &self.idempotency_key else {
             return Ok(None);
         };
@@ -117,7 +117,7 @@ impl IncomingSend {
 
 /// The answer that the request's key stands for, before anybody asks how the campaign is doing by now: what was mailed
 /// was mailed.
-async fn answered_with_key(
+async fn find_answer_by_key(
     mailer: &MailerState,
     incoming: &IncomingSend,
     key: Option<SendIdempotencyKey<'_>>,
@@ -128,7 +128,7 @@ async fn answered_with_key(
         .store
         .send_response_by_key(incoming.team_id, key)
         .await
-        .map_err(internal)
+        .map_err(internal_error)
 }
 
 /// What a request asks, read.
@@ -141,7 +141,7 @@ struct ParsedSend<'a> {
 
 /// The answer to a request that its campaign refuses by now: what an equal one was answered within its 15 minutes, or is
 /// about to be, stands whatever became of the campaign and its designs meanwhile. Else the refusal.
-async fn answered_before(
+async fn find_earlier_answer(
     mailer: &MailerState,
     asked: ParsedSend<'_>,
     refusal: SendError,
@@ -149,7 +149,7 @@ async fn answered_before(
     let Some(campaign_id) = &asked.request.campaign_id else {
         return Err(refusal);
     };
-    match hold(mailer, asked, campaign_id, NewSendPolicy::LeaveAlone).await? {
+    match lease_or_find(mailer, asked, campaign_id, NewSendPolicy::LeaveAlone).await? {
         Some(SendLeaseOutcome::Finished(answer)) => Ok(answer),
         Some(SendLeaseOutcome::Open(reserved)) => {
             // Paused or not: its later steps are planned with the charge.
@@ -157,15 +157,15 @@ async fn answered_before(
             let campaign = store
                 .campaign_get(asked.incoming.team_id, &reserved.campaign_id)
                 .await
-                .map_err(internal)?;
-            settle(mailer, &reserved, campaign.as_ref()).await
+                .map_err(internal_error)?;
+            settle_reserved(mailer, &reserved, campaign.as_ref()).await
         }
         Some(SendLeaseOutcome::New(_)) | None => Err(refusal),
     }
 }
 
 /// The campaign that a request goes to, when it may take so many recipients.
-pub(crate) async fn campaign_of(
+pub(crate) async fn load_campaign(
     mailer: &MailerState,
     team_id: TeamId,
     request: &SendRequest<'_>,
@@ -180,14 +180,14 @@ pub(crate) async fn campaign_of(
         .store
         .campaign_get(team_id, campaign_id)
         .await
-        .map_err(internal)?;
+        .map_err(internal_error)?;
     let campaign = campaign.ok_or(SendError::CampaignNotFound)?;
     check_centers(&campaign, request.recipients.len())?;
     Ok(campaign)
 }
 
 /// The steps of a campaign that can mail, with their designs.
-pub(crate) async fn steps_of<'c>(
+pub(crate) async fn load_steps<'c>(
     mailer: &MailerState,
     campaign: &'c Campaign,
 ) -> Result<Vec<StepRules<'c>>, SendError> {
@@ -196,12 +196,12 @@ pub(crate) async fn steps_of<'c>(
     Ok(steps)
 }
 
-async fn settle(
+async fn settle_reserved(
     mailer: &MailerState,
     reserved: &ReservedSend,
     campaign: Option<&Campaign>,
 ) -> Result<SendAnswer, SendError> {
-    let settled = while_held(
+    let settled = with_lease_renewal(
         mailer,
         reserved.lease,
         settle_send(mailer, reserved, campaign),
@@ -209,7 +209,7 @@ async fn settle(
     .await;
     settled
         .map(SendAnswer::New)
-        .map_err(|error| unsettled(&error))
+        .map_err(|error| to_send_error(&error))
 }
 
 /// A Neighborhood Mail request holds fewer addresses than others.
@@ -223,7 +223,7 @@ fn check_centers(campaign: &Campaign, recipients: usize) -> Result<(), SendError
     Err(SendError::PayloadTooLarge(message))
 }
 
-pub(crate) fn internal(error: StoreError) -> SendError {
+pub(crate) fn internal_error(error: StoreError) -> SendError {
     tracing::error!(error = &error as &dyn Error, "the database failed");
     SendError::InternalError
 }
@@ -246,19 +246,19 @@ enum NewSendPolicy {
 }
 
 /// Claims the request; waits while it, or an equal one, is worked on elsewhere.
-async fn claim(
+async fn lease_send(
     mailer: &MailerState,
     asked: ParsedSend<'_>,
     campaign_id: &CampaignId,
 ) -> Result<SendLeaseOutcome, SendError> {
-    hold(mailer, asked, campaign_id, NewSendPolicy::Begin)
+    lease_or_find(mailer, asked, campaign_id, NewSendPolicy::Begin)
         .await?
         .ok_or(SendError::InternalError)
 }
 
 /// Looks until the request is ours, or answered, or nothing of it stands. Between two looks its slot is another's; it has one
 /// again before it looks, because nobody renews the lease of a request that is claimed and waits for a slot.
-async fn hold(
+async fn lease_or_find(
     mailer: &MailerState,
     asked: ParsedSend<'_>,
     campaign_id: &CampaignId,
@@ -296,7 +296,7 @@ async fn hold(
             NewSendPolicy::Begin => store.send_claim(new).await.map(Some),
             NewSendPolicy::LeaveAlone => store.send_resume(new).await,
         };
-        match claim.map_err(internal)? {
+        match claim.map_err(internal_error)? {
             None => return Ok(None),
             Some(SendClaim::New(lease)) => return Ok(Some(SendLeaseOutcome::New(lease))),
             Some(SendClaim::Resumed(reserved)) => {
@@ -323,7 +323,7 @@ async fn hold(
                 let finished = store
                     .send_response(incoming.team_id, other)
                     .await
-                    .map_err(internal)?;
+                    .map_err(internal_error)?;
                 if let Some(finished) = finished {
                     return Ok(Some(SendLeaseOutcome::Finished(SendAnswer::Replayed(
                         finished.response,
@@ -336,7 +336,7 @@ async fn hold(
 
 /// Gives up a request that did not take effect, so that a repeat begins anew. Where that is not certain, because the
 /// connection went while it was being committed, the request stays as it is, and the sender is told so.
-async fn fail(mailer: &MailerState, lease: SendLease, error: ReserveError) -> SendError {
+async fn release_failed(mailer: &MailerState, lease: SendLease, error: ReserveError) -> SendError {
     let error = match error {
         ReserveError::Refused(error) => error,
         ReserveError::Store(StoreError::Unavailable(error)) => {
@@ -347,7 +347,7 @@ async fn fail(mailer: &MailerState, lease: SendLease, error: ReserveError) -> Se
             return SendError::DeadlinePassed;
         }
         ReserveError::Store(StoreError::LeaseLost) => return SendError::DeadlinePassed,
-        ReserveError::Store(error) => internal(error),
+        ReserveError::Store(error) => internal_error(error),
     };
     if let Err(error) = mailer.process.store.send_release(lease).await {
         tracing::warn!(

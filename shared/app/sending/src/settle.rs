@@ -17,7 +17,7 @@ use store::{
 use tracing::Span;
 
 use crate::MailerState;
-use crate::payment::{PaymentOutcome, PaymentUncertainError, count};
+use crate::payment::{PaymentOutcome, PaymentUncertainError, count_charge};
 
 /// Why a charge could not be closed. It stays open and is tried again.
 #[derive(Debug, thiserror::Error)]
@@ -40,9 +40,9 @@ pub(crate) async fn settle_send(
     let charge = store
         .charge_get(reserved.lease.team_id, ChargeId(reserved.lease.send_id.0))
         .await?;
-    let payment = pay(mailer, &charge).await?;
+    let payment = take_payment(mailer, &charge).await?;
     fail_point::pass("send.charged");
-    let replacement = replacement(reserved, &payment).map_err(StoreError::from)?;
+    let replacement = corrected_response(reserved, &payment).map_err(StoreError::from)?;
     let now = mailer.process.clock.now();
     let cost_cents = if payment.is_paid() {
         charge.amount_cents
@@ -81,7 +81,7 @@ pub(crate) async fn settle_send(
 
 /// The answer and its count of mailed recipients, where they differ from what was stored as if the charge succeeds:
 /// after a decline, and when the whole answer is larger than a response may be.
-fn replacement(
+fn corrected_response(
     reserved: &ReservedSend,
     payment: &PaymentOutcome,
 ) -> serde_json::Result<Option<(Vec<u8>, i32)>> {
@@ -93,7 +93,7 @@ fn replacement(
     let answer = if is_paid {
         whole
     } else {
-        whole.declined(&reserved.copies)
+        whole.into_declined(&reserved.copies)
     };
     Ok(Some((
         write_response(&answer)?,
@@ -111,7 +111,7 @@ pub(crate) async fn settle_portion(
 ) -> Result<(), SettleError> {
     let store = &mailer.process.store;
     let charge = store.charge_get(lease.team_id, charge_id).await?;
-    let payment = pay(mailer, &charge).await?;
+    let payment = take_payment(mailer, &charge).await?;
     fail_point::pass("job.charged");
     let now = mailer.process.clock.now();
     let close = ChargeClosing {
@@ -134,7 +134,7 @@ pub(crate) async fn settle_portion(
 }
 
 /// Takes a charge's money. A payment provider may be slow; a balance is in the database.
-async fn pay(
+async fn take_payment(
     mailer: &MailerState,
     charge: &Charge,
 ) -> Result<PaymentOutcome, PaymentUncertainError> {
@@ -178,7 +178,7 @@ async fn close_charge(
                     .sale_book(*team_id, *charge_id, *amount_cents, close.now)
                     .await?;
             }
-            let steps = later_steps(close);
+            let steps = plan_later_steps(close);
             transaction
                 .job_plan_steps(*team_id, campaign_id, *charge_id, &steps, close.now)
                 .await?;
@@ -190,7 +190,7 @@ async fn close_charge(
             let declined = transaction
                 .recipient_decline(*team_id, *charge_id, close.declined_to)
                 .await?;
-            take_back(transaction, close, declined).await?;
+            revert_figures(transaction, close, declined).await?;
             closed
         }
     };
@@ -202,7 +202,7 @@ async fn close_charge(
 }
 
 /// Takes what a declined charge was to pay for off the figures of the day on which it was made.
-async fn take_back(
+async fn revert_figures(
     transaction: &Transaction<'_>,
     close: &ChargeClosing<'_>,
     (mailed, copies): (i64, i64),
@@ -246,7 +246,7 @@ fn count_closed(charge: &Charge, payment: &PaymentOutcome) {
     let span = Span::current();
     span.record("charge", result);
     span.record("amount_cents", charge.amount_cents);
-    count(charge, result);
+    count_charge(charge, result);
     if payment.is_paid() {
         let cards = u64::try_from(charge.pieces).unwrap_or(0);
         metrics::counter!("pillarbox_cards_total", "kind" => charge.kind.as_str()).increment(cards);
@@ -254,7 +254,7 @@ fn count_closed(charge: &Charge, payment: &PaymentOutcome) {
 }
 
 /// The later steps of the campaign, counted from the day of step 1.
-fn later_steps(close: &ChargeClosing<'_>) -> Vec<StepJobPlan> {
+fn plan_later_steps(close: &ChargeClosing<'_>) -> Vec<StepJobPlan> {
     if close.charge.step != 1 {
         return Vec::new();
     }
@@ -270,7 +270,7 @@ fn later_steps(close: &ChargeClosing<'_>) -> Vec<StepJobPlan> {
 }
 
 /// What a sender is told when a charge could not be closed now: it will be, but nobody knows yet with what result.
-pub(crate) fn unsettled(error: &SettleError) -> SendError {
+pub(crate) fn to_send_error(error: &SettleError) -> SendError {
     tracing::error!(
         error = error as &dyn Error,
         "a charge stays open and is tried again"

@@ -22,7 +22,7 @@ pub(crate) struct DecisionTimes {
 }
 
 /// The times that a batch of this step is decided with.
-pub(crate) fn times(
+pub(crate) fn decision_times(
     config: &Config,
     campaign: &Campaign,
     step: &StepRules<'_>,

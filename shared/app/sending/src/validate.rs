@@ -7,18 +7,18 @@ use store::{PaymentKind, StoreError};
 
 use crate::MailerState;
 use crate::execute::{SendExecution, SendMode, execute};
-use crate::reserve::{ReserveError, ReserveOutcome, SendPlan, decide_with, one_line, respond};
-use crate::send::{IncomingSend, campaign_of, internal, steps_of};
+use crate::reserve::{ReserveError, ReserveOutcome, SendPlan, decide_recipients, address_line, build_response};
+use crate::send::{IncomingSend, load_campaign, internal_error, load_steps};
 
 /// Answers what would become of a request.
-pub async fn validate(mailer: &MailerState, incoming: &IncomingSend) -> Result<Bytes, SendError> {
+pub async fn validate_send(mailer: &MailerState, incoming: &IncomingSend) -> Result<Bytes, SendError> {
     if mailer.process.clock.now().timestamp_millis() > incoming.deadline_ms {
         // Nobody waits any more.
         return Err(SendError::InternalError);
     }
     let request = tokio::task::block_in_place(|| parse(&incoming.body))?;
-    let campaign = campaign_of(mailer, incoming.team_id, &request).await?;
-    let steps = steps_of(mailer, &campaign).await?;
+    let campaign = load_campaign(mailer, incoming.team_id, &request).await?;
+    let steps = load_steps(mailer, &campaign).await?;
     // A campaign that passed the check has a step.
     let step = steps.first().ok_or(SendError::InternalError)?;
     let deadline_ms = incoming.deadline_ms;
@@ -34,7 +34,7 @@ pub async fn validate(mailer: &MailerState, incoming: &IncomingSend) -> Result<B
         // A dry run reserves nothing.
         Ok(ReserveOutcome::Open(_)) => Err(SendError::InternalError),
         Err(ReserveError::Refused(error)) => Err(error),
-        Err(ReserveError::Store(error)) => Err(internal(error)),
+        Err(ReserveError::Store(error)) => Err(internal_error(error)),
     }
 }
 
@@ -50,20 +50,20 @@ pub(crate) async fn dry_run(
         let standing = transaction
             .campaign_glance(campaign.team_id, &campaign.campaign_id)
             .await?;
-        decide_with(&transaction, plan, standing).await?
+        decide_recipients(&transaction, plan, standing).await?
     };
     // A request is bounded, and so is its number of cards.
-    let cost_cents = plan.step.price_cents * decided.cards() as i64;
+    let cost_cents = plan.step.price_cents * decided.mailpiece_count() as i64;
     // Whether a card at a payment provider would pay, only the provider can say.
     let is_covered = campaign.payment != PaymentKind::Balance
         || store.balance_get(campaign.team_id).await? >= cost_cents;
     let answer = tokio::task::block_in_place(|| {
-        let addresses: Vec<String> = plan.assessed.iter().map(one_line).collect();
-        let response: SendResponse = respond(plan, &decided, &addresses);
+        let addresses: Vec<String> = plan.assessed.iter().map(address_line).collect();
+        let response: SendResponse = build_response(plan, &decided, &addresses);
         let response = if is_covered {
             response
         } else {
-            response.declined(&decided.copies())
+            response.into_declined(&decided.copy_positions())
         };
         write_validation(&SendValidation::new(response, cost_cents))
     })?;

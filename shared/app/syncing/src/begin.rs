@@ -18,21 +18,21 @@ struct BeginChange {
 }
 
 /// Begins a sync unless one is open.
-pub async fn begin(
+pub async fn begin_sync(
     syncer: &SyncerState,
     context: &PushContext,
     body: &[u8],
 ) -> Result<ChangeAnswer, PushError> {
     let begin = BeginChange {
         integration_id: context.integration_id,
-        request: BeginSyncRequest::read(body)?,
+        request: BeginSyncRequest::parse(body)?,
         expiry: TimeDelta::hours(syncer.process.config.syncer.sync_expiry_hours),
     };
     apply_once(syncer, context, &begin).await
 }
 
 impl IdempotentChange for BeginChange {
-    fn hash(&self) -> RequestHash {
+    fn request_hash(&self) -> RequestHash {
         self.request.hash()
     }
 

@@ -13,7 +13,7 @@ use model::id::{IntegrationId, SyncId};
 use store::{Store, StoreError, SyncRemoval, Transaction};
 
 use crate::idempotent::{ChangeAnswer, ChangeError, IdempotentChange, apply_once};
-use crate::{SyncerState, internal, json, removed_or_internal};
+use crate::{SyncerState, internal_error, json, removed_or_internal_error};
 
 /// A complete.
 struct CompleteChange {
@@ -32,19 +32,19 @@ struct RemovalLimits {
 }
 
 /// Completes the open sync. A full one removes what it did not receive.
-pub async fn complete(
+pub async fn complete_sync(
     syncer: &SyncerState,
     context: &PushContext,
     body: &[u8],
 ) -> Result<ChangeAnswer, PushError> {
-    let request = CompleteSyncRequest::read(body)?;
+    let request = CompleteSyncRequest::parse(body)?;
     let (store, integration_id) = (&syncer.process.store, context.integration_id);
     // A sync that is nobody's is told apart from one that is not open here, not under the lock.
     refuse_unknown(store, integration_id, request.sync_id).await?;
     let integration = store
         .integration_get(integration_id)
         .await
-        .map_err(removed_or_internal)?;
+        .map_err(removed_or_internal_error)?;
     let guard = integration
         .removal_guard_percent
         .map(|percent| RemovalLimits {
@@ -63,14 +63,14 @@ pub async fn complete(
     )
     .await;
     if let Err(PushError::RemovalGuard { count, share, .. }) = answer {
-        note_held_back(syncer, integration_id, sync_id, (count, share)).await;
+        record_held_back_removal(syncer, integration_id, sync_id, (count, share)).await;
     }
     answer
 }
 
 /// Notes for the owner that the guard refused. The refusal has rolled its transaction back, so this is one of its own; when
 /// it fails the client is told all the same, and asking again notes it again.
-async fn note_held_back(
+async fn record_held_back_removal(
     syncer: &SyncerState,
     integration_id: IntegrationId,
     sync_id: Option<SyncId>,
@@ -99,7 +99,7 @@ async fn refuse_unknown(
             if !store
                 .sync_exists(integration_id, sync_id)
                 .await
-                .map_err(internal)? =>
+                .map_err(internal_error)? =>
         {
             Err(PushError::SyncNotFound)
         }
@@ -108,13 +108,13 @@ async fn refuse_unknown(
 }
 
 /// The open sync, if it is the one that is meant.
-fn meant(open: Option<SyncView>, sync_id: Option<SyncId>) -> Result<SyncView, PushError> {
+fn select_open_sync(open: Option<SyncView>, sync_id: Option<SyncId>) -> Result<SyncView, PushError> {
     open.filter(|open| sync_id.is_none_or(|meant| meant == open.id))
         .ok_or(PushError::NoOpenSync)
 }
 
 impl IdempotentChange for CompleteChange {
-    fn hash(&self) -> RequestHash {
+    fn request_hash(&self) -> RequestHash {
         self.request.hash()
     }
 
@@ -126,7 +126,7 @@ impl IdempotentChange for CompleteChange {
         let integration_id = self.integration_id;
         transaction.integration_hold(integration_id).await?;
         let open = transaction.sync_open(integration_id, now).await?;
-        let sync = meant(open, self.request.sync_id)?;
+        let sync = select_open_sync(open, self.request.sync_id)?;
         let marked_removed = match sync.mode {
             SyncMode::Delta => 0,
             SyncMode::Full => self.remove_missing(transaction, sync.id, now).await?,
@@ -156,7 +156,7 @@ impl CompleteChange {
         if let Some(guard) = self.guard
             && !self.request.confirm_removal
         {
-            guard.check(
+            guard.check_removal(
                 transaction
                     .sync_removal(self.integration_id, sync_id)
                     .await?,
@@ -170,7 +170,7 @@ impl CompleteChange {
 
 impl RemovalLimits {
     /// Refuses a removal of more than the share of the contacts, unless they are fewer than the minimum.
-    fn check(self, removal: SyncRemoval) -> Result<(), PushError> {
+    fn check_removal(self, removal: SyncRemoval) -> Result<(), PushError> {
         let is_within_share = i128::from(removal.count) * 100
             <= i128::from(removal.contacts) * i128::from(self.percent);
         if is_within_share || removal.count < i64::from(self.minimum) {
@@ -178,14 +178,14 @@ impl RemovalLimits {
         }
         Err(PushError::RemovalGuard {
             count: removal.count,
-            share: share(removal),
+            share: removal_share(removal),
             limit: f64::from(self.percent) / 100.0,
         })
     }
 }
 
 /// The share of the contacts that would be removed, 0 to 1, to four digits.
-fn share(removal: SyncRemoval) -> f64 {
+fn removal_share(removal: SyncRemoval) -> f64 {
     if removal.contacts == 0 {
         return 0.0;
     }
@@ -198,17 +198,17 @@ pub async fn validate_complete(
     context: &PushContext,
     body: &[u8],
 ) -> Result<Bytes, PushError> {
-    let request = CompleteSyncRequest::read(body)?;
+    let request = CompleteSyncRequest::parse(body)?;
     refuse_unknown(
         &syncer.process.store,
         context.integration_id,
         request.sync_id,
     )
     .await?;
-    count(syncer, context, request).await.map_err(internal)?
+    count_removal(syncer, context, request).await.map_err(internal_error)?
 }
 
-async fn count(
+async fn count_removal(
     syncer: &SyncerState,
     context: &PushContext,
     request: CompleteSyncRequest,
@@ -218,7 +218,7 @@ async fn count(
     let open = transaction
         .sync_open(context.integration_id, syncer.process.clock.now())
         .await?;
-    let sync = match meant(open, request.sync_id) {
+    let sync = match select_open_sync(open, request.sync_id) {
         Ok(sync) => sync,
         Err(error) => return Ok(Err(error)),
     };
@@ -241,7 +241,7 @@ async fn count(
         records_deleted: sync.records_deleted,
         records_rejected: sync.records_rejected,
         would_remove: removal.count,
-        share: share(removal),
+        share: removal_share(removal),
     })))
 }
 
@@ -256,7 +256,7 @@ mod tests {
                 percent,
                 minimum: 0,
             }
-            .check(SyncRemoval { count, contacts })
+            .check_removal(SyncRemoval { count, contacts })
         };
         assert_eq!(guarded(0, 0, 0), Ok(()));
         assert_eq!(guarded(10, 100, 10), Ok(()));
@@ -279,7 +279,7 @@ mod tests {
                 percent: 20,
                 minimum: 25,
             }
-            .check(SyncRemoval { count, contacts })
+            .check_removal(SyncRemoval { count, contacts })
         };
         assert_eq!(guarded(24, 24), Ok(()));
         assert!(guarded(25, 25).is_err());

@@ -15,7 +15,7 @@ use model::limits::DECLARED_FIELDS;
 use runtime::fail_point;
 use store::{ColumnKind, ColumnSource, StoreError, TeamColumn, retry};
 
-use crate::{SyncerState, json, removed_or_internal};
+use crate::{SyncerState, json, removed_or_internal_error};
 
 /// What a declaration comes to.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ struct FieldDeclaration {
 }
 
 /// Declares fields and makes their columns of the address book. Sent again it changes nothing.
-pub async fn declare(
+pub async fn declare_fields(
     syncer: &SyncerState,
     (team_id, request_id): (TeamId, RequestId),
     context: &PushContext,
@@ -49,12 +49,12 @@ pub async fn declare(
         integration_id: context.integration_id,
         fields: read_declaration(body)?,
     };
-    retry(|| apply(syncer, &declaration))
+    retry(|| apply_declaration(syncer, &declaration))
         .await
-        .map_err(removed_or_internal)?
+        .map_err(removed_or_internal_error)?
 }
 
-async fn apply(
+async fn apply_declaration(
     syncer: &SyncerState,
     declaration: &FieldDeclaration,
 ) -> Result<Result<Bytes, PushError>, StoreError> {
@@ -75,18 +75,18 @@ async fn apply(
     let mapped = transaction
         .field_keys_mapped_by_owner(integration_id)
         .await?;
-    let declared = match merge(stored, sent, &mapped) {
+    let declared = match merge_fields(stored, sent, &mapped) {
         Ok(declared) => declared,
         Err(error) => return Ok(Err(error)),
     };
     let columns = transaction.column_list_locked(team_id).await?;
-    let retyped = retyped(sent, &columns);
+    let retyped = find_retyped_fields(sent, &columns);
     // Nothing is read of campaigns while types stay, as they do in almost every declaration.
     let uses = match retyped.is_empty() {
         true => None,
         false => Some(TypeUses::read(&transaction, team_id, &columns).await?),
     };
-    let locked = locked_fields(&retyped, uses.as_ref());
+    let locked = find_locked_fields(&retyped, uses.as_ref());
     if !locked.is_empty() {
         return Ok(Err(PushError::FieldLocked { fields: locked }));
     }
@@ -114,7 +114,7 @@ async fn apply(
 /// Puts a declaration over the fields that stand. A field that is not mentioned stays, but gives its semantic to one
 /// that claims it now: it is no longer sent, and the new one takes its place. What the owner has mapped stays so: those
 /// fields keep their semantics, and no other field gets one of these.
-fn merge(
+fn merge_fields(
     stored: Vec<IntegrationField>,
     sent: &[IntegrationField],
     mapped_by_owner: &HashSet<String>,
@@ -189,7 +189,7 @@ fn merge(
 }
 
 /// The fields whose type differs from that of the column of their name, with the column.
-fn retyped<'a>(
+fn find_retyped_fields<'a>(
     sent: &'a [IntegrationField],
     columns: &'a [TeamColumn],
 ) -> Vec<(&'a IntegrationField, &'a TeamColumn)> {
@@ -209,7 +209,7 @@ fn retyped<'a>(
 }
 
 /// Those of them whose column keeps its type, since the owner has set it or something uses the column as it is.
-fn locked_fields(
+fn find_locked_fields(
     retyped: &[(&IntegrationField, &TeamColumn)],
     uses: Option<&TypeUses>,
 ) -> Vec<LockedField> {
@@ -273,7 +273,7 @@ mod tests {
             field("e-mail", Some(FieldSemantic::Email)),
             field("a", Some(FieldSemantic::Zip)),
         ];
-        let declared = merge(stored, &sent, &HashSet::new()).unwrap();
+        let declared = merge_fields(stored, &sent, &HashSet::new()).unwrap();
         assert_eq!(declared.added, 1);
         assert_eq!(declared.no_longer_sent, ["mail", "city"]);
         assert_eq!(
@@ -300,7 +300,7 @@ mod tests {
             field("town", Some(FieldSemantic::City)),
             field("postcode", Some(FieldSemantic::Zip)),
         ];
-        let declared = merge(stored, &sent, &mapped).unwrap();
+        let declared = merge_fields(stored, &sent, &mapped).unwrap();
         assert_eq!(
             declared.fields,
             [
@@ -323,11 +323,11 @@ mod tests {
             .map(|number| field(&format!("new{number}"), None))
             .collect();
         assert_eq!(
-            merge(stored.clone(), &sent, &HashSet::new()),
+            merge_fields(stored.clone(), &sent, &HashSet::new()),
             Err(PushError::TooManyFields { received: 1001 })
         );
         assert_eq!(
-            merge(stored, &sent[..400], &HashSet::new())
+            merge_fields(stored, &sent[..400], &HashSet::new())
                 .unwrap()
                 .fields
                 .len(),
@@ -338,7 +338,7 @@ mod tests {
     #[test]
     fn two_fields_cannot_fill_one_column() {
         assert!(
-            merge(
+            merge_fields(
                 vec![field("Score", None)],
                 &[field("score", None)],
                 &HashSet::new()
@@ -363,7 +363,7 @@ mod tests {
             field("since", None),
             field("new", None),
         ];
-        let locked = locked_fields(&retyped(&sent, &columns), None);
+        let locked = find_locked_fields(&find_retyped_fields(&sent, &columns), None);
         assert_eq!(
             locked,
             [LockedField {

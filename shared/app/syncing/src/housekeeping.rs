@@ -32,12 +32,12 @@ pub async fn run(syncer: &SyncerState) {
     let interval = Duration::from_millis(syncer.process.config.syncer.job_interval_ms);
     let mut rounds = syncer.process.rounds(interval);
     while rounds.next().await {
-        note("expire syncs and purge", tidy(syncer).await);
+        note("expire syncs and purge", purge(syncer).await);
     }
 }
 
 /// A bounded number of portions of each kind, by one syncer for all.
-async fn tidy(syncer: &SyncerState) -> Result<(), StoreError> {
+async fn purge(syncer: &SyncerState) -> Result<(), StoreError> {
     if !syncer.process.has_duty("purge syncs", LEASE).await? {
         return Ok(());
     }

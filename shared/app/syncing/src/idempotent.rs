@@ -9,7 +9,7 @@ use messages::PushContext;
 use runtime::fail_point;
 use store::{IdempotencyKeyState, StoreError, Transaction, retry};
 
-use crate::{SyncerState, internal};
+use crate::{SyncerState, internal_error};
 
 /// An answer to a client.
 pub enum ChangeAnswer {
@@ -23,7 +23,7 @@ pub enum ChangeAnswer {
 /// them is committed.
 pub(crate) trait IdempotentChange: Sync {
     /// What makes a retry the same request.
-    fn hash(&self) -> RequestHash;
+    fn request_hash(&self) -> RequestHash;
 
     /// Makes the change and gives the answer. A refusal changes nothing: its transaction is rolled back.
     fn apply(
@@ -72,22 +72,22 @@ pub(crate) async fn apply_once(
         .as_ref()
         .ok_or(PushError::MissingIdempotencyKey)?;
     let attempt = retry(|| async {
-        match attempt(syncer, context, key, change).await {
+        match apply_in_transaction(syncer, context, key, change).await {
             Err(ChangeError::Store(error)) => Err(error),
             Err(ChangeError::Request(error)) => Ok(Err(error)),
             Ok(answer) => Ok(Ok(answer)),
         }
     });
-    attempt.await.map_err(internal)?
+    attempt.await.map_err(internal_error)?
 }
 
-async fn attempt(
+async fn apply_in_transaction(
     syncer: &SyncerState,
     context: &PushContext,
     key: &IdempotencyKey,
     change: &impl IdempotentChange,
 ) -> Result<ChangeAnswer, ChangeError> {
-    let (integration_id, hash) = (context.integration_id, change.hash());
+    let (integration_id, hash) = (context.integration_id, change.request_hash());
     let mut connection = syncer.process.store.connection().await?;
     let transaction = connection.begin().await?;
     match transaction

@@ -14,12 +14,12 @@ mod housekeeping;
 mod idempotent;
 mod push;
 
-pub use begin::begin;
-pub use complete::{complete, validate_complete};
-pub use declare::declare;
+pub use begin::begin_sync;
+pub use complete::{complete_sync, validate_complete};
+pub use declare::declare_fields;
 pub use housekeeping::run as run_housekeeping;
 pub use idempotent::ChangeAnswer;
-pub use push::{push, validate_push};
+pub use push::{push_batch, validate_push};
 
 use std::error::Error;
 
@@ -55,15 +55,15 @@ fn json(answer: &impl serde::Serialize) -> Bytes {
 }
 
 /// What it is to the client when an integration is not found: its team has removed it since the request was admitted.
-fn removed_or_internal(error: StoreError) -> PushError {
+fn removed_or_internal_error(error: StoreError) -> PushError {
     match error {
         StoreError::NotFound(_) => PushError::InvalidKey,
-        error => internal(error),
+        error => internal_error(error),
     }
 }
 
 /// What a failure of the database is to the client: nothing was changed.
-fn internal(error: StoreError) -> PushError {
+fn internal_error(error: StoreError) -> PushError {
     tracing::error!(error = &error as &dyn Error, "the database failed");
     PushError::InternalError
 }

@@ -16,7 +16,7 @@ use store::{BatchCounts, ContactBatch, Transaction};
 use tracing::Span;
 
 use crate::idempotent::{ChangeAnswer, ChangeError, IdempotentChange, apply_once};
-use crate::{SyncerState, internal, json};
+use crate::{SyncerState, internal_error, json};
 
 /// A batch to apply.
 struct PushChange<'a> {
@@ -37,7 +37,7 @@ struct CheckedPush<'a> {
 }
 
 /// Checks a batch and applies what it accepts to the open sync.
-pub async fn push(
+pub async fn push_batch(
     syncer: &SyncerState,
     context: &PushContext,
     body: &[u8],
@@ -46,7 +46,7 @@ pub async fn push(
     // The database looks the fields up while the batch is taken apart.
     let fields = syncer.process.store.field_list(integration_id);
     let batch = async { tokio::task::block_in_place(|| split_batch(body)) };
-    let (fields, batch) = future::try_join(fields.map_err(internal), batch).await?;
+    let (fields, batch) = future::try_join(fields.map_err(internal_error), batch).await?;
     let push = tokio::task::block_in_place(|| PushChange {
         integration_id,
         hash: RequestHash::of_records(&batch.records),
@@ -57,13 +57,13 @@ pub async fn push(
     });
     let answer = apply_once(syncer, context, &push).await?;
     if matches!(answer, ChangeAnswer::New(_)) {
-        push.checked().count();
+        push.get_or_check().count_records();
     }
     Ok(answer)
 }
 
 impl<'a> PushChange<'a> {
-    fn checked(&self) -> &CheckedPush<'a> {
+    fn get_or_check(&self) -> &CheckedPush<'a> {
         self.checked.get_or_init(|| {
             let batch = check_batch(self.batch, &FieldSchema::new(self.fields));
             CheckedPush {
@@ -75,7 +75,7 @@ impl<'a> PushChange<'a> {
 }
 
 impl IdempotentChange for PushChange<'_> {
-    fn hash(&self) -> RequestHash {
+    fn request_hash(&self) -> RequestHash {
         self.hash
     }
 
@@ -92,7 +92,7 @@ impl IdempotentChange for PushChange<'_> {
         let sync = shared.sync;
         // The database looks the contacts up while their values are checked.
         let known = transaction.contact_find(integration_id, &self.external_ids);
-        let checked = async { tokio::task::block_in_place(|| self.checked()) };
+        let checked = async { tokio::task::block_in_place(|| self.get_or_check()) };
         let (
             known,
             CheckedPush {
@@ -121,7 +121,7 @@ impl IdempotentChange for PushChange<'_> {
             Vec::new()
         };
         let counted = transaction
-            .sync_count(integration_id, sync.id, counts(checked), &received)
+            .sync_count(integration_id, sync.id, batch_counts(checked), &received)
             .await?;
         if !checked.rejections.is_empty() || !checked.warnings.is_empty() {
             let (rejections, warnings) = (&checked.rejections, &checked.warnings);
@@ -135,7 +135,7 @@ impl IdempotentChange for PushChange<'_> {
 
 impl CheckedPush<'_> {
     /// Counts and notes a committed batch.
-    fn count(&self) {
+    fn count_records(&self) {
         let (checked, span) = (&self.batch, Span::current());
         let records = [
             ("upserted", checked.upserts.len()),
@@ -150,7 +150,7 @@ impl CheckedPush<'_> {
     }
 }
 
-fn counts(checked: &CheckedBatch<'_>) -> BatchCounts {
+fn batch_counts(checked: &CheckedBatch<'_>) -> BatchCounts {
     // A batch has a thousand records, and they at most a body's length of values.
     let count = |length: usize| i64::try_from(length).unwrap_or(i64::MAX);
     BatchCounts {
@@ -172,7 +172,7 @@ pub async fn validate_push(
         .store
         .field_list(context.integration_id)
         .await
-        .map_err(internal)?;
+        .map_err(internal_error)?;
     tokio::task::block_in_place(|| {
         let batch = split_batch(body)?;
         Ok(json(

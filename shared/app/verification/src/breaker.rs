@@ -29,13 +29,13 @@ impl CircuitBreaker {
     }
 
     /// The provider answered.
-    pub(crate) fn succeeded(&mut self) {
+    pub(crate) fn record_success(&mut self) {
         self.failures = 0;
         self.open_until = None;
     }
 
     /// The provider failed. After the rest one more failure opens the breaker again.
-    pub(crate) fn failed(&mut self, now: Instant) {
+    pub(crate) fn record_failure(&mut self, now: Instant) {
         self.failures = self.failures.saturating_add(1);
         if self.failures >= self.failures_max {
             self.open_until = Some(now + self.rest);
@@ -52,16 +52,16 @@ mod tests {
         let rest = Duration::from_secs(10);
         let start = Instant::now();
         let mut breaker = CircuitBreaker::new(2, rest);
-        breaker.failed(start);
-        breaker.succeeded();
-        breaker.failed(start);
+        breaker.record_failure(start);
+        breaker.record_success();
+        breaker.record_failure(start);
         assert!(breaker.allows(start));
-        breaker.failed(start);
+        breaker.record_failure(start);
         assert!(!breaker.allows(start + Duration::from_secs(9)));
         assert!(breaker.allows(start + rest));
-        breaker.failed(start + rest);
+        breaker.record_failure(start + rest);
         assert!(!breaker.allows(start + rest));
-        breaker.succeeded();
+        breaker.record_success();
         assert!(breaker.allows(start + rest));
     }
 }

@@ -2,7 +2,7 @@
 
 use address::{
     AddressError, AddressInput, AddressVerdict, CheckedAddress, VerificationStrictness,
-    unverified_id,
+    unverified_address_id,
 };
 use chrono::TimeDelta;
 use futures_util::future::BoxFuture;
@@ -21,7 +21,7 @@ pub trait VerificationProvider: Send + Sync + 'static {
 
     /// The answer for each address, in their order, as far as there is one now: a batch that fails leaves `None`s and
     /// the reason.
-    fn ask<'a>(
+    fn look_up<'a>(
         &'a self,
         inputs: &'a [AddressInput<'a>],
     ) -> BoxFuture<'a, (Vec<Option<Value>>, Option<String>)>;
@@ -55,10 +55,10 @@ impl<P: VerificationProvider> CachedVerifier<P> {
     }
 
     /// The answers for different addresses: kept ones, and the provider's for the others.
-    async fn answers(&self, inputs: &[AddressInput<'_>]) -> Result<Vec<Value>, VerificationError> {
+    async fn load_answers(&self, inputs: &[AddressInput<'_>]) -> Result<Vec<Value>, VerificationError> {
         let ids: Vec<Uuid> = inputs
             .iter()
-            .map(|input| unverified_id(*input).as_uuid())
+            .map(|input| unverified_address_id(*input).as_uuid())
             .collect();
         let now = self.clock.now();
         let mut kept = self
@@ -70,7 +70,7 @@ impl<P: VerificationProvider> CachedVerifier<P> {
             .collect();
         if !missing.is_empty() {
             let asked: Vec<AddressInput<'_>> = missing.iter().map(|at| inputs[*at]).collect();
-            let (answers, failure) = self.provider.ask(&asked).await;
+            let (answers, failure) = self.provider.look_up(&asked).await;
             let answered = missing
                 .iter()
                 .zip(answers)
@@ -96,7 +96,7 @@ impl<P: VerificationProvider> CachedVerifier<P> {
     }
 
     /// Lets the operator's overrides stand over what the provider refuses.
-    async fn with_overrides(
+    async fn apply_overrides(
         &self,
         inputs: &[AddressInput<'_>],
         mut verdicts: Vec<AddressVerdict>,
@@ -112,7 +112,7 @@ impl<P: VerificationProvider> CachedVerifier<P> {
         let facts = self.store.address_look_up(&keys).await?;
         for ((at, reading), facts) in refused.into_iter().zip(readings).zip(facts) {
             if facts.is_overridden {
-                verdicts[at] = reading.overridden();
+                verdicts[at] = reading.into_overridden();
             }
         }
         Ok(verdicts)
@@ -120,12 +120,12 @@ impl<P: VerificationProvider> CachedVerifier<P> {
 }
 
 /// Whether asking a provider cannot help: there is no address to ask about.
-fn is_hopeless(failure: &AddressError) -> bool {
+fn has_no_address(failure: &AddressError) -> bool {
     matches!(failure, AddressError::Missing(_) | AddressError::TooLong)
 }
 
 impl<P: VerificationProvider> AddressVerifier for CachedVerifier<P> {
-    fn asks_elsewhere(&self) -> bool {
+    fn is_remote(&self) -> bool {
         true
     }
 
@@ -135,7 +135,7 @@ impl<P: VerificationProvider> AddressVerifier for CachedVerifier<P> {
         strictness: Option<VerificationStrictness>,
     ) -> BoxFuture<'a, Result<Vec<AddressVerdict>, VerificationError>> {
         Box::pin(async move {
-            let distinct = DistinctInputs::of(inputs);
+            let distinct = DistinctInputs::from_inputs(inputs);
             let readings: Vec<CheckedAddress> = tokio::task::block_in_place(|| {
                 distinct
                     .inputs
@@ -143,11 +143,11 @@ impl<P: VerificationProvider> AddressVerifier for CachedVerifier<P> {
                     .map(|input| CheckedAddress::of(*input))
                     .collect()
             });
-            let is_asked = |at: &usize| !readings[*at].failure().is_some_and(is_hopeless);
+            let is_asked = |at: &usize| !readings[*at].failure().is_some_and(has_no_address);
             let asked: Vec<usize> = (0..readings.len()).filter(is_asked).collect();
             let inputs_asked: Vec<AddressInput<'_>> =
                 asked.iter().map(|at| distinct.inputs[*at]).collect();
-            let answers = self.answers(&inputs_asked).await?;
+            let answers = self.load_answers(&inputs_asked).await?;
             let mut answers = asked.into_iter().zip(answers).peekable();
             let verdicts: Vec<AddressVerdict> = readings
                 .into_iter()
@@ -155,11 +155,11 @@ impl<P: VerificationProvider> AddressVerifier for CachedVerifier<P> {
                 .map(
                     |(at, reading)| match answers.next_if(|(asked, _)| *asked == at) {
                         Some((_, answer)) => self.provider.judge(reading, &answer, strictness),
-                        None => reading.verdict(),
+                        None => reading.into_verdict(),
                     },
                 )
                 .collect();
-            Ok(distinct.spread(self.with_overrides(&distinct.inputs, verdicts).await?))
+            Ok(distinct.expand(self.apply_overrides(&distinct.inputs, verdicts).await?))
         })
     }
 }

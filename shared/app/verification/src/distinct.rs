@@ -12,7 +12,7 @@ pub(crate) struct DistinctInputs<'a> {
 }
 
 impl<'a> DistinctInputs<'a> {
-    pub(crate) fn of(inputs: &[AddressInput<'a>]) -> Self {
+    pub(crate) fn from_inputs(inputs: &[AddressInput<'a>]) -> Self {
         let mut known = HashMap::with_capacity(inputs.len());
         let mut distinct = Self {
             inputs: Vec::with_capacity(inputs.len()),
@@ -29,7 +29,7 @@ impl<'a> DistinctInputs<'a> {
     }
 
     /// From what each different input gave to what each input gives.
-    pub(crate) fn spread<T: Clone>(&self, answers: Vec<T>) -> Vec<T> {
+    pub(crate) fn expand<T: Clone>(&self, answers: Vec<T>) -> Vec<T> {
         if answers.len() == self.places.len() {
             // No input came twice.
             return answers;
@@ -51,8 +51,8 @@ mod tests {
             address_1: line,
             ..AddressInput::default()
         };
-        let distinct = DistinctInputs::of(&[input("a"), input("b"), input("a")]);
+        let distinct = DistinctInputs::from_inputs(&[input("a"), input("b"), input("a")]);
         assert_eq!(distinct.inputs, [input("a"), input("b")]);
-        assert_eq!(distinct.spread(vec![1, 2]), [1, 2, 1]);
+        assert_eq!(distinct.expand(vec![1, 2]), [1, 2, 1]);
     }
 }

@@ -51,7 +51,7 @@ pub trait AddressVerifier: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<Vec<AddressVerdict>, VerificationError>>;
 
     /// Whether verdicts may have to wait for somebody elsewhere, who may be slow.
-    fn asks_elsewhere(&self) -> bool {
+    fn is_remote(&self) -> bool {
         false
     }
 }

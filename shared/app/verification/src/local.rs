@@ -6,7 +6,7 @@ use std::thread;
 
 use address::{
     AddressInput, AddressVerdict, CheckedAddress, PointEvidence, PointKey, VerificationStrictness,
-    only_confirmed,
+    find_only_confirmed,
 };
 use futures_util::future::BoxFuture;
 use store::{AddressPointFacts, Store, StoreError};
@@ -37,7 +37,7 @@ impl LocalVerifier {
         inputs: &[AddressInput<'_>],
     ) -> Result<Vec<(CheckedAddress, AddressPointFacts)>, StoreError> {
         // Thousands of addresses are milliseconds of work: other tasks of this thread move away meanwhile.
-        let mut readings: Vec<CheckedAddress> = tokio::task::block_in_place(|| read(inputs));
+        let mut readings: Vec<CheckedAddress> = tokio::task::block_in_place(|| parse_addresses(inputs));
         let keys: Vec<PointKey> = readings.iter().map(CheckedAddress::point_key).collect();
         let mut facts = self.store.address_look_up(&keys).await?;
         self.correct_streets(&mut readings, &keys, &mut facts)
@@ -74,7 +74,7 @@ impl LocalVerifier {
             .zip(&namesakes)
             .flat_map(|(at, namesakes)| {
                 readings[at]
-                    .candidates(namesakes)
+                    .street_candidates(namesakes)
                     .into_iter()
                     .map(move |candidate| (at, candidate))
             })
@@ -92,7 +92,7 @@ impl LocalVerifier {
                 .map(|((_, candidate), facts)| (candidate, facts))
                 .collect();
             if let Some(confirmed) =
-                only_confirmed(candidates, |facts: &AddressPointFacts| &facts.evidence)
+                find_only_confirmed(candidates, |facts: &AddressPointFacts| &facts.evidence)
             {
                 (readings[at], facts[at]) = confirmed;
             }
@@ -113,7 +113,7 @@ impl LocalVerifier {
     ) -> AddressVerdict {
         let reading_if_overridden = facts.is_overridden.then(|| reading.clone());
         let verdict = if reading.failure().is_some() {
-            reading.verdict()
+            reading.into_verdict()
         } else {
             let is_covered = reading.point_key().is_in_zip()
                 && (self.is_covered(&facts) || facts.evidence != PointEvidence::Nothing);
@@ -123,18 +123,18 @@ impl LocalVerifier {
                 VerificationStrictness::Zip
             };
             reading
-                .confirmed(facts.evidence)
+                .confirm(facts.evidence)
                 .demand(strictness.unwrap_or(usual))
         };
         match (verdict, reading_if_overridden) {
-            (AddressVerdict::Undeliverable(_), Some(reading)) => reading.overridden(),
+            (AddressVerdict::Undeliverable(_), Some(reading)) => reading.into_overridden(),
             (verdict, _) => verdict,
         }
     }
 }
 
 /// Reads addresses, many of them on all cores.
-fn read(inputs: &[AddressInput<'_>]) -> Vec<CheckedAddress> {
+fn parse_addresses(inputs: &[AddressInput<'_>]) -> Vec<CheckedAddress> {
     let read_part = |part: &[AddressInput<'_>]| {
         part.iter()
             .map(|input| CheckedAddress::of(*input))
@@ -164,13 +164,13 @@ impl AddressVerifier for LocalVerifier {
         strictness: Option<VerificationStrictness>,
     ) -> BoxFuture<'a, Result<Vec<AddressVerdict>, VerificationError>> {
         Box::pin(async move {
-            let distinct = DistinctInputs::of(inputs);
+            let distinct = DistinctInputs::from_inputs(inputs);
             let found = self.look_up(&distinct.inputs).await?;
             let verdicts: Vec<AddressVerdict> = found
                 .into_iter()
                 .map(|(reading, facts)| self.judge(reading, facts, strictness))
                 .collect();
-            Ok(distinct.spread(verdicts))
+            Ok(distinct.expand(verdicts))
         })
     }
 }

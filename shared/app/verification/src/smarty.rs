@@ -138,14 +138,14 @@ impl SmartyClient {
             });
             let (reason, wanted_pause) = match tried.await {
                 Ok(answers) => {
-                    self.with_breaker(CircuitBreaker::succeeded);
+                    self.with_breaker(CircuitBreaker::record_success);
                     return Ok(answers);
                 }
                 Err(SmartyError::Again(reason, wanted)) if attempt < self.attempts => {
                     (reason, wanted)
                 }
                 Err(SmartyError::Again(reason, _) | SmartyError::ForGood(reason)) => {
-                    self.with_breaker(|breaker| breaker.failed(Instant::now()));
+                    self.with_breaker(|breaker| breaker.record_failure(Instant::now()));
                     return Err(reason);
                 }
             };
@@ -160,9 +160,9 @@ impl SmartyClient {
     }
 
     async fn try_batch(&self, inputs: &[AddressInput<'_>]) -> Result<Vec<Value>, SmartyError> {
-        let lookups: Vec<SmartyLookup<'_>> = inputs.iter().map(lookup).collect();
+        let lookups: Vec<SmartyLookup<'_>> = inputs.iter().map(new_lookup).collect();
         let failed =
-            |error: reqwest::Error| SmartyError::Again(explained(&error.without_url()), None);
+            |error: reqwest::Error| SmartyError::Again(describe_causes(&error.without_url()), None);
         let response = self
             .http
             .post(self.url.clone())
@@ -171,7 +171,7 @@ impl SmartyClient {
             .await
             .map_err(failed)?;
         let status = response.status();
-        let pause = retry_after(&response);
+        let pause = parse_retry_after(&response);
         let reason = format!("the provider answered {}", status.as_u16());
         match status {
             StatusCode::OK => {}
@@ -181,8 +181,8 @@ impl SmartyClient {
             status if status.is_server_error() => return Err(SmartyError::Again(reason, pause)),
             _ => return Err(SmartyError::ForGood(reason)),
         }
-        let body = bounded(response).await?;
-        answer::by_input(&body, inputs.len()).map_err(|reason| SmartyError::Again(reason, None))
+        let body = read_bounded_body(response).await?;
+        answer::parse_answers(&body, inputs.len()).map_err(|reason| SmartyError::Again(reason, None))
     }
 
     fn with_breaker<T>(&self, act: impl FnOnce(&mut CircuitBreaker) -> T) -> T {
@@ -196,7 +196,7 @@ impl VerificationProvider for SmartyClient {
         "smarty"
     }
 
-    fn ask<'a>(
+    fn look_up<'a>(
         &'a self,
         inputs: &'a [AddressInput<'a>],
     ) -> BoxFuture<'a, (Vec<Option<Value>>, Option<String>)> {
@@ -237,7 +237,7 @@ impl VerificationProvider for SmartyClient {
     }
 }
 
-fn lookup<'a>(input: &AddressInput<'a>) -> SmartyLookup<'a> {
+fn new_lookup<'a>(input: &AddressInput<'a>) -> SmartyLookup<'a> {
     SmartyLookup {
         street: input.address_1.trim(),
         street2: input.address_2.trim(),
@@ -249,8 +249,8 @@ fn lookup<'a>(input: &AddressInput<'a>) -> SmartyLookup<'a> {
 }
 
 /// The body of an answer, as far as it is not too long.
-async fn bounded(mut response: Response) -> Result<Vec<u8>, SmartyError> {
-    let failed = |error: reqwest::Error| SmartyError::Again(explained(&error.without_url()), None);
+async fn read_bounded_body(mut response: Response) -> Result<Vec<u8>, SmartyError> {
+    let failed = |error: reqwest::Error| SmartyError::Again(describe_causes(&error.without_url()), None);
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(failed)? {
         if body.len() + chunk.len() > ANSWER_BYTES {
@@ -264,7 +264,7 @@ async fn bounded(mut response: Response) -> Result<Vec<u8>, SmartyError> {
 }
 
 /// The pause that the provider asks for, in whole seconds.
-fn retry_after(response: &Response) -> Option<Duration> {
+fn parse_retry_after(response: &Response) -> Option<Duration> {
     let seconds = response
         .headers()
         .get(RETRY_AFTER)?
@@ -277,7 +277,7 @@ fn retry_after(response: &Response) -> Option<Duration> {
 }
 
 /// An error with what caused it.
-fn explained(error: &reqwest::Error) -> String {
+fn describe_causes(error: &reqwest::Error) -> String {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);
     while let Some(cause) = source {

@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     read_census(&fs::read_to_string(census)?, &mut zips)?;
     read_territories(&fs::read_to_string(territories)?, &mut zips);
     read_geonames(&fs::read_to_string(geonames)?, &mut zips);
-    write(&zips)
+    write_zip_data(&zips)
 }
 
 /// Columns by tabs: country, ZIP, place, state, abbreviation, county, code, -, -, latitude, longitude.
@@ -42,7 +42,7 @@ fn read_geonames(text: &str, zips: &mut BTreeMap<String, ZipDataRow>) {
             zips.insert(zip.to_string(), (military.into(), None, city.into()));
         } else if !state.is_empty() {
             let centre = latitude.parse().ok().zip(longitude.parse().ok());
-            zips.insert(zip.to_string(), (state.to_string(), centre, spell(place)));
+            zips.insert(zip.to_string(), (state.to_string(), centre, fix_capitals(place)));
         }
     }
 }
@@ -93,7 +93,7 @@ fn military_state(zip: &str) -> Option<&'static str> {
 }
 
 /// GeoNames capitalises every letter after an apostrophe and every small word.
-fn spell(place: &str) -> String {
+fn fix_capitals(place: &str) -> String {
     place
         .replace("'S ", "'s ")
         .replace(" Of ", " of ")
@@ -105,7 +105,7 @@ fn spell(place: &str) -> String {
         .replace(" By ", " by ")
 }
 
-fn write(zips: &BTreeMap<String, ZipDataRow>) -> Result<(), Box<dyn Error>> {
+fn write_zip_data(zips: &BTreeMap<String, ZipDataRow>) -> Result<(), Box<dyn Error>> {
     let units = |degrees: f64| (degrees * 10_000.0).round() as i64;
     let mut out = GzEncoder::new(io::stdout().lock(), Compression::best());
     for (zip, (state, centre, city)) in zips.iter().filter(|(_, row)| !row.0.is_empty()) {

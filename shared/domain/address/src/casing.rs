@@ -22,7 +22,7 @@ pub(crate) fn push_word(out: &mut String, sent: &str, is_first: bool) {
         None => "",
     };
     if sent.bytes().any(|byte| byte.is_ascii_digit()) {
-        push_numbered(out, sent);
+        push_word_with_digits(out, sent);
     } else if CAPITALS.contains(&upper) {
         out.push_str(upper);
     } else if !is_first && SMALL.contains(&upper) {
@@ -35,7 +35,7 @@ pub(crate) fn push_word(out: &mut String, sent: &str, is_first: bool) {
 }
 
 /// A number with letters: an ordinal's are small (`42nd`), others are capitals (`A1A`).
-fn push_numbered(out: &mut String, sent: &str) {
+fn push_word_with_digits(out: &mut String, sent: &str) {
     let is_ordinal = is_ordinal(sent);
     out.extend(sent.chars().map(|c| {
         if is_ordinal {
@@ -84,7 +84,7 @@ fn push_capitalised(out: &mut String, sent: &str, rest: impl Fn(char) -> char) {
 }
 
 /// A whole name in mixed case, its words separated by single spaces.
-pub(crate) fn name<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+pub(crate) fn capitalise_name<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     let mut out = String::new();
     for word in words {
         let is_first = out.is_empty();

@@ -20,7 +20,7 @@ const EARTH_RADIUS_METRES: f64 = 6_371_008.8;
 
 /// The number of the cell that a place is in. Degrees outside the globe count as its edge.
 pub fn cell(latitude: f64, longitude: f64) -> i64 {
-    interleave(row(latitude), column(longitude))
+    interleave(latitude_row(latitude), longitude_column(longitude))
 }
 
 /// Ranges of cell numbers, both ends included, that hold every place within `radius_metres` of a place, and little
@@ -31,9 +31,9 @@ pub fn cells_around(latitude: f64, longitude: f64, radius_metres: f64) -> Vec<(i
     // The farther edge from the equator has the shortest degrees of longitude.
     let widest = (latitude.abs() + north).min(89.9).to_radians().cos();
     let east = north / widest;
-    let rows = (row(latitude - north), row(latitude + north));
-    let first_column = column(longitude - east);
-    let columns = column(longitude + east).wrapping_sub(first_column) & mask();
+    let rows = (latitude_row(latitude - north), latitude_row(latitude + north));
+    let first_column = longitude_column(longitude - east);
+    let columns = longitude_column(longitude + east).wrapping_sub(first_column) & grid_mask();
     // Squares small enough that few lie outside, and large enough that there are not many.
     let mut shift = 0;
     while (rows.1 >> shift) - (rows.0 >> shift) >= SQUARES_MAX
@@ -46,12 +46,12 @@ pub fn cells_around(latitude: f64, longitude: f64, radius_metres: f64) -> Vec<(i
     for square_row in (rows.0 >> shift)..=(rows.1 >> shift) {
         for step in 0..=width {
             // Past the 180th degree the columns begin again.
-            let square_column = ((first_column >> shift) + step) & (mask() >> shift);
+            let square_column = ((first_column >> shift) + step) & (grid_mask() >> shift);
             let low = interleave(square_row, square_column) << (2 * shift);
             ranges.push((low, low + (1_i64 << (2 * shift)) - 1));
         }
     }
-    joined(ranges)
+    merge_ranges(ranges)
 }
 
 /// Metres between two places along the surface.
@@ -65,7 +65,7 @@ pub fn distance_metres(from: (f64, f64), to: (f64, f64)) -> f64 {
 }
 
 /// Ranges in order, neighbours made one.
-fn joined(mut ranges: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
+fn merge_ranges(mut ranges: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
     ranges.sort_unstable();
     let mut joined: Vec<(i64, i64)> = Vec::with_capacity(ranges.len());
     for (low, high) in ranges {
@@ -77,31 +77,31 @@ fn joined(mut ranges: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
     joined
 }
 
-const fn mask() -> u32 {
+const fn grid_mask() -> u32 {
     (1 << BITS) - 1
 }
 
-fn row(latitude: f64) -> u32 {
-    scaled((latitude + 90.0) / 180.0)
+fn latitude_row(latitude: f64) -> u32 {
+    scale_to_grid((latitude + 90.0) / 180.0)
 }
 
-fn column(longitude: f64) -> u32 {
-    scaled((longitude + 180.0).rem_euclid(360.0) / 360.0)
+fn longitude_column(longitude: f64) -> u32 {
+    scale_to_grid((longitude + 180.0).rem_euclid(360.0) / 360.0)
 }
 
-fn scaled(part: f64) -> u32 {
+fn scale_to_grid(part: f64) -> u32 {
     let whole = f64::from(1_u32 << BITS);
     // A cast to an integer stops at its ends.
-    ((part * whole).max(0.0) as u32).min(mask())
+    ((part * whole).max(0.0) as u32).min(grid_mask())
 }
 
 /// Bits of the two numbers in turn, the row's above the column's.
 fn interleave(row: u32, column: u32) -> i64 {
-    (spread(row) << 1 | spread(column)).cast_signed()
+    (spread_bits(row) << 1 | spread_bits(column)).cast_signed()
 }
 
 /// The bits of a number with a zero between each two.
-fn spread(number: u32) -> u64 {
+fn spread_bits(number: u32) -> u64 {
     let mut bits = u64::from(number);
     for (shift, mask) in [
         (16, 0x0000_ffff_0000_ffff),

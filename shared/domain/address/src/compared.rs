@@ -65,66 +65,66 @@ static KING: &[&[&str]] = &[
 const QUEENS: [&str; 5] = ["110", "111", "113", "114", "116"];
 
 /// A house on a street: number, directionals, name and suffix. `zip` has five digits.
-pub(crate) fn house(number: &str, street: StreetParts<'_>, zip: &str) -> String {
-    let mut line = house_number(number, zip);
-    push_part(&mut line, &self::street(street));
+pub(crate) fn comparable_house(number: &str, street: StreetParts<'_>, zip: &str) -> String {
+    let mut line = comparable_house_number(number, zip);
+    push_part(&mut line, &self::comparable_street(street));
     line
 }
 
 /// Directionals, name and suffix.
-pub(crate) fn street(street: StreetParts<'_>) -> String {
+pub(crate) fn comparable_street(street: StreetParts<'_>) -> String {
     let mut line = street.predirectional.to_owned();
-    push_part(&mut line, &name(street.name));
+    push_part(&mut line, &comparable_name(street.name));
     push_part(&mut line, &street.suffix.to_ascii_uppercase());
     push_part(&mut line, street.postdirectional);
     line
 }
 
 /// The name of a street or of an urbanization.
-pub(crate) fn name(name: &str) -> String {
-    let plain = capitals(name);
-    let words: Vec<&str> = plain.split_ascii_whitespace().map(in_full).collect();
+pub(crate) fn comparable_name(name: &str) -> String {
+    let plain = fold_to_capitals(name);
+    let words: Vec<&str> = plain.split_ascii_whitespace().map(expand_abbreviation).collect();
     match words.as_slice() {
         ["FARM", "ROAD", number] => format!("FM {number}"),
         ["RANCH", "ROAD", number] => format!("RM {number}"),
-        words if is_king(words) => "MLK".to_owned(),
-        words => joined(words),
+        words if is_king_street_name(words) => "MLK".to_owned(),
+        words => join_ordinal_words(words),
     }
 }
 
 /// A box, a route or general delivery: capitals, numbers without leading zeros.
-pub(crate) fn box_line(line: &str) -> String {
-    let line = capitals(line);
-    joined(
+pub(crate) fn comparable_box_line(line: &str) -> String {
+    let line = fold_to_capitals(line);
+    join_ordinal_words(
         &line
             .split_ascii_whitespace()
-            .map(without_zeros)
+            .map(strip_leading_zeros)
             .collect::<Vec<_>>(),
     )
 }
 
 /// Units: one designator for all those that senders exchange (`#`, `Apt`, `Ste`, `Unit`).
-pub(crate) fn units(units: &[SecondaryUnit]) -> String {
+pub(crate) fn comparable_units(units: &[SecondaryUnit]) -> String {
     let mut line = String::new();
     for unit in units {
-        let designator = if unit::is_interchangeable(unit.designator) {
+        let designator = if unit::is_interchangeable_designator(unit.designator) {
             "#"
         } else {
             unit.designator
         };
         push_part(&mut line, &designator.to_ascii_uppercase());
-        push_part(&mut line, &unit_identifier(&unit.identifier));
+        push_part(&mut line, &comparable_unit_identifier(&unit.identifier));
     }
     line
 }
 
 /// `1-B` is `1B`, `0200` is `200`; `1-2` is not `12`.
-pub(crate) fn unit_identifier(identifier: &str) -> String {
-    without_letter_hyphens(without_zeros(identifier))
+pub(crate) fn comparable_unit_identifier(identifier: &str) -> String {
+    strip_letter_hyphens(strip_leading_zeros(identifier))
 }
 
 /// Capitals, hyphens between words as spaces, no apostrophes.
-fn capitals(text: &str) -> String {
+fn fold_to_capitals(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     let mut before = ' ';
     for c in text.chars() {
@@ -139,7 +139,7 @@ fn capitals(text: &str) -> String {
 }
 
 /// Words with spaces between them; `Twenty First` becomes one.
-fn joined(words: &[&str]) -> String {
+fn join_ordinal_words(words: &[&str]) -> String {
     let mut line = String::with_capacity(40);
     let mut index = 0;
     while let Some(word) = words.get(index) {
@@ -162,14 +162,14 @@ fn is_one_digit_ordinal(word: &str) -> bool {
     word.len() == 3 && word.as_bytes()[0].is_ascii_digit() && !word.as_bytes()[1].is_ascii_digit()
 }
 
-fn in_full(word: &str) -> &str {
+fn expand_abbreviation(word: &str) -> &str {
     WORDS
         .iter()
         .find(|(short, _)| *short == word)
         .map_or(word, |(_, full)| full)
 }
 
-fn is_king(words: &[&str]) -> bool {
+fn is_king_street_name(words: &[&str]) -> bool {
     let words = match words {
         ["DOCTOR" | "REVEREND", rest @ ..] => rest,
         _ => words,
@@ -181,8 +181,8 @@ fn is_king(words: &[&str]) -> bool {
     KING.contains(&words)
 }
 
-pub(crate) fn house_number(number: &str, zip: &str) -> String {
-    let number = without_letter_hyphens(without_zeros(number));
+pub(crate) fn comparable_house_number(number: &str, zip: &str) -> String {
+    let number = strip_letter_hyphens(strip_leading_zeros(number));
     let is_queens = zip.get(..3).is_some_and(|prefix| QUEENS.contains(&prefix));
     let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     match number.split_once('-') {
@@ -196,7 +196,7 @@ pub(crate) fn house_number(number: &str, zip: &str) -> String {
 }
 
 /// Leading zeros go, unless there is nothing else.
-fn without_zeros(number: &str) -> &str {
+fn strip_leading_zeros(number: &str) -> &str {
     let kept = number.trim_start_matches('0');
     if kept.starts_with(|c: char| c.is_ascii_digit()) {
         kept
@@ -206,7 +206,7 @@ fn without_zeros(number: &str) -> &str {
 }
 
 /// Hyphens between a digit and a letter go.
-fn without_letter_hyphens(text: &str) -> String {
+fn strip_letter_hyphens(text: &str) -> String {
     let bytes = text.as_bytes();
     let parts_alike = |index: usize| {
         let around = index
@@ -236,16 +236,16 @@ mod tests {
             ("0", "0"),
             ("00A", "00A"),
         ] {
-            assert_eq!(unit_identifier(sent), compared, "{sent}");
+            assert_eq!(comparable_unit_identifier(sent), compared, "{sent}");
         }
     }
 
     #[test]
     fn a_hyphen_in_a_house_number_counts_outside_queens() {
-        assert_eq!(house_number("45-17", "11101"), "4517");
-        assert_eq!(house_number("45-17", "60601"), "45-17");
-        assert_eq!(house_number("45-179", "11101"), "45-179");
-        assert_eq!(house_number("123-A", "60601"), "123A");
+        assert_eq!(comparable_house_number("45-17", "11101"), "4517");
+        assert_eq!(comparable_house_number("45-17", "60601"), "45-17");
+        assert_eq!(comparable_house_number("45-179", "11101"), "45-179");
+        assert_eq!(comparable_house_number("123-A", "60601"), "123A");
     }
 
     #[test]
@@ -261,7 +261,7 @@ mod tests {
             ("O'Brien", "OBRIEN"),
             ("Winston-Salem", "WINSTON SALEM"),
         ] {
-            assert_eq!(name(sent), compared, "{sent}");
+            assert_eq!(comparable_name(sent), compared, "{sent}");
         }
     }
 }

@@ -52,10 +52,10 @@ impl CheckedAddress {
     /// What to ask of the streets when none is known as it was written; `None` for what is on no street of a ZIP.
     pub fn street_question(&self) -> Option<StreetQuestion> {
         let key = self.point_key();
-        let zips_nearby = zips::nearby(&self.parsed.zip).filter(|_| key.is_in_zip())?;
+        let zips_nearby = zips::nearby_zips(&self.parsed.zip).filter(|_| key.is_in_zip())?;
         let longer_name_keys = longer_names(&self.parsed)
             .iter()
-            .map(|longer| points::key(&longer.compared))
+            .map(|longer| points::hash_compared_street(&longer.compared))
             .collect();
         let (street_key, name_key) = (key.street_key, key.name_key);
         Some(StreetQuestion {
@@ -68,21 +68,21 @@ impl CheckedAddress {
     }
 
     /// The addresses that this one may stand for, when its ZIP does not know its street.
-    pub fn candidates(&self, namesakes: &SimilarStreets) -> Vec<Self> {
+    pub fn street_candidates(&self, namesakes: &SimilarStreets) -> Vec<Self> {
         if namesakes.is_written_nearby {
             return Vec::new();
         }
         let longer_names = longer_names(&self.parsed);
-        let longer: Vec<Self> = self.on_streets(namesakes, |street| {
-            is_longer(&self.parsed, &longer_names, street)
+        let longer: Vec<Self> = self.candidates_on_streets(namesakes, |street| {
+            extends_written_name(&self.parsed, &longer_names, street)
         });
         if !longer.is_empty() || namesakes.is_longer_nearby {
             return longer;
         }
-        self.on_streets(namesakes, |street| differs_in_suffix(&self.parsed, street))
+        self.candidates_on_streets(namesakes, |street| differs_in_suffix(&self.parsed, street))
     }
 
-    fn on_streets(
+    fn candidates_on_streets(
         &self,
         namesakes: &SimilarStreets,
         is_meant: impl Fn(&StandardStreet) -> bool,
@@ -91,13 +91,13 @@ impl CheckedAddress {
             .in_zip
             .iter()
             .filter(|street| is_meant(street))
-            .map(|street| self.on_street(street))
+            .map(|street| self.with_street(street))
             .collect()
     }
 }
 
 /// The one candidate whose house is known, when no other's is and it is confirmed whole.
-pub fn only_confirmed<Facts>(
+pub fn find_only_confirmed<Facts>(
     candidates: impl IntoIterator<Item = (CheckedAddress, Facts)>,
     evidence: impl Fn(&Facts) -> &PointEvidence,
 ) -> Option<(CheckedAddress, Facts)> {
@@ -120,16 +120,16 @@ pub fn is_one_component_apart(sent: &ParsedAddress, known: &ParsedAddress) -> bo
         return true;
     }
     let street = known.street_parts();
-    let is_name_changed = compared::name(&sent.street) != compared::name(&known.street);
-    let changes_of_street = if is_longer(sent, &longer_names(sent), &street) {
+    let is_name_changed = compared::comparable_name(&sent.street) != compared::comparable_name(&known.street);
+    let changes_of_street = if extends_written_name(sent, &longer_names(sent), &street) {
         1
     } else if has_directionals(&street, &sent.predirectional, &sent.postdirectional) {
         usize::from(is_name_changed) + usize::from(sent.suffix != known.suffix)
     } else {
         return false;
     };
-    let has_number = compared::house_number(&sent.number, &known.zip)
-        == compared::house_number(&known.number, &known.zip);
+    let has_number = compared::comparable_house_number(&sent.number, &known.zip)
+        == compared::comparable_house_number(&known.number, &known.zip);
     has_number && changes_of_street + usize::from(sent.zip != known.zip) <= 1
 }
 
@@ -141,11 +141,11 @@ fn has_directionals(street: &StandardStreet, predirectional: &str, postdirection
 fn differs_in_suffix(written: &ParsedAddress, street: &StandardStreet) -> bool {
     has_directionals(street, &written.predirectional, &written.postdirectional)
         && street.suffix != written.suffix
-        && compared::name(&street.name) == compared::name(&written.street)
+        && compared::comparable_name(&street.name) == compared::comparable_name(&written.street)
 }
 
 /// All words that were written, and a suffix.
-fn is_longer(
+fn extends_written_name(
     written: &ParsedAddress,
     longer_names: &[LongerName],
     street: &StandardStreet,
@@ -153,7 +153,7 @@ fn is_longer(
     if street.suffix.is_empty() {
         return false;
     }
-    let name = compared::name(&street.name);
+    let name = compared::comparable_name(&street.name);
     let is_named = |longer: &LongerName| {
         longer.compared == name
             && has_directionals(street, &written.predirectional, &longer.postdirectional)
@@ -167,13 +167,13 @@ fn is_longer(
 fn longer_names(written: &ParsedAddress) -> Vec<LongerName> {
     let mut names = Vec::new();
     let mut push = |name: &str, postdirectional: &str| {
-        let compared = compared::name(name);
+        let compared = compared::comparable_name(name);
         names.push(LongerName {
             compared,
             postdirectional: postdirectional.to_owned(),
         });
     };
-    let suffixed: Vec<String> = suffix::spellings(&written.suffix)
+    let suffixed: Vec<String> = suffix::suffix_spellings(&written.suffix)
         .map(|word| format!("{} {word}", written.street))
         .collect();
     for name in &suffixed {
@@ -183,7 +183,7 @@ fn longer_names(written: &ParsedAddress) -> Vec<LongerName> {
         let bare = written.suffix.is_empty().then(|| written.street.clone());
         for name in suffixed.iter().chain(&bare) {
             push(
-                &format!("{name} {}", direction::word(&written.postdirectional)),
+                &format!("{name} {}", direction::spell_directional(&written.postdirectional)),
                 "",
             );
         }

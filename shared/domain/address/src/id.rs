@@ -44,16 +44,16 @@ impl AddressId {
     }
 
     /// The identity of a delivery line in its compared form (see `Parsed::compared_house`) in a ZIP.
-    pub(crate) fn of_verified(compared_house: &str, compared_unit: &str, zip: &str) -> Self {
+    pub(crate) fn from_verified_line(compared_house: &str, compared_unit: &str, zip: &str) -> Self {
         let zip_number = u128::from(zip.parse::<u32>().unwrap_or_default()) & ((1 << ZIP_BITS) - 1);
-        let house = (Self::of_parts("verified", &[compared_house, zip])
+        let house = (Self::from_parts("verified", &[compared_house, zip])
             .0
             .as_u128()
             >> u64::BITS)
             & ((1 << HOUSE_BITS) - 1);
         let unit = match compared_unit {
             "" => 0,
-            unit => (Self::of_parts("unit", &[unit]).0.as_u128() & UNIT_MASK).max(1),
+            unit => (Self::from_parts("unit", &[unit]).0.as_u128() & UNIT_MASK).max(1),
         };
         Self(Uuid::from_u128(
             zip_number << (HOUSE_BITS + UNIT_BITS) | house << UNIT_BITS | unit,
@@ -62,7 +62,7 @@ impl AddressId {
 
     /// Hashes the parts with their lengths, so that moving a character from one part to the next
     /// changes the identity. `kind` keeps verified and unverified identities apart.
-    fn of_parts(kind: &str, parts: &[&str]) -> Self {
+    fn from_parts(kind: &str, parts: &[&str]) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(kind.as_bytes());
         for part in parts {
@@ -95,7 +95,7 @@ impl std::fmt::Display for AddressId {
 
 /// The identity of an address that could not be verified: of its parts as sent, trimmed and
 /// case-folded. It never equals the identity of a verified address.
-pub fn unverified_id(input: AddressInput<'_>) -> AddressId {
+pub fn unverified_address_id(input: AddressInput<'_>) -> AddressId {
     let folded = input.parts().map(|part| part.trim().to_lowercase());
-    AddressId::of_parts("as sent", &folded.each_ref().map(String::as_str))
+    AddressId::from_parts("as sent", &folded.each_ref().map(String::as_str))
 }

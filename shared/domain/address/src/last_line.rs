@@ -23,13 +23,13 @@ pub(crate) struct LastLine {
 impl LastLine {
     /// Reads the three parts as they were sent apart. A state or ZIP that cannot be read is kept in
     /// capitals as it is.
-    pub fn of_parts(city: &str, state: &str, zip: &str) -> Self {
+    pub fn from_parts(city: &str, state: &str, zip: &str) -> Self {
         let (zip, plus4) = read_zip(zip).unwrap_or_else(|| (zip.trim().to_owned(), String::new()));
         let sent = FoldedLine::fold(state);
-        let names = join(&sent.words(), |word| word.upper);
+        let names = join_words(&sent.words(), |word| word.upper);
         Self {
-            city: city_of_words(&FoldedLine::fold(city).words()),
-            state: state::abbreviation(&names).map_or(names.clone(), str::to_owned),
+            city: format_city_name(&FoldedLine::fold(city).words()),
+            state: state::abbreviate_state(&names).map_or(names.clone(), str::to_owned),
             zip,
             plus4,
         }
@@ -40,7 +40,7 @@ impl LastLine {
     }
 }
 
-fn join<'a>(words: &[AddressWord<'a>], text: impl Fn(&AddressWord<'a>) -> &'a str) -> String {
+fn join_words<'a>(words: &[AddressWord<'a>], text: impl Fn(&AddressWord<'a>) -> &'a str) -> String {
     let mut joined = String::new();
     for word in words {
         push_part(&mut joined, text(word));
@@ -49,16 +49,16 @@ fn join<'a>(words: &[AddressWord<'a>], text: impl Fn(&AddressWord<'a>) -> &'a st
 }
 
 /// A city's name in mixed case, abbreviated words written out. A state behind a comma is left out.
-fn city_of_words(words: &[AddressWord<'_>]) -> String {
+fn format_city_name(words: &[AddressWord<'_>]) -> String {
     let end = match words.iter().position(|word| word.ends_segment) {
         Some(comma)
-            if state::abbreviation(&join(&words[comma + 1..], |word| word.upper)).is_some() =>
+            if state::abbreviate_state(&join_words(&words[comma + 1..], |word| word.upper)).is_some() =>
         {
             comma + 1
         }
         _ => words.len(),
     };
-    casing::name(words[..end].iter().map(|word| match word.upper {
+    casing::capitalise_name(words[..end].iter().map(|word| match word.upper {
         "APO" | "FPO" | "DPO" => word.upper,
         _ => zips::city_word(word.sent).unwrap_or(word.sent),
     }))
@@ -86,7 +86,7 @@ pub(crate) fn read_zip(text: &str) -> Option<(String, String)> {
 }
 
 /// Splits the words of a one-line address into those of the delivery line and the last line.
-pub(crate) fn split(mut words: Vec<AddressWord<'_>>) -> (Vec<AddressWord<'_>>, LastLine) {
+pub(crate) fn split_last_line(mut words: Vec<AddressWord<'_>>) -> (Vec<AddressWord<'_>>, LastLine) {
     let mut last_line = LastLine::default();
     while take_country(&mut words) {}
     take_zip(&mut words, &mut last_line);
@@ -119,12 +119,12 @@ fn take_state_before_city(words: &mut Vec<AddressWord<'_>>, last_line: &mut Last
     let [_, .., last] = words.as_slice() else {
         return;
     };
-    let means_more = suffix::standard(last.upper).is_some()
-        || direction::abbreviation(last.upper).is_some()
-        || unit::designator(last.upper).is_some();
-    let zips_state = zips::find(&last_line.zip).map(|zip| zip.state());
+    let means_more = suffix::standard_suffix(last.upper).is_some()
+        || direction::abbreviate_directional(last.upper).is_some()
+        || unit::find_unit_designator(last.upper).is_some();
+    let zips_state = zips::find_zip(&last_line.zip).map(|zip| zip.state());
     let is_state =
-        state::exact_abbreviation(last.upper).is_some_and(|found| Some(found) == zips_state);
+        state::find_state_abbreviation(last.upper).is_some_and(|found| Some(found) == zips_state);
     if last_line.state.is_empty() && is_state && !means_more {
         last_line.state = last.upper.to_owned();
         words.pop();
@@ -152,9 +152,9 @@ fn take_zip(words: &mut Vec<AddressWord<'_>>, last_line: &mut LastLine) {
     let Some((zip, plus4)) = read_zip(last.upper) else {
         return;
     };
-    let follows_state = state::exact_abbreviation(before.upper).is_some();
+    let follows_state = state::find_state_abbreviation(before.upper).is_some();
     let is_whole = last.upper.len() >= 5 || (last.upper.len() == 4 && follows_state);
-    let is_unit = unit::designator(before.upper).is_some_and(|unit| unit.is_plain)
+    let is_unit = unit::find_unit_designator(before.upper).is_some_and(|unit| unit.is_plain)
         && !follows_state
         || matches!(before.upper, "BOX" | "BX" | "NO" | "POB" | "POBOX");
     if is_whole && !is_unit {
@@ -170,12 +170,12 @@ fn take_state(words: &mut Vec<AddressWord<'_>>, last_line: &mut LastLine) {
         if names[..count - 1].iter().any(|word| word.ends_segment) {
             continue;
         }
-        let name = join(names, |word| word.upper);
+        let name = join_words(names, |word| word.upper);
         // The city of this state is part of a name that the state is known by.
         if name == "WASHINGTON DC" {
             continue;
         }
-        if let Some(found) = state::abbreviation(&name)
+        if let Some(found) = state::abbreviate_state(&name)
             && is_state(&words[..start], &name, found, &last_line.zip)
         {
             found.clone_into(&mut last_line.state);
@@ -189,8 +189,8 @@ fn take_state(words: &mut Vec<AddressWord<'_>>, last_line: &mut LastLine) {
 /// `Roswell, Georgia, GA`: the state was sent twice.
 fn take_state_again(words: &mut Vec<AddressWord<'_>>, found: &str) {
     let start = segment_start(words);
-    let name = join(&words[start..], |word| word.upper);
-    if start > 0 && state::abbreviation(&name) == Some(found) && !zips::is_city(found, &name) {
+    let name = join_words(&words[start..], |word| word.upper);
+    if start > 0 && state::abbreviate_state(&name) == Some(found) && !zips::is_city(found, &name) {
         words.truncate(start);
     }
 }
@@ -207,15 +207,15 @@ fn segment_start(words: &[AddressWord<'_>]) -> usize {
 /// True when `name` at the end stands for the state and not for a suffix (`Ct`), a directional
 /// (`NE`) or a street (`Georgia`).
 fn is_state(before: &[AddressWord<'_>], name: &str, found: &str, zip: &str) -> bool {
-    let counts = |word: &AddressWord<'_>| word.has_digit() || unit::ordinal(word.upper).is_some();
+    let counts = |word: &AddressWord<'_>| word.has_digit() || unit::floor_ordinal(word.upper).is_some();
     if name == "FL" && zip.is_empty() && before.last().is_some_and(counts) {
         return false;
     }
     let follows_comma = before.last().is_none_or(|word| word.ends_segment);
     if follows_comma {
-        return direction::abbreviation(name).is_none() || !zip.is_empty() || before.is_empty();
+        return direction::abbreviate_directional(name).is_none() || !zip.is_empty() || before.is_empty();
     }
-    if let Some(zip) = zips::find(zip)
+    if let Some(zip) = zips::find_zip(zip)
         && zip.state() == found
     {
         return true;
@@ -225,17 +225,17 @@ fn is_state(before: &[AddressWord<'_>], name: &str, found: &str, zip: &str) -> b
         return true;
     }
     let is_ambiguous = name.len() > 2
-        || suffix::standard(name).is_some()
-        || direction::abbreviation(name).is_some();
-    let follows_city = || known_city(before, found, "") > 0;
+        || suffix::standard_suffix(name).is_some()
+        || direction::abbreviate_directional(name).is_some();
+    let follows_city = || count_known_city_words(before, found, "") > 0;
     (!is_ambiguous && !zip.is_empty())
         || follows_city()
         || (zip.is_empty() && name.len() == 2 && !is_ambiguous)
 }
 
 /// How many words at the end name a city of the state or the ZIP; the most if several do.
-fn known_city(words: &[AddressWord<'_>], state: &str, zip: &str) -> usize {
-    let zip = zips::find(zip);
+fn count_known_city_words(words: &[AddressWord<'_>], state: &str, zip: &str) -> usize {
+    let zip = zips::find_zip(zip);
     let state = if state.is_empty() {
         zip.map_or("", |zip| zip.state())
     } else {
@@ -250,7 +250,7 @@ fn known_city(words: &[AddressWord<'_>], state: &str, zip: &str) -> usize {
             if name.iter().any(|word| word.has_digit()) {
                 return false;
             }
-            let name = join(name, |word| word.upper);
+            let name = join_words(name, |word| word.upper);
             zips::is_city(state, &name)
                 || zip.is_some_and(|zip| zips::is_same_city(zip.city(), &name))
         })
@@ -262,18 +262,18 @@ fn take_city(words: &mut Vec<AddressWord<'_>>, last_line: &mut LastLine) {
         return;
     }
     let segment = &words[segment_start(words)..];
-    let known = known_city(words, &last_line.state, &last_line.zip);
+    let known = count_known_city_words(words, &last_line.state, &last_line.zip);
     let count = match known {
         // `Bolton Rd, NW Atlanta`: the directional is the street's.
         known if known + 1 == segment.len() && is_short_direction(&segment[0]) => known,
         // `Wealthy St SE E Grand Rapids`: the street has its directional, the second one is the city's.
         known if known > 0 && follows_two_directions(segment, known) => known + 1,
         _ if is_city_segment(words, segment, last_line) => segment.len(),
-        0 => unknown_city(segment, last_line),
+        0 => count_unknown_city_words(segment, last_line),
         known => known,
     };
     let start = words.len() - count;
-    last_line.city = city_of_words(&words[start..]);
+    last_line.city = format_city_name(&words[start..]);
     words.truncate(start);
 }
 
@@ -281,11 +281,11 @@ fn take_city(words: &mut Vec<AddressWord<'_>>, last_line: &mut LastLine) {
 fn follows_two_directions(segment: &[AddressWord<'_>], known: usize) -> bool {
     let before = &segment[..segment.len() - known];
     matches!(before, [_, .., first, second] if is_short_direction(first) && is_short_direction(second)
-        && direction::combined(first.upper, second.upper).is_none())
+        && direction::combine_directionals(first.upper, second.upper).is_none())
 }
 
 fn is_short_direction(word: &AddressWord<'_>) -> bool {
-    direction::abbreviation(word.upper) == Some(word.upper)
+    direction::abbreviate_directional(word.upper) == Some(word.upper)
 }
 
 /// True when the last segment can be nothing but the city.
@@ -296,12 +296,12 @@ fn is_city_segment(
 ) -> bool {
     let follows_address = segment.len() < words.len()
         && (last_line.has_state_or_zip() || words[0].starts_with_digit());
-    follows_address && segment.len() <= CITY_WORDS_MAX && is_name(segment)
+    follows_address && segment.len() <= CITY_WORDS_MAX && may_name_city(segment)
 }
 
 /// True when the words may name a city: no number, no unit, no box, no care-of, and more than a
 /// directional.
-fn is_name(words: &[AddressWord<'_>]) -> bool {
+fn may_name_city(words: &[AddressWord<'_>]) -> bool {
     let is_other = |word: &AddressWord<'_>| {
         word.has_digit()
             || matches!(
@@ -311,19 +311,19 @@ fn is_name(words: &[AddressWord<'_>]) -> bool {
     };
     let is_type = words.len() == 1 && suffix::is_thoroughfare(words[0].upper);
     !is_type
-        && unit::designator(words[0].upper).is_none()
+        && unit::find_unit_designator(words[0].upper).is_none()
         && !words.iter().any(is_other)
         && !words
             .iter()
-            .all(|word| direction::abbreviation(word.upper).is_some())
+            .all(|word| direction::abbreviate_directional(word.upper).is_some())
 }
 
 /// How many words at the end are a city that no list has: those behind the street's suffix, its
 /// directional or its unit.
-fn unknown_city(segment: &[AddressWord<'_>], last_line: &LastLine) -> usize {
+fn count_unknown_city_words(segment: &[AddressWord<'_>], last_line: &LastLine) -> usize {
     let has_last_line = last_line.has_state_or_zip();
     if !segment.iter().any(AddressWord::has_digit) {
-        let is_city = has_last_line && segment.len() <= CITY_WORDS_MAX && is_name(segment);
+        let is_city = has_last_line && segment.len() <= CITY_WORDS_MAX && may_name_city(segment);
         return if is_city { segment.len() } else { 0 };
     }
     // With a state or ZIP there is a city, and the last word is its.
@@ -335,7 +335,7 @@ fn unknown_city(segment: &[AddressWord<'_>], last_line: &LastLine) -> usize {
         return 0;
     };
     let city = &segment[end + 1..];
-    if city.is_empty() || city.len() > CITY_WORDS_MAX || !is_name(city) {
+    if city.is_empty() || city.len() > CITY_WORDS_MAX || !may_name_city(city) {
         return 0;
     }
     // Without state and ZIP only words behind a suffix are taken for a city.
@@ -353,10 +353,10 @@ fn ends_street(segment: &[AddressWord<'_>], index: usize) -> bool {
     let ends_name = |index: usize| {
         index > 1
             && suffix::is_thoroughfare(segment[index].upper)
-            && direction::abbreviation(segment[index - 1].upper).is_none()
+            && direction::abbreviate_directional(segment[index - 1].upper).is_none()
     };
     let is_unit =
-        |word: &AddressWord<'_>| unit::designator(word.upper).is_some_and(|unit| unit.is_plain);
+        |word: &AddressWord<'_>| unit::find_unit_designator(word.upper).is_some_and(|unit| unit.is_plain);
     word.has_digit()
         || ends_name(index)
         || (is_short_direction(word) && ends_name(index - 1))

@@ -54,7 +54,7 @@ impl FoldedLine {
             folder.push_all(
                 text.chars()
                     .flat_map(plain_letters)
-                    .flat_map(spaced_fraction)
+                    .flat_map(space_out_fraction)
                     .nfkd()
                     .filter(|&c| !is_combining_mark(c))
                     .map(plain_punctuation),
@@ -89,7 +89,7 @@ impl FoldedLine {
 }
 
 /// The first letter or digit of a text that has no form in ASCII, like those of other scripts.
-pub(crate) fn unreadable(text: &str) -> Option<char> {
+pub(crate) fn find_unreadable(text: &str) -> Option<char> {
     text.chars()
         .find(|&c| c.is_alphanumeric() && !has_ascii(c, |plain| plain.is_ascii_alphanumeric()))
 }
@@ -137,7 +137,7 @@ fn plain_letters(c: char) -> impl Iterator<Item = char> {
 }
 
 /// A vulgar fraction is a word of its own: `9½` is nine and a half, not ninety-one halves.
-fn spaced_fraction(c: char) -> impl Iterator<Item = char> {
+fn space_out_fraction(c: char) -> impl Iterator<Item = char> {
     let is_fraction = matches!(c, '\u{bc}'..='\u{be}' | '\u{2150}'..='\u{215e}');
     is_fraction.then_some(' ').into_iter().chain([c])
 }
@@ -186,7 +186,7 @@ impl LineFolder {
             'a'..='z' | 'A'..='Z' | '0'..='9' => self.sent.push(c),
             '\'' | '-' | '/' if joins => self.sent.push(c),
             '\'' => {}
-            '.' if joins => self.full_stop(before, after),
+            '.' if joins => self.push_full_stop(before, after),
             '.' => self.end_word(false),
             ',' | ';' | '(' | ')' | '\n' | '\r' => self.end_word(true),
             '-' => self.end_word(before == ' ' && after == ' '),
@@ -201,7 +201,7 @@ impl LineFolder {
 
     /// A full stop inside a word: kept between digits (`39.2`), closed up between single letters
     /// (`P.O.`), a space elsewhere (`Ave.Apt`).
-    fn full_stop(&mut self, before: char, after: char) {
+    fn push_full_stop(&mut self, before: char, after: char) {
         if before.is_ascii_digit() && after.is_ascii_digit() {
             self.sent.push('.');
             return;
@@ -215,7 +215,7 @@ impl LineFolder {
     }
 
     fn end_word(&mut self, ends_segment: bool) {
-        self.part_long_piece();
+        self.split_long_piece();
         if ends_segment && !self.sent.is_empty() && !self.sent.ends_with([' ', ',']) {
             self.sent.push(',');
         } else if ends_segment && self.sent.ends_with(' ') {
@@ -233,7 +233,7 @@ impl LineFolder {
 
     /// After letters closed up over full stops, a longer piece is a word of its own:
     /// `P.O.Box` is `PO Box`, `N.Main` is `N Main`.
-    fn part_long_piece(&mut self) {
+    fn split_long_piece(&mut self) {
         if let Some(piece_start) = self.piece_start
             && self.sent.len() - piece_start > 1
         {

@@ -2,7 +2,7 @@
 
 use crate::{
     compared,
-    delivery::{DeliveryLine, InputLine, SecondaryUnit, numbered, push_part},
+    delivery::{DeliveryLine, InputLine, SecondaryUnit, format_numbered_street, push_part},
     id::AddressId,
     input::{AddressInput, INPUT_BYTES_MAX},
     last_line::{self, LastLine},
@@ -80,7 +80,7 @@ pub fn parse(input: AddressInput<'_>) -> ParsedAddress {
         return ParsedAddress::default();
     }
     let mut delivery = DeliveryLine::default();
-    delivery.read(
+    delivery.read_line(
         FoldedLine::fold(input.address_1).words(),
         InputLine::Address1,
     );
@@ -88,12 +88,12 @@ pub fn parse(input: AddressInput<'_>) -> ParsedAddress {
         .iter()
         .any(|nothing| nothing.eq_ignore_ascii_case(input.address_2.trim()))
     {
-        delivery.read(
+        delivery.read_line(
             FoldedLine::fold(input.address_2).words(),
             InputLine::Address2,
         );
     }
-    let last_line = LastLine::of_parts(input.city, input.state, input.zip);
+    let last_line = LastLine::from_parts(input.city, input.state, input.zip);
     ParsedAddress::assemble(delivery, last_line)
 }
 
@@ -104,9 +104,9 @@ pub fn parse_one_line(text: &str) -> ParsedAddress {
         return ParsedAddress::default();
     }
     let line = FoldedLine::fold(text);
-    let (words, last_line) = last_line::split(line.words());
+    let (words, last_line) = last_line::split_last_line(line.words());
     let mut delivery = DeliveryLine::default();
-    delivery.read(words, InputLine::Address1);
+    delivery.read_line(words, InputLine::Address1);
     ParsedAddress::assemble(delivery, last_line)
 }
 
@@ -114,7 +114,7 @@ impl ParsedAddress {
     /// The identity of the address: of its delivery line, unit included, in its ZIP. Two spellings
     /// of one address have one identity; an address that is not deliverable has `unverified_id`.
     pub fn id(&self) -> AddressId {
-        AddressId::of_verified(&self.compared_house, &self.compared_unit, &self.zip)
+        AddressId::from_verified_line(&self.compared_house, &self.compared_unit, &self.zip)
     }
 
     /// True when a carrier would know where to go: a numbered street, a box, a route or general
@@ -138,9 +138,9 @@ impl ParsedAddress {
 
     fn assemble(mut delivery: DeliveryLine, last_line: LastLine) -> Self {
         delivery.settle_box();
-        delivery.units = in_order(delivery.units);
+        delivery.units = sort_units(delivery.units);
         let street_line = delivery.street_line();
-        let box_line = box_line(&delivery);
+        let box_line = format_box_line(&delivery);
         let is_dual = !box_line.is_empty() && !street_line.is_empty();
         let base = if box_line.is_empty() {
             &street_line
@@ -149,32 +149,32 @@ impl ParsedAddress {
         };
         let units: &[SecondaryUnit] = if is_dual { &[] } else { &delivery.units };
         let sent_in = |source| units.iter().filter(move |unit| unit.source == source);
-        let shown_line = with_units(base, sent_in(InputLine::Address1));
-        let unit_apart = with_units("", sent_in(InputLine::Address2));
+        let shown_line = append_units(base, sent_in(InputLine::Address1));
+        let unit_apart = append_units("", sent_in(InputLine::Address2));
         let last_parts = [
             &last_line.city,
             &last_line.state,
             &last_line.zip,
             &last_line.plus4,
         ];
-        let one_line = one_line(&shown_line, last_parts);
-        let second = is_dual.then(|| with_units(&street_line, delivery.units.iter()));
+        let one_line = format_one_line(&shown_line, last_parts);
+        let second = is_dual.then(|| append_units(&street_line, delivery.units.iter()));
         let (line1, line2) = (
-            with_units(base, units.iter()),
-            second_line(&delivery, second),
+            append_units(base, units.iter()),
+            format_second_line(&delivery, second),
         );
         let compared_line = if box_line.is_empty() {
-            compared::house(&delivery.number, delivery.street_parts(), &last_line.zip)
+            compared::comparable_house(&delivery.number, delivery.street_parts(), &last_line.zip)
         } else {
-            compared::box_line(&box_line)
+            compared::comparable_box_line(&box_line)
         };
-        let compared_house = with_urbanization(compared_line, &delivery.urbanization);
-        let compared_unit = compared::units(units);
+        let compared_house = append_urbanization(compared_line, &delivery.urbanization);
+        let compared_unit = compared::comparable_units(units);
         let main_unit = delivery
             .units
             .iter()
             .rev()
-            .min_by_key(|unit| main_rank(unit));
+            .min_by_key(|unit| unit_rank(unit));
         let (unit_designator, unit) = main_unit.map_or_else(Default::default, |unit| {
             (unit.designator.to_owned(), unit.identifier.clone())
         });
@@ -224,7 +224,7 @@ impl ParsedAddress {
     }
 
     /// The same, each for itself.
-    pub(crate) fn borrowed_street(&self) -> StreetParts<'_> {
+    pub(crate) fn as_street_parts(&self) -> StreetParts<'_> {
         StreetParts {
             predirectional: &self.predirectional,
             name: &self.street,
@@ -235,19 +235,19 @@ impl ParsedAddress {
 
     /// Puts another spelling of the street into the address. Only for one that [`ParsedAddress::is_street`].
     pub(crate) fn set_street(&mut self, street: &StandardStreet) {
-        let before = numbered(&self.number, &self.street_name());
+        let before = format_numbered_street(&self.number, &self.street_name());
         self.predirectional.clone_from(&street.predirectional);
         self.street.clone_from(&street.name);
         self.suffix.clone_from(&street.suffix);
         self.postdirectional.clone_from(&street.postdirectional);
-        let after = numbered(&self.number, &self.street_name());
+        let after = format_numbered_street(&self.number, &self.street_name());
         for line in [&mut self.line1, &mut self.shown_line] {
             if let Some(units) = line.strip_prefix(&before) {
                 *line = format!("{after}{units}");
             }
         }
-        let compared_line = compared::house(&self.number, self.borrowed_street(), &self.zip);
-        self.compared_house = with_urbanization(compared_line, &self.urbanization);
+        let compared_line = compared::comparable_house(&self.number, self.as_street_parts(), &self.zip);
+        self.compared_house = append_urbanization(compared_line, &self.urbanization);
         self.write_one_line();
     }
 
@@ -258,7 +258,7 @@ impl ParsedAddress {
     }
 
     fn write_one_line(&mut self) {
-        self.one_line = one_line(
+        self.one_line = format_one_line(
             &self.shown_line,
             [&self.city, &self.state, &self.zip, &self.plus4],
         );
@@ -272,8 +272,8 @@ impl ParsedAddress {
 }
 
 /// The unit that is the home rather than its building, floor or mailbox comes first.
-fn main_rank(unit: &SecondaryUnit) -> u8 {
-    match unit::rank(unit.designator) {
+fn unit_rank(unit: &SecondaryUnit) -> u8 {
+    match unit::designator_rank(unit.designator) {
         2 => 0,
         1 => 1,
         0 => 2,
@@ -283,12 +283,12 @@ fn main_rank(unit: &SecondaryUnit) -> u8 {
 
 /// Units in standard order, each once. The same identifier with and without a designator is one
 /// unit, sent twice.
-fn in_order(units: Vec<SecondaryUnit>) -> Vec<SecondaryUnit> {
+fn sort_units(units: Vec<SecondaryUnit>) -> Vec<SecondaryUnit> {
     let mut kept: Vec<SecondaryUnit> = Vec::with_capacity(units.len());
     for unit in units {
         let same = kept.iter_mut().find(|other| {
-            compared::unit_identifier(&other.identifier)
-                == compared::unit_identifier(&unit.identifier)
+            compared::comparable_unit_identifier(&other.identifier)
+                == compared::comparable_unit_identifier(&unit.identifier)
                 && (other.designator == unit.designator
                     || other.designator == "#"
                     || unit.designator == "#")
@@ -299,20 +299,20 @@ fn in_order(units: Vec<SecondaryUnit>) -> Vec<SecondaryUnit> {
             None => kept.push(unit),
         }
     }
-    kept.sort_by_key(|unit| unit::rank(unit.designator));
+    kept.sort_by_key(|unit| unit::designator_rank(unit.designator));
     kept
 }
 
 /// `PO Box 12`, `RR 2 Box 18`, or empty. Where both were sent it is the post office's box; the route stands above.
-fn box_line(delivery: &DeliveryLine) -> String {
+fn format_box_line(delivery: &DeliveryLine) -> String {
     if !delivery.po_box.is_empty() {
         return format!("PO Box {}", delivery.po_box);
     }
-    route_line(delivery)
+    format_route_line(delivery)
 }
 
 /// `RR 2 Box 18`, or empty.
-fn route_line(delivery: &DeliveryLine) -> String {
+fn format_route_line(delivery: &DeliveryLine) -> String {
     let mut line = delivery.rural_route.clone();
     if !delivery.box_number.is_empty() {
         line.push_str(" Box ");
@@ -321,7 +321,7 @@ fn route_line(delivery: &DeliveryLine) -> String {
     line
 }
 
-fn with_units<'a>(base: &str, units: impl Iterator<Item = &'a SecondaryUnit>) -> String {
+fn append_units<'a>(base: &str, units: impl Iterator<Item = &'a SecondaryUnit>) -> String {
     let mut line = String::with_capacity(base.len() + 16);
     line.push_str(base);
     for unit in units {
@@ -331,14 +331,14 @@ fn with_units<'a>(base: &str, units: impl Iterator<Item = &'a SecondaryUnit>) ->
     line
 }
 
-fn second_line(delivery: &DeliveryLine, street: Option<String>) -> String {
+fn format_second_line(delivery: &DeliveryLine, street: Option<String>) -> String {
     let mut line = String::new();
     if !delivery.urbanization.is_empty() {
         line.push_str("Urb ");
         line.push_str(&delivery.urbanization);
     }
     let route = (!delivery.po_box.is_empty() && !delivery.rural_route.is_empty())
-        .then(|| route_line(delivery));
+        .then(|| format_route_line(delivery));
     for part in delivery
         .care_of
         .iter()
@@ -355,16 +355,16 @@ fn second_line(delivery: &DeliveryLine, street: Option<String>) -> String {
 }
 
 /// Two urbanizations of one ZIP may have the same streets and numbers (Publication 28 §293).
-fn with_urbanization(mut compared_line: String, urbanization: &str) -> String {
+fn append_urbanization(mut compared_line: String, urbanization: &str) -> String {
     if !urbanization.is_empty() {
         compared_line.push_str(", URB ");
-        compared_line.push_str(&compared::name(urbanization));
+        compared_line.push_str(&compared::comparable_name(urbanization));
     }
     compared_line
 }
 
 /// `delivery line, City, ST 12345-6789`, without what is absent.
-fn one_line(delivery_line: &str, last_line: [&String; 4]) -> String {
+fn format_one_line(delivery_line: &str, last_line: [&String; 4]) -> String {
     let mut line = String::with_capacity(delivery_line.len() + 40);
     line.push_str(delivery_line);
     for (separator, part) in [", ", ", ", " ", "-"].into_iter().zip(last_line) {

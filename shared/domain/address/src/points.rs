@@ -82,8 +82,8 @@ impl ParsedAddress {
         Some(PointKey {
             zip: self.zip.parse().ok()?,
             address_id: self.id(),
-            street_key: key(&compared::street(self.borrowed_street())),
-            name_key: key(&compared::name(&self.street)),
+            street_key: hash_compared_street(&compared::comparable_street(self.as_street_parts())),
+            name_key: hash_compared_street(&compared::comparable_name(&self.street)),
         })
     }
 
@@ -99,7 +99,7 @@ impl ParsedAddress {
 }
 
 /// A hash of what is compared of a street.
-pub(crate) fn key(compared: &str) -> i64 {
+pub(crate) fn hash_compared_street(compared: &str) -> i64 {
     let mut hasher = FnvHasher::default();
     hasher.write(compared.as_bytes());
     hasher.finish().cast_signed()
@@ -124,7 +124,7 @@ impl CheckedAddress {
 
     /// The same address on another street, which is noted as a correction.
     #[must_use]
-    pub fn on_street(&self, street: &StandardStreet) -> Self {
+    pub fn with_street(&self, street: &StandardStreet) -> Self {
         let mut other = self.clone();
         other.parsed.set_street(street);
         let from = self.parsed.street_name();
@@ -137,7 +137,7 @@ impl CheckedAddress {
     }
 
     /// What the points confirm of an address without a failure.
-    pub fn confirmed(mut self, evidence: PointEvidence) -> Box<VerifiedAddress> {
+    pub fn confirm(mut self, evidence: PointEvidence) -> Box<VerifiedAddress> {
         let (level, place, shortfall) = match evidence {
             PointEvidence::Nothing if self.parsed.is_street() => {
                 (ConfirmationLevel::Zip, None, Some(self.unknown_street()))

@@ -14,7 +14,7 @@ pub fn part_unit(line: &str) -> (&str, &str) {
         return whole;
     }
     let mut delivery = DeliveryLine::default();
-    delivery.read(FoldedLine::fold(line).words(), InputLine::Address1);
+    delivery.read_line(FoldedLine::fold(line).words(), InputLine::Address1);
     delivery.settle_box();
     let mut units = String::new();
     for unit in &delivery.units {

@@ -20,7 +20,7 @@ const MILITARY_CITIES: [&str; 3] = ["APO", "FPO", "DPO"];
 /// Verifies an address without looking anywhere else. An address that can be mailed comes back in
 /// its standard form, at [`ConfirmationLevel::Zip`] and without coordinates of its own.
 pub fn verify(input: AddressInput<'_>) -> AddressVerdict {
-    CheckedAddress::of(input).verdict()
+    CheckedAddress::of(input).into_verdict()
 }
 
 /// An address that was read and checked as far as that goes without looking anywhere else. Address points
@@ -37,7 +37,7 @@ pub struct CheckedAddress {
 impl CheckedAddress {
     /// Reads an address sent in parts.
     pub fn of(input: AddressInput<'_>) -> Self {
-        Self::check(parse(input), input)
+        Self::new(parse(input), input)
     }
 
     /// The identity of the address, also of one that cannot be mailed.
@@ -56,7 +56,7 @@ impl CheckedAddress {
     }
 
     /// The verdict at [`ConfirmationLevel::Zip`].
-    pub fn verdict(self) -> AddressVerdict {
+    pub fn into_verdict(self) -> AddressVerdict {
         match self.failure.clone() {
             Some(failure) => AddressVerdict::Undeliverable(failure),
             None => {
@@ -66,12 +66,12 @@ impl CheckedAddress {
     }
 
     /// The verdict when the operator vouches for the address as it was read.
-    pub fn overridden(self) -> AddressVerdict {
+    pub fn into_overridden(self) -> AddressVerdict {
         AddressVerdict::Deliverable(Box::new(self.into_verified(ConfirmationLevel::Override)))
     }
 
     /// An address without a failure, at [`ConfirmationLevel::Zip`], and why no more of it is confirmed.
-    pub fn unconfirmed(self, shortfall: AddressError) -> Box<VerifiedAddress> {
+    pub fn into_unconfirmed(self, shortfall: AddressError) -> Box<VerifiedAddress> {
         let mut verified = self.into_verified(ConfirmationLevel::Zip);
         verified.shortfall = Some(shortfall);
         Box::new(verified)
@@ -81,13 +81,13 @@ impl CheckedAddress {
     pub(crate) fn into_verified(self, level: ConfirmationLevel) -> VerifiedAddress {
         VerifiedAddress {
             written_id: self.written_id,
-            ..self.parsed.verified(self.corrections, level)
+            ..self.parsed.into_verified(self.corrections, level)
         }
     }
 
-    fn check(mut parsed: ParsedAddress, input: AddressInput<'_>) -> Self {
+    fn new(mut parsed: ParsedAddress, input: AddressInput<'_>) -> Self {
         let mut corrections = Vec::new();
-        let failure = find_failure(&mut parsed, input, &mut corrections).err();
+        let failure = check_address(&mut parsed, input, &mut corrections).err();
         Self {
             written_id: parsed.id(),
             parsed,
@@ -97,7 +97,7 @@ impl CheckedAddress {
     }
 }
 
-fn find_failure(
+fn check_address(
     parsed: &mut ParsedAddress,
     input: AddressInput<'_>,
     corrections: &mut Vec<AddressCorrection>,
@@ -122,7 +122,7 @@ fn find_failure(
 fn check_characters(input: AddressInput<'_>) -> Result<(), AddressError> {
     match [input.address_1, input.address_2]
         .into_iter()
-        .find_map(line::unreadable)
+        .find_map(line::find_unreadable)
     {
         Some(character) => Err(AddressError::UnreadableCharacter(character)),
         None => Ok(()),
@@ -169,14 +169,14 @@ fn check_state_and_zip(
     input: AddressInput<'_>,
     corrections: &mut Vec<AddressCorrection>,
 ) -> Result<(), AddressError> {
-    if state::exact_abbreviation(&parsed.state).is_none() {
+    if state::find_state_abbreviation(&parsed.state).is_none() {
         return Err(AddressError::UnknownState(input.state.trim().to_owned()));
     }
     if last_line::read_zip(input.zip).is_none() {
         return Err(AddressError::UnreadableZip(input.zip.trim().to_owned()));
     }
-    let zip_state = state::military(&parsed.zip)
-        .or_else(|| zips::find(&parsed.zip).map(ZipEntry::state))
+    let zip_state = state::military_state(&parsed.zip)
+        .or_else(|| zips::find_zip(&parsed.zip).map(ZipEntry::state))
         .ok_or_else(|| AddressError::UnknownZip(parsed.zip.clone()))?;
     if zip_state != parsed.state {
         return Err(AddressError::ZipNotInState {
@@ -207,8 +207,8 @@ fn check_city(
     if !sent.chars().any(char::is_alphabetic) {
         return Err(AddressError::UnreadableCity(sent.to_owned()));
     }
-    let is_military = state::military(&parsed.zip).is_some();
-    let zip = zips::find(&parsed.zip);
+    let is_military = state::military_state(&parsed.zip).is_some();
+    let zip = zips::find_zip(&parsed.zip);
     let known = zip.map_or("", ZipEntry::city);
     if zips::is_same_city(known, &parsed.city) {
         parsed.set_city(known);
@@ -246,7 +246,7 @@ fn check_city(
 
 impl ParsedAddress {
     /// The verified form of the address, without a place of its own.
-    pub fn verified(
+    pub fn into_verified(
         self,
         corrections: Vec<AddressCorrection>,
         level: ConfirmationLevel,

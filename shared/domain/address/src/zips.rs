@@ -39,7 +39,7 @@ pub(crate) struct ZipEntry {
 impl ZipEntry {
     /// The state's abbreviation.
     pub fn state(&self) -> &'static str {
-        state::at(self.state)
+        state::state_at(self.state)
     }
 
     /// The post office's name, in mixed case; empty where it is not known.
@@ -104,10 +104,10 @@ static ZIPS: LazyLock<ZipTable> = LazyLock::new(|| {
         .take(DATA_BYTES_MAX)
         .read_to_string(&mut text)
         .expect("the shipped ZIP data unpacks");
-    read(&text)
+    parse_zip_data(&text)
 });
 
-fn read(text: &str) -> ZipTable {
+fn parse_zip_data(text: &str) -> ZipTable {
     let mut zips = ZipTable {
         sorted: Vec::with_capacity(45_000),
         names: String::with_capacity(512 * 1024),
@@ -118,7 +118,7 @@ fn read(text: &str) -> ZipTable {
     for row in text.lines() {
         let mut columns = row.split('\t');
         let mut column = || columns.next().unwrap_or_default();
-        let (number, state) = (column().parse(), state::index_of(column()));
+        let (number, state) = (column().parse(), state::state_index(column()));
         let centre = column().parse().ok().zip(column().parse().ok());
         let city = column();
         let (Ok(number), Some(state)) = (number, state) else {
@@ -148,7 +148,7 @@ fn read(text: &str) -> ZipTable {
 }
 
 /// The ZIP of five digits, if there is one.
-pub(crate) fn find(zip5: &str) -> Option<&'static ZipEntry> {
+pub(crate) fn find_zip(zip5: &str) -> Option<&'static ZipEntry> {
     if zip5.len() != 5 || !zip5.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
@@ -159,19 +159,19 @@ pub(crate) fn find(zip5: &str) -> Option<&'static ZipEntry> {
 
 /// True when the state has a post office by this name.
 pub(crate) fn is_city(state: &str, city: &str) -> bool {
-    state::index_of(state).is_some_and(|state| ZIPS.by_city.contains_key(&(state, city_key(city))))
+    state::state_index(state).is_some_and(|state| ZIPS.by_city.contains_key(&(state, city_key(city))))
 }
 
 /// The centre of a ZIP (five digits): degrees north and east. `None` for a ZIP that is not known
 /// or has no place, like the military ones.
 pub fn zip_centre(zip5: &str) -> Option<(f64, f64)> {
-    find(zip5)?.centre_degrees()
+    find_zip(zip5)?.centre_degrees()
 }
 
 /// The first and the last ZIP of the state that lie near a ZIP (five digits), itself among them: those between which a
 /// sender may have taken the wrong one. `None` for a ZIP that is not known.
-pub(crate) fn nearby(zip5: &str) -> Option<(i32, i32)> {
-    let here = find(zip5)?;
+pub(crate) fn nearby_zips(zip5: &str) -> Option<(i32, i32)> {
+    let here = find_zip(zip5)?;
     let &(first, last) = ZIPS.by_state.get(&here.state)?;
     let of_state = ZIPS.sorted[first..=last]
         .iter()
@@ -186,7 +186,7 @@ pub(crate) fn nearby(zip5: &str) -> Option<(i32, i32)> {
 
 /// The post office name and the state of a ZIP (five digits). The name is empty where it is not known.
 pub fn zip_place(zip5: &str) -> Option<(&'static str, &'static str)> {
-    find(zip5).map(|zip| (zip.city(), zip.state()))
+    find_zip(zip5).map(|zip| (zip.city(), zip.state()))
 }
 
 /// True when two names are spellings of one: `St. Louis`, `SAINT LOUIS`.

@@ -45,7 +45,7 @@ fn county() -> impl Strategy<Value = County> {
         prop::collection::vec((street, prop::sample::select(ZIPS.to_vec()), houses), 2..16);
     // Points in a ZIP are that many or fewer: some are covered, some are not.
     (streets, 0_usize..12).prop_map(|(streets, coverage_points)| {
-        County::of(streets.into_iter().flat_map(|(street, zip, houses)| {
+        County::from_households(streets.into_iter().flat_map(|(street, zip, houses)| {
             houses.into_iter().map(move |(number, unit)| Household {
                 number: number.to_string(),
                 street: street.clone(),
@@ -110,8 +110,8 @@ proptest! {
 
 #[test]
 fn where_points_are_too_few_to_know_that_a_street_is_not_there_it_stays() {
-    let one = || County::of([Household::read("7 Main St|21219")]);
-    let written = Household::read("7 Main Ave|21219");
+    let one = || County::from_households([Household::parse("7 Main St|21219")]);
+    let written = Household::parse("7 Main Ave|21219");
     let address_1 = written.line();
     let line = |county: County| match county.verify(written.input(&address_1)) {
         AddressVerdict::Deliverable(verified) => verified.line1,
@@ -122,9 +122,9 @@ fn where_points_are_too_few_to_know_that_a_street_is_not_there_it_stays() {
 }
 
 /// What becomes of an address in a county of these, each `line|zip`.
-fn verified(points: &[&str], line: &str) -> (ConfirmationLevel, String) {
-    let county = County::of(points.iter().map(|point| Household::read(point)));
-    let written = Household::read(line);
+fn verify_in_county(points: &[&str], line: &str) -> (ConfirmationLevel, String) {
+    let county = County::from_households(points.iter().map(|point| Household::parse(point)));
+    let written = Household::parse(line);
     let address_1 = written.line();
     let AddressVerdict::Deliverable(verified) = county.verify(written.input(&address_1)) else {
         panic!("undeliverable")
@@ -134,14 +134,14 @@ fn verified(points: &[&str], line: &str) -> (ConfirmationLevel, String) {
 
 fn is_corrected(points: &[&str], written: &str, to: &str) {
     assert_eq!(
-        verified(points, written),
+        verify_in_county(points, written),
         (ConfirmationLevel::DeliveryPoint, to.to_owned()),
         "{written}"
     );
 }
 
 fn is_left_alone(points: &[&str], written: &str) {
-    let (level, line) = verified(points, written);
+    let (level, line) = verify_in_county(points, written);
     assert_ne!(
         level,
         ConfirmationLevel::DeliveryPoint,

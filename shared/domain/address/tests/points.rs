@@ -27,7 +27,7 @@ fn place() -> DeliveryPoint {
 
 #[test]
 fn each_evidence_has_its_level_and_says_what_is_lacking() {
-    let confirmed = |evidence| CheckedAddress::of(input("1 Main St Apt 4")).confirmed(evidence);
+    let confirmed = |evidence| CheckedAddress::of(input("1 Main St Apt 4")).confirm(evidence);
     let nothing = confirmed(PointEvidence::Nothing);
     assert_eq!(nothing.level, ConfirmationLevel::Zip);
     assert!(matches!(
@@ -50,7 +50,7 @@ fn each_evidence_has_its_level_and_says_what_is_lacking() {
         Some(AddressError::UnknownUnit(_))
     ));
     let without_unit =
-        CheckedAddress::of(input("1 Main St")).confirmed(PointEvidence::House(place()));
+        CheckedAddress::of(input("1 Main St")).confirm(PointEvidence::House(place()));
     assert_eq!(
         without_unit.shortfall,
         Some(AddressError::MissingUnit("1 Main St".to_owned()))
@@ -76,7 +76,7 @@ fn a_strictness_accepts_its_level_and_what_is_above() {
     ] {
         let verdicts = VerificationStrictness::ALL.map(|strictness| {
             let verdict = CheckedAddress::of(input("1 Main St"))
-                .confirmed(evidence.clone())
+                .confirm(evidence.clone())
                 .demand(strictness);
             matches!(verdict, AddressVerdict::Deliverable(_))
         });
@@ -120,14 +120,14 @@ fn another_street_of_the_name_keeps_number_and_unit_and_is_a_correction() {
         suffix: "St".to_owned(),
         ..StandardStreet::default()
     };
-    let corrected = reading.on_street(&street);
+    let corrected = reading.with_street(&street);
     assert_eq!(corrected.id(), parse(input("8 Main St Apt 4")).id());
     assert_eq!(
         corrected.point_key(),
         CheckedAddress::of(input("8 Main St Apt 4")).point_key()
     );
     assert_eq!(corrected.point_key().name_key, reading.point_key().name_key);
-    let AddressVerdict::Deliverable(verified) = corrected.verdict() else {
+    let AddressVerdict::Deliverable(verified) = corrected.into_verdict() else {
         panic!("undeliverable")
     };
     assert_eq!(verified.one_line, "8 Main St Apt 4, Austin, TX 78701");

@@ -137,7 +137,7 @@ fn second_line() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-fn again(parsed: &ParsedAddress) -> ParsedAddress {
+fn parse_again(parsed: &ParsedAddress) -> ParsedAddress {
     parse(AddressInput {
         address_1: &parsed.line1,
         address_2: &parsed.line2,
@@ -159,7 +159,7 @@ proptest! {
     ) {
         let [city, state, zip] = last;
         let once = parse(AddressInput { address_1: &address_1, address_2, city, state, zip });
-        let twice = again(&once);
+        let twice = parse_again(&once);
         prop_assert_eq!(&twice.line1, &once.line1, "of {}", once.line1);
         prop_assert_eq!(&twice.line2, &once.line2);
         prop_assert_eq!(&twice.city, &once.city);

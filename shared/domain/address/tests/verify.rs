@@ -2,7 +2,7 @@
 
 use address::{
     AddressCorrection, AddressError, AddressField, AddressInput, AddressVerdict, ConfirmationLevel,
-    INPUT_BYTES_MAX, VerifiedAddress, one_line_as_sent, parse_one_line, unverified_id, verify,
+    INPUT_BYTES_MAX, VerifiedAddress, one_line_as_sent, parse_one_line, unverified_address_id, verify,
     zip_centre,
 };
 
@@ -347,12 +347,12 @@ fn the_line_as_sent_is_trimmed_and_without_address_2() {
 
 #[test]
 fn unverified_addresses_compare_by_their_parts_without_case_and_spaces() {
-    let id = unverified_id(input("Nowhere", "1", AUSTIN));
+    let id = unverified_address_id(input("Nowhere", "1", AUSTIN));
     assert_eq!(
-        unverified_id(input(" NOWHERE ", "1", ["AUSTIN", "tx", "78701"])),
+        unverified_address_id(input(" NOWHERE ", "1", ["AUSTIN", "tx", "78701"])),
         id
     );
-    assert_ne!(unverified_id(input("Nowhere1", "", AUSTIN)), id);
+    assert_ne!(unverified_address_id(input("Nowhere1", "", AUSTIN)), id);
 }
 
 #[test]

@@ -23,23 +23,23 @@ use crate::text::{FittedSize, LineWrapping, ShapingFace, TextPlacement, Typesett
 type CheckResult = Result<(), String>;
 
 /// Checks everything.
-pub(crate) fn document(document: &PrintableDesign) -> Result<(), DesignError> {
+pub(crate) fn check_document(document: &PrintableDesign) -> Result<(), DesignError> {
     let mut ids = HashSet::new();
     let mut typesetter = Typesetter::new();
     for side in Side::ALL {
         for element in &document.surface(side).elements {
-            let checked = unique(&mut ids, &element.id)
-                .and_then(|()| check(document, side, element))
-                .and_then(|()| check_own_text(&mut typesetter, element));
+            let checked = check_unique_id(&mut ids, &element.id)
+                .and_then(|()| check_element(document, side, element))
+                .and_then(|()| check_fixed_text(&mut typesetter, element));
             checked
-                .map_err(|explanation| DesignError::item(side, quoted(&element.id), explanation))?;
+                .map_err(|explanation| DesignError::for_item(side, quote_id(&element.id), explanation))?;
         }
     }
     if let Some(return_address) = document.return_address() {
         let checked = check_return_address(return_address)
-            .and_then(|()| check_own_address(&mut typesetter, document.product(), return_address));
+            .and_then(|()| check_fixed_address(&mut typesetter, document.product(), return_address));
         checked.map_err(|explanation| {
-            DesignError::item(
+            DesignError::for_item(
                 document.product().address_side(),
                 "the return address".to_owned(),
                 explanation,
@@ -51,14 +51,14 @@ pub(crate) fn document(document: &PrintableDesign) -> Result<(), DesignError> {
 
 /// What a problem calls an element that cannot be read: by its id if it has a usable one, else by its
 /// position.
-pub(crate) fn name(element: &Value, index: usize) -> String {
+pub(crate) fn name_element(element: &Value, index: usize) -> String {
     match element.get("id").and_then(Value::as_str) {
-        Some(id) if is_id(id) => quoted(id),
+        Some(id) if is_id(id) => quote_id(id),
         _ => format!("item number {}", index + 1),
     }
 }
 
-fn quoted(id: &str) -> String {
+fn quote_id(id: &str) -> String {
     format!("item {:?}", id.chars().take(ID_CHARS).collect::<String>())
 }
 
@@ -66,20 +66,20 @@ fn is_id(id: &str) -> bool {
     !id.trim().is_empty() && id.chars().nth(ID_CHARS).is_none()
 }
 
-fn unique<'a>(ids: &mut HashSet<&'a str>, id: &'a str) -> CheckResult {
+fn check_unique_id<'a>(ids: &mut HashSet<&'a str>, id: &'a str) -> CheckResult {
     require(is_id(id), || {
         format!("its id must have 1 to {ID_CHARS} characters")
     })?;
     require(ids.insert(id), || "another item has the same id".to_owned())
 }
 
-fn check(document: &PrintableDesign, side: Side, element: &DesignElement) -> CheckResult {
+fn check_element(document: &PrintableDesign, side: Side, element: &DesignElement) -> CheckResult {
     check_frame(document.product(), element)?;
     if side == document.product().address_side() {
         let covered = document
             .reserved_zones()
             .into_iter()
-            .find(|zone| element.frame.covers(zone.area));
+            .find(|zone| element.frame.overlaps_area(zone.area));
         if let Some(zone) = covered {
             return Err(format!(
                 "it covers the zone reserved for the {}",
@@ -137,7 +137,7 @@ fn check_text(text: &TextBox, frame: ElementFrame) -> CheckResult {
             )
         },
     )?;
-    let line = ShapingFace::of(text.font).height() * smallest_size;
+    let line = ShapingFace::for_font(text.font).height() * smallest_size;
     require(line <= frame.area.height, || {
         format!("its area is lower than one line of its smallest size {smallest_size}")
     })?;
@@ -155,12 +155,12 @@ fn check_text(text: &TextBox, frame: ElementFrame) -> CheckResult {
 }
 
 /// What the design itself brings must print: there is no recipient to blame for it.
-fn check_own_text(typesetter: &mut Typesetter, element: &DesignElement) -> CheckResult {
+fn check_fixed_text(typesetter: &mut Typesetter, element: &DesignElement) -> CheckResult {
     let ElementContent::Text(text) = &element.content else {
         return Ok(());
     };
     let setting = TextPlacement::new(text, element.frame.area);
-    for own in text.text.own_texts() {
+    for own in text.text.fixed_texts() {
         let unsupported = setting.analyse(typesetter, own).unsupported;
         require(unsupported.is_empty(), || {
             format!(
@@ -172,7 +172,7 @@ fn check_own_text(typesetter: &mut Typesetter, element: &DesignElement) -> Check
     }
     // What prints for a recipient without any values.
     let analysis = setting.analyse(typesetter, &text.text.render(|_| None).text);
-    match setting.fit(&analysis, LineWrapping::AtSpaces) {
+    match setting.find_size(&analysis, LineWrapping::AtSpaces) {
         FittedSize::At(_) => Ok(()),
         FittedSize::BelowSmallest(_) => {
             Err("its text is too long for its arc at its smallest size".to_owned())
@@ -238,14 +238,14 @@ fn check_return_address(return_address: &ReturnAddress) -> CheckResult {
     let has_every_part = [Some(address), fallback.as_ref()]
         .into_iter()
         .flatten()
-        .all(|part| !part.lacks_a_part());
+        .all(|part| !part.has_blank_part());
     require(has_every_part, || {
         "name, address_1, city, state and zip must not be blank".to_owned()
     })
 }
 
 /// An address without fields must print as it is.
-fn check_own_address(
+fn check_fixed_address(
     typesetter: &mut Typesetter,
     product: Product,
     design: &ReturnAddress,

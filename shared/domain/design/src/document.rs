@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::check;
-use crate::element::{DesignElement, read};
+use crate::element::{DesignElement, deserialize_setting};
 use crate::limits::ELEMENTS_PER_SURFACE;
 use crate::problem::DesignError;
 use crate::product::{Product, ReservedZone, Side};
@@ -60,14 +60,14 @@ impl PrintableDesign {
     /// # Errors
     /// [`DesignError`], the first one found.
     pub fn parse(value: &Value) -> Result<Self, DesignError> {
-        let outer: RawDocument = read(value).map_err(DesignError::document)?;
+        let outer: RawDocument = deserialize_setting(value).map_err(DesignError::for_document)?;
         let document = Self {
             product: outer.product,
             return_address: outer.return_address,
-            front: outer.front.read(Side::Front)?,
-            back: outer.back.read(Side::Back)?,
+            front: outer.front.parse_elements(Side::Front)?,
+            back: outer.back.parse_elements(Side::Back)?,
         };
-        check::document(&document)?;
+        check::check_document(&document)?;
         Ok(document)
     }
 
@@ -122,9 +122,9 @@ impl PrintableDesign {
 }
 
 impl RawSide {
-    fn read(&self, side: Side) -> Result<DesignSide, DesignError> {
+    fn parse_elements(&self, side: Side) -> Result<DesignSide, DesignError> {
         if self.elements.len() > ELEMENTS_PER_SURFACE {
-            return Err(DesignError::surface(
+            return Err(DesignError::for_side(
                 side,
                 format!("it has more than {ELEMENTS_PER_SURFACE} elements"),
             ));
@@ -134,8 +134,8 @@ impl RawSide {
             .iter()
             .enumerate()
             .map(|(index, value)| {
-                DesignElement::read(value).map_err(|explanation| {
-                    DesignError::item(side, check::name(value, index), explanation)
+                DesignElement::parse(value).map_err(|explanation| {
+                    DesignError::for_item(side, check::name_element(value, index), explanation)
                 })
             })
             .collect::<Result<_, _>>()?;

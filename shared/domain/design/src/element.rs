@@ -198,7 +198,7 @@ impl TextBox {
 
 impl TextArc {
     /// How long a text may be along the arc in a box of this width. Points.
-    pub fn length(self, width: f64) -> f64 {
+    pub fn text_length(self, width: f64) -> f64 {
         2.0 * self.radius * (width / (2.0 * self.radius)).clamp(0.0, 1.0).asin()
     }
 
@@ -211,22 +211,22 @@ impl TextArc {
 
 impl DesignElement {
     /// Reads an element. The error is an explanation that names the setting.
-    pub(crate) fn read(value: &Value) -> Result<Self, String> {
+    pub(crate) fn parse(value: &Value) -> Result<Self, String> {
         let mut settings = value
             .as_object()
             .cloned()
             .ok_or("an element must be an object")?;
-        let id = take(&mut settings, "id")?.ok_or("it has no id")?;
+        let id = take_setting(&mut settings, "id")?.ok_or("it has no id")?;
         let kind =
-            take(&mut settings, "kind")?.ok_or("it has no kind: text, image, qr_code or shape")?;
-        let area: PageRect = take(&mut settings, "area")?.ok_or("it has no area")?;
-        let rotation = take(&mut settings, "rotation")?.unwrap_or(0.0);
+            take_setting(&mut settings, "kind")?.ok_or("it has no kind: text, image, qr_code or shape")?;
+        let area: PageRect = take_setting(&mut settings, "area")?.ok_or("it has no area")?;
+        let rotation = take_setting(&mut settings, "rotation")?.unwrap_or(0.0);
         let settings = Value::Object(settings);
         let content = match kind {
-            ElementKind::Text => read(&settings).map(ElementContent::Text),
-            ElementKind::Image => read(&settings).map(ElementContent::Image),
-            ElementKind::QrCode => read(&settings).map(ElementContent::QrCode),
-            ElementKind::Shape => read(&settings).map(ElementContent::Shape),
+            ElementKind::Text => deserialize_setting(&settings).map(ElementContent::Text),
+            ElementKind::Image => deserialize_setting(&settings).map(ElementContent::Image),
+            ElementKind::QrCode => deserialize_setting(&settings).map(ElementContent::QrCode),
+            ElementKind::Shape => deserialize_setting(&settings).map(ElementContent::Shape),
         };
         let content = content.map_err(|explanation| with_common_settings(&explanation))?;
         Ok(Self {
@@ -269,21 +269,21 @@ fn with_common_settings(explanation: &str) -> String {
     }
 }
 
-fn take<T: DeserializeOwned>(
+fn take_setting<T: DeserializeOwned>(
     settings: &mut Map<String, Value>,
     name: &str,
 ) -> Result<Option<T>, String> {
     let value = settings.remove(name);
     value
-        .map(|value| read(&value).map_err(|explanation| format!("{name}: {explanation}")))
+        .map(|value| deserialize_setting(&value).map_err(|explanation| format!("{name}: {explanation}")))
         .transpose()
 }
 
 /// Reads a value. The error names the setting within it.
-pub(crate) fn read<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
+pub(crate) fn deserialize_setting<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
-        let explanation = in_plain_words(error.into_inner().to_string());
+        let explanation = replace_type_names(error.into_inner().to_string());
         if path == "." {
             explanation
         } else {
@@ -293,7 +293,7 @@ pub(crate) fn read<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
 }
 
 /// An explanation without the names of types.
-fn in_plain_words(mut explanation: String) -> String {
+fn replace_type_names(mut explanation: String) -> String {
     const TYPES: [(&str, &str); 4] = [
         ("expected f64", "expected a number"),
         ("expected a sequence", "expected a list"),

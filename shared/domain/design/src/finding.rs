@@ -136,7 +136,7 @@ impl LayoutError {
     pub(crate) fn image_missing(field: &str, has_link: bool) -> Self {
         let detail = format!(
             "{}, and the request wants every picture.",
-            no_picture(field, has_link)
+            describe_missing_picture(field, has_link)
         );
         Self {
             reason: LayoutErrorReason::VariableImageMissing,
@@ -158,31 +158,31 @@ impl LayoutWarning {
     pub(crate) fn image_fallback(field: &str, has_link: bool) -> Self {
         let detail = format!(
             "{}, so the design's default picture prints.",
-            no_picture(field, has_link)
+            describe_missing_picture(field, has_link)
         );
         Self::new(LayoutWarningCode::VariableImageFallback, field, detail)
     }
 
     pub(crate) fn image_blank(field: &str, has_link: bool) -> Self {
-        let detail = format!("{}, so its place stays blank.", no_picture(field, has_link));
+        let detail = format!("{}, so its place stays blank.", describe_missing_picture(field, has_link));
         Self::new(LayoutWarningCode::VariableImageBlank, field, detail)
     }
 
-    pub(crate) fn link_needs(field: &str, code: &str) -> Self {
+    pub(crate) fn qr_field_empty(field: &str, code: &str) -> Self {
         let detail = format!(
             "\"{field}\" is empty, so the QR code \"{code}\" leads to the design's fallback link."
         );
         Self::new(LayoutWarningCode::QrFallbackLink, field, detail)
     }
 
-    pub(crate) fn link_cut(field: &str, code: &str) -> Self {
+    pub(crate) fn qr_value_truncated(field: &str, code: &str) -> Self {
         let detail = format!(
             "The value of \"{field}\" is too long for a link, so the QR code \"{code}\" leads to the design's fallback link."
         );
         Self::new(LayoutWarningCode::QrFallbackLink, field, detail)
     }
 
-    pub(crate) fn link_is_none(field: &str, code: &str) -> Self {
+    pub(crate) fn qr_link_invalid(field: &str, code: &str) -> Self {
         let detail = format!(
             "What \"{field}\" gives is not a web link, so the QR code \"{code}\" leads to the design's fallback link."
         );
@@ -213,7 +213,7 @@ impl LayoutWarning {
     }
 }
 
-fn no_picture(field: &str, has_link: bool) -> String {
+fn describe_missing_picture(field: &str, has_link: bool) -> String {
     match has_link {
         true => format!("The picture of \"{field}\" cannot be used"),
         false => format!("There is no picture in \"{field}\""),
@@ -225,7 +225,7 @@ pub(crate) fn character_list(characters: &[String]) -> String {
     let mut listed: Vec<String> = characters
         .iter()
         .take(LISTED_CHARACTERS)
-        .map(|character| named(character))
+        .map(|character| describe_character(character))
         .collect();
     if let Some(more) = characters
         .len()
@@ -241,7 +241,7 @@ pub(crate) fn character_list(characters: &[String]) -> String {
     }
 }
 
-fn named(character: &str) -> String {
+fn describe_character(character: &str) -> String {
     let numbers: Vec<String> = character
         .chars()
         .take(LISTED_CHARACTERS)

@@ -44,7 +44,7 @@ impl PageRect {
 
     /// This area with `margin` more on each side; less when it is negative.
     #[must_use]
-    pub fn grown(self, margin: f64) -> Self {
+    pub fn expand(self, margin: f64) -> Self {
         Self {
             x: self.x - margin,
             y: self.y - margin,
@@ -75,8 +75,8 @@ impl PageRect {
         Self::new(x - side / 2.0, y - side / 2.0, side, side)
     }
 
-    fn holds(self, point: PagePoint) -> bool {
-        self.grown(TOLERANCE).contains(point)
+    fn contains_within_tolerance(self, point: PagePoint) -> bool {
+        self.expand(TOLERANCE).contains(point)
     }
 
     /// Whether the point is in it or on its edge.
@@ -87,7 +87,7 @@ impl PageRect {
 
 impl ElementFrame {
     /// A point of its area, turned with it.
-    pub(crate) fn turned(self, (x, y): PagePoint) -> PagePoint {
+    pub(crate) fn rotate_point(self, (x, y): PagePoint) -> PagePoint {
         let middle = self.area.middle();
         let (sine, cosine) = self.rotation.to_radians().sin_cos();
         let (right, down) = (x - middle.0, y - middle.1);
@@ -99,26 +99,26 @@ impl ElementFrame {
 
     /// The corners after turning: upper left, upper right, lower right, lower left of the area before it.
     pub fn corners(self) -> [PagePoint; 4] {
-        self.area.corners().map(|corner| self.turned(corner))
+        self.area.corners().map(|corner| self.rotate_point(corner))
     }
 
     /// Whether no corner lies outside the area.
     pub fn is_within(self, area: PageRect) -> bool {
-        self.corners().into_iter().all(|corner| area.holds(corner))
+        self.corners().into_iter().all(|corner| area.contains_within_tolerance(corner))
     }
 
     /// Whether the two share more than an edge.
-    pub fn covers(self, area: PageRect) -> bool {
-        overlap(&self.corners(), &area.corners())
+    pub fn overlaps_area(self, area: PageRect) -> bool {
+        polygons_overlap(&self.corners(), &area.corners())
     }
 
     /// Whether the two share more than an edge.
-    pub(crate) fn meets(self, other: Self) -> bool {
-        overlap(&self.corners(), &other.corners())
+    pub(crate) fn overlaps(self, other: Self) -> bool {
+        polygons_overlap(&self.corners(), &other.corners())
     }
 
     /// Whether no corner of the other lies outside.
-    pub(crate) fn holds(self, other: Self) -> bool {
+    pub(crate) fn contains(self, other: Self) -> bool {
         let back = Self {
             rotation: -self.rotation,
             ..self
@@ -126,21 +126,21 @@ impl ElementFrame {
         other
             .corners()
             .into_iter()
-            .all(|corner| self.area.holds(back.turned(corner)))
+            .all(|corner| self.area.contains_within_tolerance(back.rotate_point(corner)))
     }
 }
 
 /// Whether two convex shapes share more than an edge. They are apart when they are along the normal of one of their
 /// edges.
-pub(crate) fn overlap(first: &[PagePoint], second: &[PagePoint]) -> bool {
-    normals(first).chain(normals(second)).all(|direction| {
-        let (first, second) = (span(first, direction), span(second, direction));
+pub(crate) fn polygons_overlap(first: &[PagePoint], second: &[PagePoint]) -> bool {
+    edge_normals(first).chain(edge_normals(second)).all(|direction| {
+        let (first, second) = (project_corners(first, direction), project_corners(second, direction));
         first.0 + TOLERANCE < second.1 && second.0 + TOLERANCE < first.1
     })
 }
 
 /// The directions across the edges of a shape, of length 1.
-fn normals(corners: &[PagePoint]) -> impl Iterator<Item = PagePoint> {
+fn edge_normals(corners: &[PagePoint]) -> impl Iterator<Item = PagePoint> {
     let next = corners.iter().cycle().skip(1);
     corners.iter().zip(next).filter_map(|(from, to)| {
         let (right, down) = (to.0 - from.0, to.1 - from.1);
@@ -150,7 +150,7 @@ fn normals(corners: &[PagePoint]) -> impl Iterator<Item = PagePoint> {
 }
 
 /// From where to where the corners reach along a direction.
-fn span(corners: &[PagePoint], (x, y): PagePoint) -> PagePoint {
+fn project_corners(corners: &[PagePoint], (x, y): PagePoint) -> PagePoint {
     corners
         .iter()
         .map(|corner| corner.0 * x + corner.1 * y)
@@ -184,8 +184,8 @@ mod tests {
 
     #[test]
     fn edges_may_touch() {
-        assert!(!frame(100.0, 0.0, 10.0, 10.0, 0.0).covers(PAGE));
-        assert!(frame(99.0, 0.0, 10.0, 10.0, 0.0).covers(PAGE));
+        assert!(!frame(100.0, 0.0, 10.0, 10.0, 0.0).overlaps_area(PAGE));
+        assert!(frame(99.0, 0.0, 10.0, 10.0, 0.0).overlaps_area(PAGE));
     }
 
     #[test]
@@ -193,8 +193,8 @@ mod tests {
         // A diamond beside the corner: its bounding box reaches into the page, the diamond does not.
         let diamond = frame(98.0, 58.0, 20.0, 20.0, 45.0);
         assert!(diamond.corners().iter().any(|corner| corner.0 < 100.0));
-        assert!(!diamond.covers(PAGE));
-        assert!(frame(90.0, 50.0, 20.0, 20.0, 45.0).covers(PAGE));
+        assert!(!diamond.overlaps_area(PAGE));
+        assert!(frame(90.0, 50.0, 20.0, 20.0, 45.0).overlaps_area(PAGE));
     }
 
     proptest! {
@@ -203,7 +203,7 @@ mod tests {
             x in -20.0..120.0, y in -20.0..80.0, width in 1.0..50.0, height in 1.0..50.0, rotation in -360.0..360.0,
         ) {
             let frame = frame(x, y, width, height, rotation);
-            prop_assert!(!frame.is_within(PAGE) || frame.covers(PAGE));
+            prop_assert!(!frame.is_within(PAGE) || frame.overlaps_area(PAGE));
         }
 
         #[test]

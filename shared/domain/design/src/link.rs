@@ -48,12 +48,12 @@ impl QrDestination {
         // No encoding keeps these from leading up the path.
         let is_usable = |value: &&str| !matches!(value.trim(), "." | "..") && !may_be_cut(value);
         let value = |name: &str| lookup(name).filter(is_usable);
-        let RenderedTemplate { text, empty_fields } = self.0.render_with(value, push_value);
-        (empty_fields.is_empty() && web_link(&text).is_ok()).then_some(text)
+        let RenderedTemplate { text, empty_fields } = self.0.render_with(value, push_encoded_value);
+        (empty_fields.is_empty() && parse_web_link(&text).is_ok()).then_some(text)
     }
 }
 
-fn push_value(link: &mut String, value: &str) {
+fn push_encoded_value(link: &mut String, value: &str) {
     let value = value.trim();
     if link.is_empty() {
         // People write links with spaces, which every browser puts right; so does what fetches pictures.
@@ -64,7 +64,7 @@ fn push_value(link: &mut String, value: &str) {
 }
 
 /// Reads an http or https link.
-fn web_link(text: &str) -> Result<Url, String> {
+fn parse_web_link(text: &str) -> Result<Url, String> {
     if text.chars().nth(LINK_CHARS).is_some() {
         return Err(format!("the link has more than {LINK_CHARS} characters"));
     }
@@ -89,7 +89,7 @@ impl TryFrom<String> for HttpsLink {
                 "the link {text:?} has a brace in it: it is the same for everybody, without fields"
             ));
         }
-        let url = web_link(&text)?;
+        let url = parse_web_link(&text)?;
         if url.scheme() != "https" {
             return Err(format!("the link {text:?} must begin with https://"));
         }
@@ -105,7 +105,7 @@ impl TryFrom<String> for QrDestination {
         // A destination that begins with a field is whatever the recipient's value is; any other is tried
         // with a value that can stand everywhere in a link, even for a port.
         if template.fields().next().is_none() || !template.leading_text().is_empty() {
-            web_link(&template.render(|_| Some("1")).text)?;
+            parse_web_link(&template.render(|_| Some("1")).text)?;
         }
         Ok(Self(template))
     }

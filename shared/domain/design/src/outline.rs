@@ -1,7 +1,7 @@
 //! What an element covers of its surface.
 
 use crate::element::{DesignElement, ElementContent, ShapeElement, ShapeOutline as Form};
-use crate::geometry::{ElementFrame, PagePoint, PageRect, overlap};
+use crate::geometry::{ElementFrame, PagePoint, PageRect, polygons_overlap};
 
 /// Corners of the polygon that stands for an ellipse.
 const ELLIPSE_CORNERS: usize = 32;
@@ -12,44 +12,44 @@ pub(crate) struct ElementOutline(Vec<Vec<PagePoint>>);
 
 impl ElementOutline {
     /// Of an element that is no text.
-    pub(crate) fn of(element: &DesignElement) -> Self {
+    pub(crate) fn from_element(element: &DesignElement) -> Self {
         let ElementFrame { area, .. } = element.frame;
         let polygons = match &element.content {
-            ElementContent::Shape(shape) => of_shape(shape, area),
+            ElementContent::Shape(shape) => shape_polygons(shape, area),
             ElementContent::QrCode(_) => vec![area.middle_square().corners().to_vec()],
             ElementContent::Image(_) | ElementContent::Text(_) => vec![area.corners().to_vec()],
         };
-        Self(polygons).turned(element.frame)
+        Self(polygons).rotate(element.frame)
     }
 
     /// Of a text: the corners of rectangles in its area before that is turned.
-    pub(crate) fn of_text(frame: ElementFrame, rectangles: &[[PagePoint; 4]]) -> Self {
-        Self(rectangles.iter().map(|corners| corners.to_vec()).collect()).turned(frame)
+    pub(crate) fn from_text(frame: ElementFrame, rectangles: &[[PagePoint; 4]]) -> Self {
+        Self(rectangles.iter().map(|corners| corners.to_vec()).collect()).rotate(frame)
     }
 
     /// Whether the two share more than an edge.
-    pub(crate) fn meets(&self, other: &Self) -> bool {
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
         self.0
             .iter()
-            .any(|own| other.0.iter().any(|other| overlap(own, other)))
+            .any(|own| other.0.iter().any(|other| polygons_overlap(own, other)))
     }
 
-    fn turned(mut self, frame: ElementFrame) -> Self {
+    fn rotate(mut self, frame: ElementFrame) -> Self {
         self.0
             .iter_mut()
             .flatten()
-            .for_each(|corner| *corner = frame.turned(*corner));
+            .for_each(|corner| *corner = frame.rotate_point(*corner));
         self
     }
 }
 
 /// A filled shape covers all inside, an empty one its stroke.
-fn of_shape(shape: &ShapeElement, area: PageRect) -> Vec<Vec<PagePoint>> {
-    let outer = form(shape.outline, area);
+fn shape_polygons(shape: &ShapeElement, area: PageRect) -> Vec<Vec<PagePoint>> {
+    let outer = outline_polygon(shape.outline, area);
     let Some(stroke) = shape.stroke.filter(|_| shape.fill.is_none()) else {
         return vec![outer];
     };
-    let inner = form(shape.outline, area.grown(-stroke.width));
+    let inner = outline_polygon(shape.outline, area.expand(-stroke.width));
     let next = |index: usize| (index + 1) % outer.len();
     (0..outer.len())
         .map(|index| {
@@ -63,7 +63,7 @@ fn of_shape(shape: &ShapeElement, area: PageRect) -> Vec<Vec<PagePoint>> {
         .collect()
 }
 
-fn form(form: Form, area: PageRect) -> Vec<PagePoint> {
+fn outline_polygon(form: Form, area: PageRect) -> Vec<PagePoint> {
     match form {
         Form::Rectangle => area.corners().to_vec(),
         Form::Ellipse => {

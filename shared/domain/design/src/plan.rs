@@ -70,7 +70,7 @@ impl LayoutPlan {
             let elements = &document.surface(side).elements;
             elements
                 .iter()
-                .map(|element| ElementPlan::of(&mut typesetter, element, &mut codes))
+                .map(|element| ElementPlan::new(&mut typesetter, element, &mut codes))
                 .collect()
         };
         let (front, back) = (parts(Side::Front), parts(Side::Back));
@@ -97,11 +97,11 @@ impl LayoutPlan {
         typesetter: &mut Typesetter,
         recipient: &impl RecipientValues,
     ) -> LayoutDecision {
-        let texts = self.set_texts(typesetter, recipient);
+        let texts = self.fit_texts(typesetter, recipient);
         let refused = texts
             .iter()
-            .filter_map(|text| self.refusal(text))
-            .chain(self.missing_picture(recipient));
+            .filter_map(|text| self.text_error(text))
+            .chain(self.find_missing_picture(recipient));
         if let Some(refusal) = refused.min_by_key(|refusal| refusal.reason) {
             return Err(refusal);
         }
@@ -115,10 +115,10 @@ impl LayoutPlan {
                             .find(|text| (text.side, text.index) == (side, index));
                         warnings.extend(text.and_then(|text| text.warning(&part.id, text_box)));
                         warnings
-                            .extend(text.and_then(|text| self.overlap(text, &texts, recipient)));
+                            .extend(text.and_then(|text| self.find_overlap(text, &texts, recipient)));
                     }
                     (_, ElementContent::Image(image)) => {
-                        warnings.extend(picture::warning(image, recipient))
+                        warnings.extend(picture::picture_warning(image, recipient))
                     }
                     (_, ElementContent::QrCode(code)) => {
                         warnings.extend(link_warning(&part.id, code, recipient))
@@ -137,14 +137,14 @@ impl LayoutPlan {
         typesetter: &mut Typesetter,
         recipient: &impl RecipientValues,
     ) -> [LaidOutPage; 2] {
-        let texts = self.set_texts(typesetter, recipient);
+        let texts = self.fit_texts(typesetter, recipient);
         Side::ALL.map(|side| {
             let elements = self.elements(side).enumerate();
             let items = elements.filter_map(|(index, (part, element))| {
                 let drawing = match (&part.kind, &element.content) {
                     (ElementPlanKind::Fixed { drawing, .. }, _) => drawing.clone(),
                     (ElementPlanKind::Picture, ElementContent::Image(image)) => {
-                        picture::drawing(image, recipient)
+                        picture::draw_picture(image, recipient)
                     }
                     (ElementPlanKind::Code { position }, ElementContent::QrCode(code)) => {
                         Some(ItemDrawing::Code {
@@ -194,7 +194,7 @@ impl LayoutPlan {
     }
 
     /// All texts with fields, fitted to their boxes.
-    fn set_texts(
+    fn fit_texts(
         &self,
         typesetter: &mut Typesetter,
         recipient: &impl RecipientValues,
@@ -211,7 +211,7 @@ impl LayoutPlan {
                     let rest = room.checked_sub(text.chars().count());
                     room = rest.unwrap_or(room);
                     let (analysis, fit) = match rest {
-                        Some(_) => set(typesetter, setting, &text),
+                        Some(_) => fit_text(typesetter, setting, &text),
                         None => (None, FittedSize::Nowhere),
                     };
                     texts.push(FittedText {
@@ -228,7 +228,7 @@ impl LayoutPlan {
         texts
     }
 
-    fn refusal(&self, text: &FittedText<'_>) -> Option<LayoutError> {
+    fn text_error(&self, text: &FittedText<'_>) -> Option<LayoutError> {
         let id = &self.parts(text.side)[text.index].id;
         let unsupported = text
             .analysis
@@ -249,37 +249,37 @@ impl LayoutPlan {
     }
 
     /// The first picture that cannot be used, of a card that is wanted with all of them only.
-    fn missing_picture(&self, recipient: &impl RecipientValues) -> Option<LayoutError> {
+    fn find_missing_picture(&self, recipient: &impl RecipientValues) -> Option<LayoutError> {
         let all = Side::ALL
             .into_iter()
             .filter(|_| recipient.requires_pictures());
         let mut elements = all.flat_map(|side| &self.document.surface(side).elements);
         elements.find_map(|element| match &element.content {
-            ElementContent::Image(image) => picture::missing(image, recipient),
+            ElementContent::Image(image) => picture::missing_picture_error(image, recipient),
             _ => None,
         })
     }
 }
 
 impl ElementPlan {
-    fn of(typesetter: &mut Typesetter, element: &DesignElement, codes: &mut usize) -> Self {
+    fn new(typesetter: &mut Typesetter, element: &DesignElement, codes: &mut usize) -> Self {
         let id = Arc::from(element.id.as_str());
         let fixed = |drawing| ElementPlanKind::Fixed {
             drawing,
-            outline: ElementOutline::of(element),
+            outline: ElementOutline::from_element(element),
         };
         let kind = match &element.content {
             ElementContent::Text(text) if text.text.fields().next().is_none() => {
                 let setting = TextPlacement::new(text, element.frame.area);
-                let (analysis, fit) = set(typesetter, &setting, &text.text.as_drawn());
+                let (analysis, fit) = fit_text(typesetter, &setting, &text.text.placeholder_text());
                 let placed = analysis
-                    .map(|analysis| setting.place(&analysis, size(&setting, fit)))
+                    .map(|analysis| setting.place(&analysis, printed_size(&setting, fit)))
                     .unwrap_or_default();
                 let drawing =
                     (!placed.runs.is_empty()).then(|| ItemDrawing::Text(placed.runs.into()));
                 ElementPlanKind::Fixed {
                     drawing,
-                    outline: ElementOutline::of_text(element.frame, &placed.outline),
+                    outline: ElementOutline::from_text(element.frame, &placed.outline),
                 }
             }
             ElementContent::Text(text) => ElementPlanKind::Text {
@@ -311,7 +311,7 @@ impl FittedText<'_> {
         let analysis = self.analysis.as_ref()?;
         let runs = self
             .setting
-            .place(analysis, size(self.setting, self.fit))
+            .place(analysis, printed_size(self.setting, self.fit))
             .runs;
         (!runs.is_empty()).then(|| ItemDrawing::Text(runs.into()))
     }
@@ -329,24 +329,24 @@ impl FittedText<'_> {
             .analysis
             .as_ref()
             .filter(|analysis| analysis.needs_dictionary)?;
-        let is_wrapped = self.setting.fit(analysis, LineWrapping::Never) != self.fit;
+        let is_wrapped = self.setting.find_size(analysis, LineWrapping::Never) != self.fit;
         is_wrapped.then(|| LayoutWarning::unmeasurable(id))
     }
 }
 
 /// Finds the size of a text in its setting.
-fn set(
+fn fit_text(
     typesetter: &mut Typesetter,
     setting: &TextPlacement,
     text: &str,
 ) -> (Option<TextAnalysis>, FittedSize) {
     let analysis = setting.analyse(typesetter, text);
-    let fit = setting.fit(&analysis, LineWrapping::AtSpaces);
+    let fit = setting.find_size(&analysis, LineWrapping::AtSpaces);
     (Some(analysis), fit)
 }
 
 /// At which a text prints.
-fn size(setting: &TextPlacement, fit: FittedSize) -> f64 {
+fn printed_size(setting: &TextPlacement, fit: FittedSize) -> f64 {
     match fit {
         FittedSize::At(size) | FittedSize::BelowSmallest(size) => size,
         FittedSize::Nowhere => setting.style.smallest_size,
@@ -361,20 +361,20 @@ fn link_warning(
     let template = code.destination.template();
     let rendered = template.render(|field| recipient.value(field));
     if let Some(field) = rendered.empty_fields.first() {
-        return Some(LayoutWarning::link_needs(field, id));
+        return Some(LayoutWarning::qr_field_empty(field, id));
     }
     if let Some(field) = template
         .fields()
         .find(|field| recipient.value(field).is_some_and(may_be_cut))
     {
-        return Some(LayoutWarning::link_cut(field, id));
+        return Some(LayoutWarning::qr_value_truncated(field, id));
     }
     let is_link = code
         .destination
         .render(|field| recipient.value(field))
         .is_some();
     let field = template.fields().next()?;
-    (!is_link).then(|| LayoutWarning::link_is_none(field, id))
+    (!is_link).then(|| LayoutWarning::qr_link_invalid(field, id))
 }
 
 #[cfg(test)]

@@ -22,33 +22,33 @@ pub struct DesignError {
 
 impl DesignError {
     /// About the whole document.
-    pub(crate) fn document(explanation: impl Into<String>) -> Self {
+    pub(crate) fn for_document(explanation: impl Into<String>) -> Self {
         Self {
             surface: None,
             item: None,
-            explanation: shortened(worded(&explanation.into())),
+            explanation: truncate_explanation(reword_explanation(&explanation.into())),
         }
     }
 
     /// About a whole surface.
-    pub(crate) fn surface(surface: Side, explanation: impl Into<String>) -> Self {
+    pub(crate) fn for_side(surface: Side, explanation: impl Into<String>) -> Self {
         Self {
             surface: Some(surface),
-            ..Self::document(explanation)
+            ..Self::for_document(explanation)
         }
     }
 
     /// About one item.
-    pub(crate) fn item(surface: Side, item: String, explanation: impl Into<String>) -> Self {
+    pub(crate) fn for_item(surface: Side, item: String, explanation: impl Into<String>) -> Self {
         Self {
             item: Some(item),
-            ..Self::surface(surface, explanation)
+            ..Self::for_side(surface, explanation)
         }
     }
 }
 
 /// An explanation of the reader's in the words of people who make designs.
-fn worded(explanation: &str) -> String {
+fn reword_explanation(explanation: &str) -> String {
     let mut text = explanation.to_owned();
     for side in Side::ALL {
         text = text.replace(
@@ -77,7 +77,7 @@ fn worded(explanation: &str) -> String {
     text
 }
 
-fn shortened(text: String) -> String {
+fn truncate_explanation(text: String) -> String {
     match text.char_indices().nth(EXPLANATION_CHARS) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text,
@@ -99,7 +99,7 @@ impl fmt::Display for DesignError {
 
 #[cfg(test)]
 mod tests {
-    use super::worded;
+    use super::reword_explanation;
 
     #[test]
     fn explanations_are_told_without_the_reader_s_words() {
@@ -127,7 +127,7 @@ mod tests {
                 "its id must have 1 to 100 characters",
             ),
         ] {
-            assert_eq!(worded(of_reader), for_people);
+            assert_eq!(reword_explanation(of_reader), for_people);
         }
     }
 }

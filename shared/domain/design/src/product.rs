@@ -99,7 +99,7 @@ impl Product {
 
     /// The card with what is cut off: where colour must reach to reach the edge.
     pub fn bleed_area(self) -> PageRect {
-        self.trim_area().grown(BLEED)
+        self.trim_area().expand(BLEED)
     }
 
     /// Where nothing is lost when the cut is a little off. What must be read lies inside.
@@ -108,7 +108,7 @@ impl Product {
             Self::Postcard4x6 | Self::Postcard6x9 | Self::Postcard6x11 => 0.125 * INCH,
             Self::Letter => 0.25 * INCH,
         };
-        self.trim_area().grown(-margin)
+        self.trim_area().expand(-margin)
     }
 
     /// The surface with the recipient's address.
@@ -245,7 +245,7 @@ mod tests {
                 );
                 for other in &zones[index + 1..] {
                     assert!(
-                        !frame.covers(other.area),
+                        !frame.overlaps_area(other.area),
                         "{product} {} {}",
                         zone.purpose,
                         other.purpose

@@ -85,7 +85,7 @@ impl Product {
         typesetter: &mut Typesetter,
         lines: &[L],
     ) -> TextBlock {
-        typesetter.block(lines, &STYLE, self.return_address_zone().area)
+        typesetter.set_block(lines, &STYLE, self.return_address_zone().area)
     }
 }
 
@@ -127,7 +127,7 @@ impl PostalAddress {
     }
 
     /// Whether a part that every address has is always blank.
-    pub(crate) fn lacks_a_part(&self) -> bool {
+    pub(crate) fn has_blank_part(&self) -> bool {
         [
             &self.name,
             &self.address_1,

@@ -77,7 +77,7 @@ impl TextTemplate {
         while let Some((text, after)) = rest.split_once(OPENING) {
             let (field, after) = after.split_once(CLOSING).ok_or(TemplateError::NotClosed)?;
             push_text(&mut parts, text)?;
-            parts.push(TemplatePart::field(field)?);
+            parts.push(TemplatePart::parse_field(field)?);
             rest = after;
         }
         push_text(&mut parts, rest)?;
@@ -139,7 +139,7 @@ impl TextTemplate {
 
 impl TextTemplate {
     /// The text as it is drawn in the design: with defaults for fields, or their names where they have none.
-    pub(crate) fn as_drawn(&self) -> String {
+    pub(crate) fn placeholder_text(&self) -> String {
         let parts = self.parts.iter().map(|part| match part {
             TemplatePart::Text(text)
             | TemplatePart::Field {
@@ -155,7 +155,7 @@ impl TextTemplate {
     }
 
     /// What it may print of itself: its texts and its defaults.
-    pub(crate) fn own_texts(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn fixed_texts(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
             TemplatePart::Text(text)
             | TemplatePart::Field {
@@ -168,7 +168,7 @@ impl TextTemplate {
 }
 
 impl TemplatePart {
-    fn field(source: &str) -> Result<Self, TemplateError> {
+    fn parse_field(source: &str) -> Result<Self, TemplateError> {
         if source.contains(['{', '}']) {
             return Err(TemplateError::Brace(source.to_owned()));
         }

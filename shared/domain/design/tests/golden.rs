@@ -27,7 +27,7 @@ fn folder(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-fn people() -> BTreeMap<String, GoldenRecipient> {
+fn recipients() -> BTreeMap<String, GoldenRecipient> {
     let people: BTreeMap<String, BTreeMap<String, String>> =
         serde_json::from_str(include_str!("recipients.json")).unwrap();
     people
@@ -59,7 +59,7 @@ fn item(item: &PageItem) -> Value {
     json!({ "element": *item.element, "varies": item.varies, "draws": drawn })
 }
 
-fn decided(plan: &LayoutPlan, person: &GoldenRecipient) -> Value {
+fn decision_json(plan: &LayoutPlan, person: &GoldenRecipient) -> Value {
     let mut typesetter = Typesetter::new();
     match plan.decide(&mut typesetter, person) {
         Err(refusal) => {
@@ -89,9 +89,9 @@ fn layout_decisions_are_those_of_the_files() {
         let plan = LayoutPlan::new(
             PrintableDesign::parse(&serde_json::from_str(&example).unwrap()).unwrap(),
         );
-        let decided: BTreeMap<String, Value> = people()
+        let decided: BTreeMap<String, Value> = recipients()
             .iter()
-            .map(|(person, values)| (person.clone(), decided(&plan, values)))
+            .map(|(person, values)| (person.clone(), decision_json(&plan, values)))
             .collect();
         let decided = serde_json::to_string_pretty(&decided).unwrap() + "\n";
         let path = folder("tests/golden").join(format!("{name}.json"));

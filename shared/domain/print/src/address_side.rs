@@ -8,7 +8,7 @@ use pdf_writer::Content;
 
 use crate::barcode::Barcode;
 use crate::ink;
-use crate::number::number;
+use crate::number::pdf_number;
 
 /// Points of an inch.
 const INCH: f64 = 72.0;
@@ -78,7 +78,7 @@ const fn style(font: Font, size: f64, smallest_size: f64) -> BlockStyle {
 
 impl AddressSide<'_> {
     /// Sets the lines of all zones.
-    pub(crate) fn set(&self, typesetter: &mut Typesetter, product: Product) -> Vec<GlyphRun> {
+    pub(crate) fn set_lines(&self, typesetter: &mut Typesetter, product: Product) -> Vec<GlyphRun> {
         let mut zones = product.reserved_zones();
         zones.push(product.return_address_zone());
         let set = zones
@@ -89,7 +89,7 @@ impl AddressSide<'_> {
                 }
                 ZonePurpose::Indicia if !self.indicia.is_empty() => {
                     typesetter
-                        .block(self.indicia, &INDICIA, area.grown(-MARGIN))
+                        .set_block(self.indicia, &INDICIA, area.expand(-MARGIN))
                         .runs
                 }
                 ZonePurpose::ReturnAddress if !self.return_address.is_empty() => {
@@ -113,7 +113,7 @@ impl AddressSide<'_> {
         } else {
             RECIPIENT
         };
-        let block = typesetter.block(&self.recipient, &style, area);
+        let block = typesetter.set_block(&self.recipient, &style, area);
         if block.fits {
             return block.runs;
         }
@@ -121,7 +121,7 @@ impl AddressSide<'_> {
             smallest_size: RECIPIENT_SMALLEST,
             ..style
         };
-        typesetter.block(&self.recipient, &smaller, area).runs
+        typesetter.set_block(&self.recipient, &smaller, area).runs
     }
 
     /// Draws the barcode.
@@ -149,7 +149,7 @@ impl AddressSide<'_> {
 
 /// A name as it stands in the address: one line that fits at 8 points on every product, cut off if it is longer,
 /// without characters that no font prints. Empty when nothing is left of it.
-pub fn name_line(typesetter: &mut Typesetter, name: &str) -> String {
+pub fn fit_name_line(typesetter: &mut Typesetter, name: &str) -> String {
     let zones = Product::ALL.into_iter().flat_map(|product| {
         let address = product
             .reserved_zones()
@@ -158,7 +158,7 @@ pub fn name_line(typesetter: &mut Typesetter, name: &str) -> String {
         address.map(move |zone| recipient_area(product, zone.area).width)
     });
     let narrowest = zones.fold(f64::INFINITY, f64::min);
-    typesetter.line(name, RECIPIENT.font, narrowest / RECIPIENT.smallest_size)
+    typesetter.fit_line(name, RECIPIENT.font, narrowest / RECIPIENT.smallest_size)
 }
 
 /// Where the address prints in its zone.
@@ -172,14 +172,14 @@ fn recipient_area(product: Product, zone: PageRect) -> PageRect {
                 ..zone
             }
         }
-        _ => zone.grown(-MARGIN),
+        _ => zone.expand(-MARGIN),
     }
 }
 
 /// Clears the zones, to the end of the bleed where one lies at an edge.
-pub(crate) fn clear(content: &mut Content, product: Product, zones: &[ReservedZone]) {
+pub(crate) fn clear_zones(content: &mut Content, product: Product, zones: &[ReservedZone]) {
     let (trim, bleed) = (product.trim_area(), product.bleed_area());
-    ink::fill(content, WHITE);
+    ink::set_fill(content, WHITE);
     for ReservedZone { area, .. } in zones {
         let (right, bottom) = (area.x + area.width, area.y + area.height);
         let left = if area.x <= trim.x { bleed.x } else { area.x };
@@ -195,10 +195,10 @@ pub(crate) fn clear(content: &mut Content, product: Product, zones: &[ReservedZo
             bottom
         };
         content.rect(
-            number(left),
-            number(top),
-            number(right - left),
-            number(bottom - top),
+            pdf_number(left),
+            pdf_number(top),
+            pdf_number(right - left),
+            pdf_number(bottom - top),
         );
     }
     content.fill_nonzero();
@@ -215,7 +215,7 @@ mod tests {
             recipient,
             ..AddressSide::default()
         };
-        let runs = side.set(&mut typesetter, product);
+        let runs = side.set_lines(&mut typesetter, product);
         let right = runs
             .iter()
             .flat_map(|run| &run.glyphs)
@@ -232,7 +232,7 @@ mod tests {
             "MAXIMILIAN ".repeat(40),
             format!("ADA {}", "M".repeat(600)),
         ] {
-            let name = name_line(&mut typesetter, &name);
+            let name = fit_name_line(&mut typesetter, &name);
             assert!(!name.is_empty());
             for product in Product::ALL {
                 let mut zones = product.reserved_zones().into_iter();
@@ -254,10 +254,10 @@ mod tests {
     fn a_name_is_one_line_of_what_prints() {
         let mut typesetter = Typesetter::new();
         assert_eq!(
-            name_line(&mut typesetter, " ADA\n1 OTHER ST\u{2028}\tMILES "),
+            fit_name_line(&mut typesetter, " ADA\n1 OTHER ST\u{2028}\tMILES "),
             "ADA 1 OTHER ST MILES"
         );
-        assert_eq!(name_line(&mut typesetter, "🎉ADA 🎉"), "ADA");
-        assert_eq!(name_line(&mut typesetter, "🎉 \u{e000}"), "");
+        assert_eq!(fit_name_line(&mut typesetter, "🎉ADA 🎉"), "ADA");
+        assert_eq!(fit_name_line(&mut typesetter, "🎉 \u{e000}"), "");
     }
 }

@@ -8,7 +8,7 @@ use barcodes::common::traits::BarcodeEncoder;
 use barcodes::postal::imb::Imb;
 use pdf_writer::Content;
 
-use crate::number::number;
+use crate::number::pdf_number;
 
 /// Bars of every barcode.
 const BARS: usize = 65;
@@ -179,7 +179,7 @@ impl Barcode {
                 0.0
             };
             let (y, height) = (top + REACH - above, TRACKER_HEIGHT + above + below);
-            content.rect(number(x), number(y), number(BAR_WIDTH), number(height));
+            content.rect(pdf_number(x), pdf_number(y), pdf_number(BAR_WIDTH), pdf_number(height));
             x += PITCH;
         }
         content.fill_nonzero();

@@ -5,7 +5,7 @@ use fast_qr::{ECL, QRBuilder};
 use pdf_writer::Content;
 
 use crate::ink;
-use crate::number::number;
+use crate::number::pdf_number;
 
 /// White modules around a code (ISO/IEC 18004), without which scanners do not find it.
 const QUIET_ZONE: usize = 4;
@@ -18,7 +18,7 @@ const WHITE: Colour = Colour {
 
 /// Draws a code of medium error correction (15 % of it may be damaged) as the largest square in the middle of the area,
 /// its quiet zone included. `None` when the text is too long for any code.
-pub(crate) fn draw(
+pub(crate) fn draw_qr_code(
     content: &mut Content,
     area: PageRect,
     text: &str,
@@ -34,12 +34,12 @@ pub(crate) fn draw(
     let module = side / modules as f64;
     content.save_state();
     // Whole modules from here on: short numbers, and edges that meet exactly.
-    content.transform([module, 0.0, 0.0, module, x, y].map(number));
-    ink::fill(content, WHITE);
+    content.transform([module, 0.0, 0.0, module, x, y].map(pdf_number));
+    ink::set_fill(content, WHITE);
     content
         .rect(0.0, 0.0, modules as f32, modules as f32)
         .fill_nonzero();
-    ink::fill(content, ink::scannable(colour));
+    ink::set_fill(content, ink::ensure_scannable(colour));
     for row in 0..code.size {
         let mut column = 0;
         for run in code[row].chunk_by(|left, right| left.value() == right.value()) {

@@ -24,11 +24,11 @@ static FACES: [OnceLock<PdfFace>; Font::ALL.len()] = [const { OnceLock::new() };
 
 impl PdfFace {
     /// Of a font that ships with the program.
-    pub(crate) fn of(font: Font) -> &'static Self {
-        FACES[font as usize].get_or_init(|| Self::read(font))
+    pub(crate) fn for_font(font: Font) -> &'static Self {
+        FACES[font as usize].get_or_init(|| Self::parse(font))
     }
 
-    fn read(font: Font) -> Self {
+    fn parse(font: Font) -> Self {
         let font =
             FontRef::new(font.bytes()).expect("a font that ships with the program can be read");
         let metrics = font.metrics(Size::unscaled(), LocationRef::default());

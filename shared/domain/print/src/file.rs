@@ -37,7 +37,7 @@ pub(crate) struct PdfTrailer {
 }
 
 impl<W: Write> ObjectFile<W> {
-    pub(crate) fn begin(mut out: W) -> io::Result<Self> {
+    pub(crate) fn new(mut out: W) -> io::Result<Self> {
         out.write_all(HEADER)?;
         Ok(Self {
             out,
@@ -76,20 +76,20 @@ impl<W: Write> ObjectFile<W> {
         build(&mut chunk, object);
         // References count from 1 and are given out here.
         self.offsets[object.get() as usize - 1] = Some(self.position);
-        self.put(chunk.as_bytes())
+        self.write_bytes(chunk.as_bytes())
     }
 
     /// Ends the file.
     pub(crate) fn finish(mut self, trailer: &PdfTrailer) -> io::Result<W> {
         let table = self.position;
         let size = self.offsets.len() + 1;
-        self.put(format!("xref\n0 {size}\n0000000000 65535 f\r\n").as_bytes())?;
+        self.write_bytes(format!("xref\n0 {size}\n0000000000 65535 f\r\n").as_bytes())?;
         for offset in std::mem::take(&mut self.offsets) {
             let entry = match offset {
                 Some(offset) => format!("{offset:010} 00000 n\r\n"),
                 None => "0000000000 65535 f\r\n".to_owned(),
             };
-            self.put(entry.as_bytes())?;
+            self.write_bytes(entry.as_bytes())?;
         }
         let id: String = trailer
             .id
@@ -100,12 +100,12 @@ impl<W: Write> ObjectFile<W> {
         let end = format!(
             "trailer\n<</Size {size}/Root {catalog} 0 R/Info {info} 0 R/ID[<{id}><{id}>]>>\nstartxref\n{table}\n%%EOF\n"
         );
-        self.put(end.as_bytes())?;
+        self.write_bytes(end.as_bytes())?;
         self.out.flush()?;
         Ok(self.out)
     }
 
-    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+    fn write_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.position += bytes.len() as u64;
         self.out.write_all(bytes)
     }
@@ -123,7 +123,7 @@ impl FlateEncoder {
         }
     }
 
-    pub(crate) fn pack(&mut self, bytes: &[u8]) -> Vec<u8> {
+    pub(crate) fn encode(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.state.reset();
         let mut packed = Vec::with_capacity(bytes.len() / 2 + PACKED_STEP);
         let mut status = Status::Ok;
@@ -142,7 +142,7 @@ impl FlateEncoder {
 
 /// The same, once.
 pub(crate) fn deflate(bytes: &[u8], level: Compression) -> Vec<u8> {
-    FlateEncoder::new(level).pack(bytes)
+    FlateEncoder::new(level).encode(bytes)
 }
 
 #[cfg(test)]
@@ -162,7 +162,7 @@ mod tests {
             let mut packer = FlateEncoder::new(Compression::fast());
             for text in texts {
                 let mut unpacked = Vec::new();
-                ZlibDecoder::new(&packer.pack(&text)[..]).read_to_end(&mut unpacked).unwrap();
+                ZlibDecoder::new(&packer.encode(&text)[..]).read_to_end(&mut unpacked).unwrap();
                 prop_assert_eq!(unpacked, text);
             }
         }

@@ -35,7 +35,7 @@ impl DrawnFonts {
         for run in runs {
             let texts = &mut self.texts[run.font as usize];
             if texts.is_empty() {
-                texts.resize(PdfFace::of(run.font).glyphs(), None);
+                texts.resize(PdfFace::for_font(run.font).glyphs(), None);
             }
             for (index, glyph) in run.glyphs.iter().enumerate() {
                 let Some(slot @ None) = texts.get_mut(usize::from(glyph.id)) else {
@@ -114,7 +114,7 @@ fn write_descriptor<W: Write>(
     name: &str,
     program: Ref,
 ) -> io::Result<Ref> {
-    let face = PdfFace::of(font);
+    let face = PdfFace::for_font(font);
     let mut flags = FontFlags::SYMBOLIC;
     flags.set(FontFlags::ITALIC, face.italic_angle != 0.0);
     let [left, lower, right, upper] = face.bounds;
@@ -130,13 +130,13 @@ fn write_descriptor<W: Write>(
             .descent(face.descent);
         descriptor
             .cap_height(face.cap_height)
-            .stem_v(stem(font))
+            .stem_v(stem_width(font))
             .font_file2(program);
     })
 }
 
 /// Width of upright stems, which fonts do not say: only a viewer without the font would use it.
-fn stem(font: Font) -> f32 {
+fn stem_width(font: Font) -> f32 {
     if font.name().ends_with("Bold") {
         140.0
     } else {
@@ -152,7 +152,7 @@ fn write_descendant<W: Write>(
     descriptor: Ref,
     map: Ref,
 ) -> io::Result<Ref> {
-    let face = PdfFace::of(font);
+    let face = PdfFace::for_font(font);
     file.add(|chunk, object| {
         let mut descendant = chunk.cid_font(object);
         descendant

@@ -20,7 +20,7 @@ enum PrintInk {
 }
 
 impl PrintInk {
-    fn of(colour: Colour) -> Self {
+    fn from_color(colour: Colour) -> Self {
         let share = |byte: u8| f32::from(byte) / 255.0;
         let Colour { red, green, blue } = colour;
         if red == green && green == blue {
@@ -32,16 +32,16 @@ impl PrintInk {
 }
 
 /// Fills with this colour from here on.
-pub(crate) fn fill(content: &mut Content, colour: Colour) {
-    match PrintInk::of(colour) {
+pub(crate) fn set_fill(content: &mut Content, colour: Colour) {
+    match PrintInk::from_color(colour) {
         PrintInk::Black(share) => content.set_fill_cmyk(0.0, 0.0, 0.0, share),
         PrintInk::Mixed(red, green, blue) => content.set_fill_rgb(red, green, blue),
     };
 }
 
 /// Draws lines in this colour from here on.
-pub(crate) fn stroke(content: &mut Content, colour: Colour) {
-    match PrintInk::of(colour) {
+pub(crate) fn set_stroke(content: &mut Content, colour: Colour) {
+    match PrintInk::from_color(colour) {
         PrintInk::Black(share) => content.set_stroke_cmyk(0.0, 0.0, 0.0, share),
         PrintInk::Mixed(red, green, blue) => content.set_stroke_rgb(red, green, blue),
     };
@@ -49,15 +49,15 @@ pub(crate) fn stroke(content: &mut Content, colour: Colour) {
 
 /// Fills letters with this colour from here on. Black ones leave no hole in what is below them, which would show white
 /// where the inks do not lie exactly over each other.
-pub(crate) fn fill_letters(content: &mut Content, colour: Colour) {
+pub(crate) fn set_letter_fill(content: &mut Content, colour: Colour) {
     if colour == Colour::BLACK {
         content.set_parameters(OVERPRINT);
     }
-    fill(content, colour);
+    set_fill(content, colour);
 }
 
 /// The colour, or black where scanners could not tell it from white.
-pub(crate) fn scannable(colour: Colour) -> Colour {
+pub(crate) fn ensure_scannable(colour: Colour) -> Colour {
     let contrast = 1.05 / (luminance(colour) + 0.05);
     if contrast >= LEAST_CONTRAST {
         colour
@@ -85,9 +85,9 @@ mod tests {
 
     #[test]
     fn black_and_grey_are_black_ink_alone() {
-        assert_eq!(PrintInk::of(Colour::BLACK), PrintInk::Black(1.0));
+        assert_eq!(PrintInk::from_color(Colour::BLACK), PrintInk::Black(1.0));
         assert_eq!(
-            PrintInk::of(Colour {
+            PrintInk::from_color(Colour {
                 red: 255,
                 green: 255,
                 blue: 255
@@ -95,10 +95,10 @@ mod tests {
             PrintInk::Black(0.0)
         );
         assert!(
-            matches!(PrintInk::of(Colour { red: 51, green: 51, blue: 51 }), PrintInk::Black(share) if share == 0.8)
+            matches!(PrintInk::from_color(Colour { red: 51, green: 51, blue: 51 }), PrintInk::Black(share) if share == 0.8)
         );
         assert_eq!(
-            PrintInk::of(Colour {
+            PrintInk::from_color(Colour {
                 red: 255,
                 green: 0,
                 blue: 0
@@ -114,7 +114,7 @@ mod tests {
             green: 95,
             blue: 58,
         };
-        assert_eq!(scannable(dark_green), dark_green);
+        assert_eq!(ensure_scannable(dark_green), dark_green);
         for pale in [
             Colour {
                 red: 255,
@@ -127,7 +127,7 @@ mod tests {
                 blue: 255,
             },
         ] {
-            assert_eq!(scannable(pale), Colour::BLACK);
+            assert_eq!(ensure_scannable(pale), Colour::BLACK);
         }
     }
 }

@@ -11,7 +11,7 @@ pub(crate) struct JpegHeader {
 
 impl JpegHeader {
     /// Reads it as far as the pixels; `None` when that is not possible (ITU-T T.81, Annex B).
-    pub(crate) fn read(content: &[u8]) -> Option<Self> {
+    pub(crate) fn parse(content: &[u8]) -> Option<Self> {
         let mut header = Self::default();
         let mut rest = content.get(2..)?;
         loop {
@@ -56,7 +56,7 @@ mod tests {
             Encoder::new(&mut content, 90)
                 .encode(&vec![9; 64 * channels], 8, 8, colours)
                 .unwrap();
-            let header = JpegHeader::read(&content).unwrap();
+            let header = JpegHeader::parse(&content).unwrap();
             assert_eq!(
                 header,
                 JpegHeader {
@@ -66,10 +66,10 @@ mod tests {
                 "{colours:?}"
             );
             for end in 0..content.len().min(150) {
-                let _ = JpegHeader::read(&content[..end]);
+                let _ = JpegHeader::parse(&content[..end]);
             }
         }
-        assert_eq!(JpegHeader::read(b"\xff\xd8\xff\xda\0\x02"), None);
-        assert_eq!(JpegHeader::read(b"\xff\xd8\xff\xe0\0\0"), None);
+        assert_eq!(JpegHeader::parse(b"\xff\xd8\xff\xda\0\x02"), None);
+        assert_eq!(JpegHeader::parse(b"\xff\xd8\xff\xe0\0\0"), None);
     }
 }

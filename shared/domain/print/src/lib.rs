@@ -26,7 +26,7 @@ mod shape;
 mod surface;
 mod text;
 
-pub use address_side::{AddressSide, name_line};
+pub use address_side::{AddressSide, fit_name_line};
 pub use barcode::{BarState, Barcode, BarcodeError, MailerId, ServiceType};
 pub use card::{PressMailpiece, PressMailpieceError};
 pub use picture::{PictureError, PictureStore};

@@ -14,7 +14,7 @@ use pdf_writer::{Content, Filter, Name, Ref};
 
 use crate::file::{ObjectFile, deflate};
 use crate::jpeg::JpegHeader;
-use crate::number::number;
+use crate::number::pdf_number;
 
 /// Bytes that decoding a picture may take.
 const DECODED_BYTES: u64 = 512 * 1024 * 1024;
@@ -94,7 +94,7 @@ fn embed_jpeg<W: Write>(
     let size = decoder.dimensions();
     let orientation = decoder.orientation()?;
     // The decoder tells what it would decode to, which is not what the file has.
-    let Some(header) = JpegHeader::read(bytes) else {
+    let Some(header) = JpegHeader::parse(bytes) else {
         return Err(EmbedError::Unreadable(
             "its header cannot be read".to_owned(),
         ));
@@ -131,7 +131,7 @@ fn embed_png<W: Write>(
     let orientation = decoder.orientation()?;
     let picture = DynamicImage::from_decoder(decoder)?;
     let size = (picture.width(), picture.height());
-    let mask = match alpha(&picture) {
+    let mask = match alpha_channel(&picture) {
         Some(alpha) => Some(add_pixels(file, size, &alpha, GREY, None)?),
         None => None,
     };
@@ -144,7 +144,7 @@ fn embed_png<W: Write>(
 }
 
 /// How opaque each pixel is; `None` when all are.
-fn alpha(picture: &DynamicImage) -> Option<Vec<u8>> {
+fn alpha_channel(picture: &DynamicImage) -> Option<Vec<u8>> {
     if !picture.color().has_alpha() {
         return None;
     }
@@ -175,12 +175,12 @@ fn add_pixels<W: Write>(
 }
 
 fn describe(stream: &mut ImageXObject<'_>, (width, height): (u32, u32), space: &[u8]) {
-    stream.width(pixels(width)).height(pixels(height));
+    stream.width(pixel_count(width)).height(pixel_count(height));
     stream.color_space_name(Name(space)).bits_per_component(8);
 }
 
 /// A number of pixels, which a picture that could be decoded has fewer of than the type holds.
-fn pixels(count: u32) -> i32 {
+fn pixel_count(count: u32) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
 
@@ -226,20 +226,20 @@ impl EmbeddedPicture {
             area.y + (area.height - height) / 2.0,
         );
         content.save_state();
-        let [left, top, right, bottom] = [area.x, area.y, area.width, area.height].map(number);
+        let [left, top, right, bottom] = [area.x, area.y, area.width, area.height].map(pdf_number);
         content
             .rect(left, top, right, bottom)
             .clip_nonzero()
             .end_path();
-        content.transform([width, 0.0, 0.0, height, x, y].map(number));
-        content.transform(upright(self.orientation));
+        content.transform([width, 0.0, 0.0, height, x, y].map(pdf_number));
+        content.transform(orientation_matrix(self.orientation));
         content.x_object(name);
         content.restore_state();
     }
 }
 
 /// From the square of a PDF picture, whose first row is at 1, to one whose first row is at 0, as the camera was held.
-fn upright(orientation: Orientation) -> [f32; 6] {
+fn orientation_matrix(orientation: Orientation) -> [f32; 6] {
     match orientation {
         Orientation::NoTransforms => [1.0, 0.0, 0.0, -1.0, 0.0, 1.0],
         Orientation::FlipHorizontal => [-1.0, 0.0, 0.0, -1.0, 1.0, 1.0],

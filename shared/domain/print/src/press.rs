@@ -16,7 +16,7 @@ use crate::card::{PressMailpiece, PressMailpieceError};
 use crate::file::{COMPACT, FlateEncoder, ObjectFile, PdfTrailer, deflate};
 use crate::font::DrawnFonts;
 use crate::ink::OVERPRINT;
-use crate::number::number;
+use crate::number::pdf_number;
 use crate::picture::{EmbedError, EmbeddedPicture, PictureError, PictureStore, embed};
 use crate::surface::{PageCanvas, draw_plain, is_address_side, object_name};
 use crate::text::font_name;
@@ -80,7 +80,7 @@ impl<W: Write> PressFileWriter<W> {
     /// # Errors
     /// When it cannot be written.
     pub fn new(out: W, settings: PressSettings) -> io::Result<Self> {
-        let mut file = ObjectFile::begin(out)?;
+        let mut file = ObjectFile::new(out)?;
         Ok(Self {
             catalog: file.reserve()?,
             tree: file.reserve()?,
@@ -110,13 +110,13 @@ impl<W: Write> PressFileWriter<W> {
     ) -> Result<usize, PressError> {
         let lines = card
             .address
-            .set(&mut self.typesetter, self.settings.product);
+            .set_lines(&mut self.typesetter, self.settings.product);
         self.fonts.note(&lines);
         // All surfaces before the first page: a card prints as a whole or not at all.
         let surfaces = card
             .pages
             .iter()
-            .map(|page| self.draw(card, page, &lines, pictures));
+            .map(|page| self.draw_page(card, page, &lines, pictures));
         let surfaces: Vec<PageCanvas> = surfaces.collect::<Result<_, _>>()?;
         let first = self.pages + 1;
         for surface in surfaces {
@@ -130,7 +130,7 @@ impl<W: Write> PressFileWriter<W> {
         self.pages
     }
 
-    fn draw(
+    fn draw_page(
         &mut self,
         card: &PressMailpiece<'_>,
         page: &LaidOutPage,
@@ -141,7 +141,7 @@ impl<W: Write> PressFileWriter<W> {
         let is_address_side = is_address_side(page, product);
         let mut surface = PageCanvas::new(product);
         if let Some(colour) = page.background {
-            surface.background(colour, product);
+            surface.fill_background(colour, product);
         }
         if is_address_side {
             surface.clear_zones(card, product);
@@ -150,7 +150,7 @@ impl<W: Write> PressFileWriter<W> {
             self.draw_item(&mut surface, card, item, pictures)?;
         }
         if is_address_side {
-            surface.address_side(card, lines, product);
+            surface.draw_address_side(card, lines, product);
         }
         Ok(surface)
     }
@@ -165,7 +165,7 @@ impl<W: Write> PressFileWriter<W> {
         match &item.drawing {
             ItemDrawing::Text(_) | ItemDrawing::Shape(_) if !item.varies => {
                 let shared = self.shared_drawing(card, item)?;
-                surface.shared(shared);
+                surface.draw_shared(shared);
             }
             ItemDrawing::Text(runs) => {
                 self.fonts.note(runs);
@@ -173,12 +173,12 @@ impl<W: Write> PressFileWriter<W> {
             }
             ItemDrawing::Shape(_) => draw_plain(&mut surface.content, item),
             ItemDrawing::Picture { link, fit } => {
-                let placed = self.picture(card, link, pictures)?;
-                surface.picture(&placed, item, *fit);
+                let placed = self.embed_picture(card, link, pictures)?;
+                surface.draw_picture(&placed, item, *fit);
             }
             ItemDrawing::Code { position, colour } => {
                 let code = card.code.ok_or(PressMailpieceError::NoCode)?;
-                surface.code(item, *position, *colour, code, &self.settings)?;
+                surface.draw_code(item, *position, *colour, code, &self.settings)?;
             }
         }
         Ok(())
@@ -209,7 +209,7 @@ impl<W: Write> PressFileWriter<W> {
         Ok(drawn)
     }
 
-    fn picture(
+    fn embed_picture(
         &mut self,
         card: &PressMailpiece<'_>,
         link: &str,
@@ -242,13 +242,13 @@ impl<W: Write> PressFileWriter<W> {
 
     fn write_page(&mut self, surface: PageCanvas) -> io::Result<()> {
         let PageCanvas { content, objects } = surface;
-        let packed = self.packer.pack(&content.finish());
+        let packed = self.packer.encode(&content.finish());
         let contents = self.file.add(|chunk, object| {
             chunk.stream(object, &packed).filter(Filter::FlateDecode);
         })?;
-        let parent = self.node()?;
+        let parent = self.next_page_node()?;
         let names = (self.font_names, self.graphics_states);
-        let (media, trim) = boxes(self.settings.product);
+        let (media, trim) = page_boxes(self.settings.product);
         let page = self.file.add(|chunk, object| {
             let mut page = chunk.page(object);
             page.parent(parent).contents(contents);
@@ -270,7 +270,7 @@ impl<W: Write> PressFileWriter<W> {
     }
 
     /// The node of the next page.
-    fn node(&mut self) -> io::Result<Ref> {
+    fn next_page_node(&mut self) -> io::Result<Ref> {
         match self.nodes.last() {
             Some(node) if !self.leaves.is_empty() => Ok(*node),
             _ => {
@@ -291,7 +291,7 @@ impl<W: Write> PressFileWriter<W> {
             chunk
                 .pages(object)
                 .parent(tree)
-                .count(count(leaves.len()))
+                .count(pdf_count(leaves.len()))
                 .kids(leaves);
         })
     }
@@ -334,7 +334,7 @@ impl<W: Write> PressFileWriter<W> {
                 .start::<pdf_writer::writers::DocumentInfo<'_>>();
             info.title(TextStr(&self.settings.title))
                 .producer(TextStr("Pillarbox"));
-            info.creation_date(date(self.settings.created_at))
+            info.creation_date(pdf_date(self.settings.created_at))
                 .trapped(TrappingStatus::NotTrapped);
         })?;
         self.file.finish(&PdfTrailer {
@@ -349,14 +349,14 @@ impl<W: Write> PressFileWriter<W> {
         self.file.write(self.tree, |chunk, object| {
             chunk
                 .pages(object)
-                .count(count(pages))
+                .count(pdf_count(pages))
                 .kids(nodes.iter().copied());
         })
     }
 }
 
 /// The sheet, which ends with the bleed, and the card as it is cut, both from the sheet's lower left corner.
-fn boxes(product: Product) -> (Rect, Rect) {
+fn page_boxes(product: Product) -> (Rect, Rect) {
     let (bleed, trim) = (product.bleed_area(), product.trim_area());
     // The bleed is as wide on every side, so that it does not matter which one is up.
     let moved = |area: PageRect| {
@@ -377,16 +377,16 @@ fn name_shared(resources: &mut Resources<'_>, (fonts, graphics_states): (Ref, Re
 
 fn rectangle(area: PageRect) -> Rect {
     let [left, top, right, bottom] =
-        [area.x, area.y, area.x + area.width, area.y + area.height].map(number);
+        [area.x, area.y, area.x + area.width, area.y + area.height].map(pdf_number);
     Rect::new(left, top, right, bottom)
 }
 
 /// A number of pages, which a file that could be written has fewer of than the type holds.
-fn count(pages: usize) -> i32 {
+fn pdf_count(pages: usize) -> i32 {
     i32::try_from(pages).unwrap_or(i32::MAX)
 }
 
-fn date(at: DateTime<Utc>) -> Date {
+fn pdf_date(at: DateTime<Utc>) -> Date {
     let small = |value: u32| u8::try_from(value).unwrap_or_default();
     Date::new(u16::try_from(at.year()).unwrap_or_default())
         .month(small(at.month()))

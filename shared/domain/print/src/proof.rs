@@ -63,12 +63,12 @@ pub fn proof(
     pages
         .into_iter()
         .map(|page| {
-            render(&pdf, &cache, page, scale).and_then(|whole| png(whole, product, scale, crop))
+            render_page(&pdf, &cache, page, scale).and_then(|whole| encode_png(whole, product, scale, crop))
         })
         .collect()
 }
 
-fn render<'a>(
+fn render_page<'a>(
     pdf: &'a Pdf,
     cache: &RenderCache<'a>,
     page: usize,
@@ -99,7 +99,7 @@ fn render<'a>(
         .ok_or_else(|| ProofError::Unreadable("it is too large".to_owned()))
 }
 
-fn png(
+fn encode_png(
     whole: RgbaImage,
     product: Product,
     scale: f64,

@@ -8,7 +8,7 @@ use pdf_writer::{Content, Name, Ref};
 
 use crate::address_side;
 use crate::card::{PressMailpiece, PressMailpieceError};
-use crate::number::number;
+use crate::number::pdf_number;
 use crate::picture::EmbeddedPicture;
 use crate::press::PressSettings;
 use crate::{code, ink, shape, text};
@@ -30,7 +30,7 @@ impl PageCanvas {
     pub(crate) fn new(product: Product) -> Self {
         let mut content = Content::with_settings(crate::file::COMPACT);
         let bleed = product.bleed_area();
-        content.transform([1.0, 0.0, 0.0, -1.0, -bleed.x, bleed.y + bleed.height].map(number));
+        content.transform([1.0, 0.0, 0.0, -1.0, -bleed.x, bleed.y + bleed.height].map(pdf_number));
         Self {
             content,
             objects: Vec::new(),
@@ -38,7 +38,7 @@ impl PageCanvas {
     }
 
     /// The name of an object on this surface.
-    fn name_of(&mut self, object: Ref) -> String {
+    fn add_object(&mut self, object: Ref) -> String {
         let known = self.objects.iter().position(|known| *known == object);
         object_name(known.unwrap_or_else(|| {
             self.objects.push(object);
@@ -47,8 +47,8 @@ impl PageCanvas {
     }
 
     /// Fills everything.
-    pub(crate) fn background(&mut self, colour: Colour, product: Product) {
-        ink::fill(&mut self.content, colour);
+    pub(crate) fn fill_background(&mut self, colour: Colour, product: Product) {
+        ink::set_fill(&mut self.content, colour);
         let PageRect {
             x,
             y,
@@ -56,26 +56,26 @@ impl PageCanvas {
             height,
         } = product.bleed_area();
         self.content
-            .rect(number(x), number(y), number(width), number(height))
+            .rect(pdf_number(x), pdf_number(y), pdf_number(width), pdf_number(height))
             .fill_nonzero();
     }
 
     /// Draws what is shared with other cards.
-    pub(crate) fn shared(&mut self, object: Ref) {
-        let name = self.name_of(object);
+    pub(crate) fn draw_shared(&mut self, object: Ref) {
+        let name = self.add_object(object);
         self.content.x_object(Name(name.as_bytes()));
     }
 
     /// Draws a picture.
-    pub(crate) fn picture(&mut self, placed: &EmbeddedPicture, item: &PageItem, fit: ImageFit) {
-        let name = self.name_of(placed.object);
-        turned(&mut self.content, item.frame, |content, area| {
+    pub(crate) fn draw_picture(&mut self, placed: &EmbeddedPicture, item: &PageItem, fit: ImageFit) {
+        let name = self.add_object(placed.object);
+        draw_turned(&mut self.content, item.frame, |content, area| {
             placed.draw(content, Name(name.as_bytes()), area, fit);
         });
     }
 
     /// Draws a QR code.
-    pub(crate) fn code(
+    pub(crate) fn draw_code(
         &mut self,
         item: &PageItem,
         position: usize,
@@ -84,20 +84,20 @@ impl PageCanvas {
         settings: &PressSettings,
     ) -> Result<(), PressMailpieceError> {
         let url = scan_url(card, position, &settings.public_url);
-        let drawn = turned(&mut self.content, item.frame, |content, area| {
-            code::draw(content, area, &url, colour)
+        let drawn = draw_turned(&mut self.content, item.frame, |content, area| {
+            code::draw_qr_code(content, area, &url, colour)
         });
         drawn.ok_or(PressMailpieceError::CodeTooLong(url))
     }
 
     /// What the post office needs, on the side that has it.
-    pub(crate) fn address_side(
+    pub(crate) fn draw_address_side(
         &mut self,
         card: &PressMailpiece<'_>,
         lines: &[GlyphRun],
         product: Product,
     ) {
-        text::draw(&mut self.content, lines);
+        text::draw_text(&mut self.content, lines);
         card.address.draw_barcode(&mut self.content, product);
     }
 
@@ -107,7 +107,7 @@ impl PageCanvas {
         if !card.address.return_address.is_empty() {
             zones.push(product.return_address_zone());
         }
-        address_side::clear(&mut self.content, product, &zones);
+        address_side::clear_zones(&mut self.content, product, &zones);
     }
 }
 
@@ -124,9 +124,9 @@ fn scan_url(code: &MailpieceCode, position: usize, public_url: &str) -> String {
 
 /// Draws letters or a shape: what needs nothing but fonts.
 pub(crate) fn draw_plain(content: &mut Content, item: &PageItem) {
-    turned(content, item.frame, |content, area| match &item.drawing {
-        ItemDrawing::Text(runs) => text::draw(content, runs),
-        ItemDrawing::Shape(shape) => shape::draw(content, shape, area),
+    draw_turned(content, item.frame, |content, area| match &item.drawing {
+        ItemDrawing::Text(runs) => text::draw_text(content, runs),
+        ItemDrawing::Shape(shape) => shape::draw_shape(content, shape, area),
         ItemDrawing::Picture { .. } | ItemDrawing::Code { .. } => {}
     });
 }
@@ -137,7 +137,7 @@ pub(crate) fn is_address_side(page: &LaidOutPage, product: Product) -> bool {
 }
 
 /// Draws in a frame: `draw` gets its area as it is before it is turned.
-fn turned<T>(
+fn draw_turned<T>(
     content: &mut Content,
     frame: ElementFrame,
     draw: impl FnOnce(&mut Content, PageRect) -> T,
@@ -148,7 +148,7 @@ fn turned<T>(
         let (x, y) = (area.x + area.width / 2.0, area.y + area.height / 2.0);
         let (sine, cosine) = frame.rotation.to_radians().sin_cos();
         let (right, down) = (x - x * cosine + y * sine, y - x * sine - y * cosine);
-        content.transform([cosine, sine, -sine, cosine, right, down].map(number));
+        content.transform([cosine, sine, -sine, cosine, right, down].map(pdf_number));
     }
     let drawn = draw(content, frame.area);
     content.restore_state();

@@ -5,7 +5,7 @@ use pdf_writer::{Content, Name, Str};
 
 use crate::face::PdfFace;
 use crate::ink;
-use crate::number::number;
+use crate::number::pdf_number;
 
 /// Thousandths of an em by which a glyph may stand beside its place: less than any press can show.
 const TOLERANCE: f64 = 1.0;
@@ -16,13 +16,13 @@ pub(crate) fn font_name(font: Font) -> String {
 }
 
 /// Draws runs.
-pub(crate) fn draw(content: &mut Content, runs: &[GlyphRun]) {
+pub(crate) fn draw_text(content: &mut Content, runs: &[GlyphRun]) {
     for run in runs {
         let name = font_name(run.font);
         content.save_state();
-        ink::fill_letters(content, run.colour);
+        ink::set_letter_fill(content, run.colour);
         content.begin_text();
-        content.set_font(Name(name.as_bytes()), number(run.size));
+        content.set_font(Name(name.as_bytes()), pdf_number(run.size));
         for line in run.glyphs.chunk_by(stands_beside) {
             draw_line(content, run, line);
         }
@@ -41,8 +41,8 @@ fn draw_line(content: &mut Content, run: &GlyphRun, line: &[Glyph]) {
     let Some(first) = line.first() else { return };
     let (sine, cosine) = first.rotation.to_radians().sin_cos();
     // Letters are drawn upwards, the page downwards.
-    content.set_text_matrix([cosine, sine, sine, -cosine, first.x, first.y].map(number));
-    let face = PdfFace::of(run.font);
+    content.set_text_matrix([cosine, sine, sine, -cosine, first.x, first.y].map(pdf_number));
+    let face = PdfFace::for_font(run.font);
     let mut shown = content.show_positioned();
     let mut items = shown.items();
     let mut codes = Vec::with_capacity(line.len() * 2);
@@ -51,7 +51,7 @@ fn draw_line(content: &mut Content, run: &GlyphRun, line: &[Glyph]) {
     for glyph in line {
         let gap = (glyph.x - pen) / run.size * 1000.0;
         if gap.abs() > TOLERANCE {
-            items.show(Str(&codes)).adjust(number(-gap));
+            items.show(Str(&codes)).adjust(pdf_number(-gap));
             codes.clear();
             pen = glyph.x;
         }

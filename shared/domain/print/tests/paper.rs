@@ -46,7 +46,7 @@ impl PictureStore for MemoryPictures {
     }
 }
 
-fn kept(name: &str, bytes: Vec<u8>) -> MemoryPictures {
+fn memory_pictures(name: &str, bytes: Vec<u8>) -> MemoryPictures {
     MemoryPictures {
         files: BTreeMap::from([(name.to_owned(), bytes)]),
         reads: 0,
@@ -250,12 +250,12 @@ fn print_cards(names: &[&str], kept: &mut MemoryPictures) -> Vec<u8> {
 fn print_one() -> Vec<u8> {
     print_cards(
         &["Ada"],
-        &mut kept("pictures/lawn.png", two_halves(image::ImageFormat::Png)),
+        &mut memory_pictures("pictures/lawn.png", two_halves(image::ImageFormat::Png)),
     )
 }
 
 /// What one of poppler's tools says about the file.
-fn ask(tool: &str, arguments: &[&str], pdf: &[u8]) -> String {
+fn run_poppler(tool: &str, arguments: &[&str], pdf: &[u8]) -> String {
     let mut child = Command::new(tool)
         .args(arguments)
         .stdin(Stdio::piped())
@@ -281,7 +281,7 @@ fn ask(tool: &str, arguments: &[&str], pdf: &[u8]) -> String {
 
 #[test]
 fn the_sheet_ends_with_the_bleed_and_the_card_with_the_trim() {
-    let said = ask(
+    let said = run_poppler(
         "pdfinfo",
         &["-box", "-f", "1", "-l", "2", "-"],
         &print_one(),
@@ -301,7 +301,7 @@ fn the_sheet_ends_with_the_bleed_and_the_card_with_the_trim() {
 
 #[test]
 fn fonts_are_embedded_subsets_with_characters() {
-    let said = ask("pdffonts", &["-"], &print_one());
+    let said = run_poppler("pdffonts", &["-"], &print_one());
     let fonts: Vec<&str> = said.lines().skip(2).collect();
     assert_eq!(fonts.len(), 3, "{said}");
     for font in fonts {
@@ -318,7 +318,7 @@ fn fonts_are_embedded_subsets_with_characters() {
 
 #[test]
 fn text_is_text_and_reads_as_it_was_written() {
-    let said = ask("pdftotext", &["-layout", "-", "-"], &print_one());
+    let said = run_poppler("pdftotext", &["-layout", "-", "-"], &print_one());
     for line in [
         "Fresh lawns",
         "Ada",
@@ -332,12 +332,12 @@ fn text_is_text_and_reads_as_it_was_written() {
 
 #[test]
 fn a_picture_on_many_cards_is_in_the_file_and_read_once() {
-    let mut kept = kept("pictures/lawn.png", two_halves(image::ImageFormat::Png));
+    let mut kept = memory_pictures("pictures/lawn.png", two_halves(image::ImageFormat::Png));
     let names: Vec<String> = (0..250).map(|number| format!("Ada {number}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let many = print_cards(&names, &mut kept);
     assert_eq!(kept.reads, 1);
-    let said = ask("pdfimages", &["-list", "-"], &many);
+    let said = run_poppler("pdfimages", &["-list", "-"], &many);
     let objects: std::collections::HashSet<&str> = said
         .lines()
         .skip(2)
@@ -345,12 +345,12 @@ fn a_picture_on_many_cards_is_in_the_file_and_read_once() {
         .collect();
     assert_eq!((said.lines().count() - 2, objects.len()), (250, 1));
     // The page tree has more than one node now; every page is found.
-    assert!(ask("pdftotext", &["-f", "499", "-l", "500", "-", "-"], &many).contains("Ada 249"));
+    assert!(run_poppler("pdftotext", &["-f", "499", "-l", "500", "-", "-"], &many).contains("Ada 249"));
 }
 
 #[test]
 fn what_does_not_vary_is_in_the_file_once_for_each_version() {
-    let mut kept = kept("pictures/lawn.png", two_halves(image::ImageFormat::Png));
+    let mut kept = memory_pictures("pictures/lawn.png", two_halves(image::ImageFormat::Png));
     let mut press = PressFileWriter::new(Vec::new(), settings(Product::Postcard4x6)).unwrap();
     for version in [1, 1, 1, 2] {
         let design = (DesignId(uuid::Uuid::from_u128(1)), version);
@@ -416,7 +416,7 @@ fn pixel(png: &[u8], (x, y): (f64, f64)) -> [u8; 3] {
 #[test]
 fn pictures_stand_as_they_are_looked_at() {
     for format in [image::ImageFormat::Png, image::ImageFormat::Jpeg] {
-        let pdf = print_cards(&["Ada"], &mut kept("pictures/lawn.png", two_halves(format)));
+        let pdf = print_cards(&["Ada"], &mut memory_pictures("pictures/lawn.png", two_halves(format)));
         let front = proof(pdf, Product::Postcard4x6, [1], 72, ProofCrop::Trim)
             .unwrap()
             .remove(0);
@@ -436,8 +436,8 @@ fn a_picture_in_inks_prints_in_its_inks() {
         jpeg_encoder::Encoder::new(&mut file, 95)
             .encode(&red, 40, 20, colours)
             .unwrap();
-        let pdf = print_cards(&["Ada"], &mut kept("pictures/lawn.png", file));
-        let listed = ask("pdfimages", &["-list", "-"], &pdf);
+        let pdf = print_cards(&["Ada"], &mut memory_pictures("pictures/lawn.png", file));
+        let listed = run_poppler("pdfimages", &["-list", "-"], &pdf);
         assert!(listed.contains("cmyk"), "{listed}");
         let pngs = proof(pdf, Product::Postcard4x6, 1..=1, 72, ProofCrop::Trim).unwrap();
         let [r, g, b] = pixel(&pngs[0], (60.0, 60.0));
@@ -489,7 +489,7 @@ fn a_card_that_cannot_print_says_why_and_leaves_no_page() {
     let other = |sample: &mut SampleMailpiece| {
         sample.pictures = BTreeMap::from([(LINK.to_owned(), "other".to_owned())])
     };
-    let unreadable = print(other, &mut kept("other", b"no picture".to_vec()));
+    let unreadable = print(other, &mut memory_pictures("other", b"no picture".to_vec()));
     assert!(
         matches!(unreadable, PressMailpieceError::PictureUnreadable { .. }),
         "{unreadable}"

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// A cell as it may stand in a CSV file that a spreadsheet program opens: one that the program could take for a formula
 /// gets an apostrophe before it. Quoting is the writer's.
 pub fn inert(cell: &str) -> Cow<'_, str> {
-    if may_run(cell) {
+    if may_be_formula(cell) {
         Cow::Owned(format!("'{cell}"))
     } else {
         Cow::Borrowed(cell)
@@ -14,7 +14,7 @@ pub fn inert(cell: &str) -> Cow<'_, str> {
 
 /// Programs differ in what they skip before a formula, and some read the signs of East Asian keyboards as their ASCII
 /// ones, so all of it counts.
-fn may_run(cell: &str) -> bool {
+fn may_be_formula(cell: &str) -> bool {
     cell.starts_with(['\t', '\r', '\n'])
         || cell
             .trim_start_matches(is_skipped)
@@ -118,7 +118,7 @@ mod tests {
                 let first = read.chars().find(|character| !is_skipped(*character));
                 prop_assert!(!first.is_some_and(begins_formula), "{:?}", read);
                 prop_assert!(!read.starts_with(['\t', '\r', '\n']), "{:?}", read);
-                let bare = if may_run(cell) { read.strip_prefix('\'').unwrap() } else { read };
+                let bare = if may_be_formula(cell) { read.strip_prefix('\'').unwrap() } else { read };
                 prop_assert_eq!(bare, cell);
             }
         }

@@ -47,7 +47,7 @@ impl<R: Read> LineCounter<R> {
         self.begun.front().map_or(self.line, |(_, line)| *line)
     }
 
-    fn pass(&mut self, byte: u8) {
+    fn count_byte(&mut self, byte: u8) {
         match byte {
             // The second half of an end.
             b'\n' if self.follows_return => {}
@@ -77,7 +77,7 @@ impl<R: Read> Read for LineCounter<R> {
         }
         let read = self.inner.read(buffer)?;
         for &byte in &buffer[..read] {
-            self.pass(byte);
+            self.count_byte(byte);
         }
         Ok(read)
     }

@@ -23,12 +23,12 @@ pub(crate) fn is_common(password: &str) -> bool {
     let word = folded.trim_matches(|character: char| !character.is_alphabetic());
     LISTED.contains(folded.as_str())
         || word.chars().count() >= LEAST_WORD_CHARS && LISTED.contains(word)
-        || repeated(&folded)
+        || shortest_period(&folded)
             .is_some_and(|part| part.chars().count() <= REPEATED_CHARS || LISTED.contains(part))
 }
 
 /// The shortest text that this one is a repetition of.
-fn repeated(text: &str) -> Option<&str> {
+fn shortest_period(text: &str) -> Option<&str> {
     let ends = text.char_indices().map(|(index, _)| index).skip(1);
     ends.take_while(|end| *end <= text.len() / 2)
         .find(|end| {

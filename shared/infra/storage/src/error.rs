@@ -33,7 +33,7 @@ pub struct StorageSettingsError(pub(crate) String);
 
 impl StorageError {
     /// What the store's error means for this file.
-    pub(crate) fn of(name: &FileName, error: object_store::Error) -> Self {
+    pub(crate) fn from_object_store(name: &FileName, error: object_store::Error) -> Self {
         match error {
             object_store::Error::NotFound { .. } => Self::NotFound(name.clone()),
             error => Self::Unavailable {

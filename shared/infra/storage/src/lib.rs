@@ -49,8 +49,8 @@ impl Storage {
     /// [`StorageSettingsError`] when the folder cannot be made or the bucket's settings cannot be used.
     pub fn new(settings: &StorageSettings) -> Result<Self, StorageSettingsError> {
         let files: Arc<dyn ObjectStore> = match settings.kind {
-            StorageKind::Folder => Arc::new(folder(&settings.folder)?),
-            StorageKind::S3 => Arc::new(bucket(&settings.s3)?),
+            StorageKind::Folder => Arc::new(open_folder(&settings.folder)?),
+            StorageKind::S3 => Arc::new(open_bucket(&settings.s3)?),
         };
         let folder =
             (settings.kind == StorageKind::Folder).then(|| settings.folder.as_path().into());
@@ -62,8 +62,8 @@ impl Storage {
     /// # Errors
     /// [`StorageError::Unavailable`].
     pub async fn put(&self, name: &FileName, content: Bytes) -> Result<(), StorageError> {
-        let put = self.files.put(&path(name), content.into()).await;
-        put.map(drop).map_err(|error| StorageError::of(name, error))
+        let put = self.files.put(&object_path(name), content.into()).await;
+        put.map(drop).map_err(|error| StorageError::from_object_store(name, error))
     }
 
     /// Begins a file that is written piece by piece, in place of one of that name.
@@ -71,10 +71,10 @@ impl Storage {
     /// # Errors
     /// [`StorageError::Unavailable`].
     pub async fn write(&self, name: &FileName) -> Result<StorageWriter, StorageError> {
-        let upload = self.files.put_multipart(&path(name)).await;
+        let upload = self.files.put_multipart(&object_path(name)).await;
         upload
             .map(|upload| StorageWriter::new(name.clone(), upload))
-            .map_err(|error| StorageError::of(name, error))
+            .map_err(|error| StorageError::from_object_store(name, error))
     }
 
     /// Reads a file of `most_bytes` at the most.
@@ -82,8 +82,8 @@ impl Storage {
     /// # Errors
     /// [`StorageError::NotFound`], [`StorageError::TooLarge`] or [`StorageError::Unavailable`].
     pub async fn get(&self, name: &FileName, most_bytes: usize) -> Result<Bytes, StorageError> {
-        let unreadable = |error| StorageError::of(name, error);
-        let found = self.files.get(&path(name)).await.map_err(unreadable)?;
+        let unreadable = |error| StorageError::from_object_store(name, error);
+        let found = self.files.get(&object_path(name)).await.map_err(unreadable)?;
         let too_large = || StorageError::TooLarge {
             name: name.clone(),
             most_bytes,
@@ -107,10 +107,10 @@ impl Storage {
     /// # Errors
     /// [`StorageError::Unavailable`].
     pub async fn has(&self, name: &FileName) -> Result<bool, StorageError> {
-        match self.files.head(&path(name)).await {
+        match self.files.head(&object_path(name)).await {
             Ok(_) => Ok(true),
             Err(object_store::Error::NotFound { .. }) => Ok(false),
-            Err(error) => Err(StorageError::of(name, error)),
+            Err(error) => Err(StorageError::from_object_store(name, error)),
         }
     }
 
@@ -123,10 +123,10 @@ impl Storage {
         folder: &FileName,
         limit: usize,
     ) -> Result<usize, StorageError> {
-        let unreadable = |error| StorageError::of(folder, error);
+        let unreadable = |error| StorageError::from_object_store(folder, error);
         let found = self
             .files
-            .list(Some(&path(folder)))
+            .list(Some(&object_path(folder)))
             .take(limit)
             .map_ok(|file| file.location);
         let found: Vec<Path> = found.try_collect().await.map_err(unreadable)?;
@@ -152,7 +152,7 @@ impl Storage {
         let removed = tokio::task::spawn_blocking(move || remove_unfinished(&whole)).await;
         let removed = removed.unwrap_or_else(|error| Err(std::io::Error::other(error)));
         removed.map_err(|error| {
-            StorageError::of(
+            StorageError::from_object_store(
                 name,
                 object_store::Error::Generic {
                     store: "folder",
@@ -167,9 +167,9 @@ impl Storage {
     /// # Errors
     /// [`StorageError::Unavailable`].
     pub async fn delete(&self, name: &FileName) -> Result<(), StorageError> {
-        match self.files.delete(&path(name)).await {
+        match self.files.delete(&object_path(name)).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
-            Err(error) => Err(StorageError::of(name, error)),
+            Err(error) => Err(StorageError::from_object_store(name, error)),
         }
     }
 }
@@ -199,11 +199,11 @@ fn remove_unfinished(whole: &std::path::Path) -> std::io::Result<()> {
     Ok(())
 }
 
-fn path(name: &FileName) -> Path {
+fn object_path(name: &FileName) -> Path {
     Path::from(name.as_str())
 }
 
-fn folder(folder: &std::path::Path) -> Result<LocalFileSystem, StorageSettingsError> {
+fn open_folder(folder: &std::path::Path) -> Result<LocalFileSystem, StorageSettingsError> {
     let unusable = |why: String| {
         StorageSettingsError(format!(
             "the folder {} cannot be used: {why}",
@@ -217,7 +217,7 @@ fn folder(folder: &std::path::Path) -> Result<LocalFileSystem, StorageSettingsEr
     Ok(files.with_fsync(true))
 }
 
-fn bucket(bucket: &BucketSettings) -> Result<AmazonS3, StorageSettingsError> {
+fn open_bucket(bucket: &BucketSettings) -> Result<AmazonS3, StorageSettingsError> {
     let is_plain = bucket.endpoint.starts_with("http://");
     let client = ClientOptions::new()
         .with_connect_timeout(CONNECT_TIMEOUT)

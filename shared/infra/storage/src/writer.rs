@@ -33,11 +33,11 @@ impl StorageWriter {
     /// # Errors
     /// [`StorageError::Unavailable`]; the file cannot be finished then.
     pub async fn write(&mut self, content: Bytes) -> Result<(), StorageError> {
-        self.wait().await?;
+        self.wait_for_capacity().await?;
         let mut rest = content;
         while rest.len() > PART_BYTES {
             self.upload.put(rest.split_to(PART_BYTES));
-            self.wait().await?;
+            self.wait_for_capacity().await?;
         }
         self.upload.put(rest);
         Ok(())
@@ -52,7 +52,7 @@ impl StorageWriter {
             .finish()
             .await
             .map(drop)
-            .map_err(|error| StorageError::of(&self.name, error))
+            .map_err(|error| StorageError::from_object_store(&self.name, error))
     }
 
     /// Gives the file up.
@@ -63,11 +63,11 @@ impl StorageWriter {
         self.upload
             .abort()
             .await
-            .map_err(|error| StorageError::of(&self.name, error))
+            .map_err(|error| StorageError::from_object_store(&self.name, error))
     }
 
-    async fn wait(&mut self) -> Result<(), StorageError> {
+    async fn wait_for_capacity(&mut self) -> Result<(), StorageError> {
         let waited = self.upload.wait_for_capacity(PARTS_UNDER_WAY).await;
-        waited.map_err(|error| StorageError::of(&self.name, error))
+        waited.map_err(|error| StorageError::from_object_store(&self.name, error))
     }
 }

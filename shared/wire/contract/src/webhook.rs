@@ -198,7 +198,7 @@ impl QrScanned<'static> {
 }
 
 /// A text that is known; an empty one is not.
-pub fn known(text: &str) -> Option<&str> {
+pub fn non_empty(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }
 
@@ -211,7 +211,7 @@ mod tests {
         let at = DateTime::from_timestamp(1_767_323_045, 60_000_000).unwrap();
         let mut event = QrScanned::example(Uuid::from_u128(7), at);
         event.recipient = EventRecipient {
-            first_name: known("Ann"),
+            first_name: non_empty("Ann"),
             ..EventRecipient::default()
         };
         event.location = EventLocation::default();

@@ -60,7 +60,7 @@ impl LanguageModelClient {
     ///
     /// # Errors
     /// When the settings cannot be used: prompts and keys do not travel in the clear, but on this machine.
-    pub(crate) fn configured(settings: &LanguageModelSettings) -> anyhow::Result<Option<Self>> {
+    pub(crate) fn from_settings(settings: &LanguageModelSettings) -> anyhow::Result<Option<Self>> {
         if settings.url.is_empty() {
             return Ok(None);
         }
@@ -98,7 +98,7 @@ impl LanguageModelClient {
     }
 
     /// What makes two questions the same: the model and the text.
-    pub(super) fn digest(&self, question: &str) -> [u8; 32] {
+    pub(super) fn question_digest(&self, question: &str) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         hasher.update(self.name.as_bytes());
         // No name holds it.
@@ -120,17 +120,17 @@ impl LanguageModelClient {
         } else {
             request.bearer_auth(&self.api_key)
         };
-        let response = request.send().await.map_err(|error| unreachable(&error))?;
+        let response = request.send().await.map_err(|error| error_from_transport(&error))?;
         let status = response.status();
         if !status.is_success() {
-            return Err(refusal(status, retry_after(&response)));
+            return Err(error_from_status(status, retry_after(&response)));
         }
-        read(&bounded(response).await?)
+        parse_completion(&read_bounded(response).await?)
     }
 }
 
 /// What a status that is no success means.
-fn refusal(status: StatusCode, pause: Option<TimeDelta>) -> LanguageModelError {
+fn error_from_status(status: StatusCode, pause: Option<TimeDelta>) -> LanguageModelError {
     let reason = format!("the language model answered {}", status.as_u16());
     match status {
         StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => {
@@ -156,7 +156,7 @@ fn retry_after(response: &Response) -> Option<TimeDelta> {
     Some(TimeDelta::seconds(seconds.into()))
 }
 
-fn unreachable(error: &reqwest::Error) -> LanguageModelError {
+fn error_from_transport(error: &reqwest::Error) -> LanguageModelError {
     let what = if error.is_timeout() {
         "did not answer in time"
     } else {
@@ -168,12 +168,12 @@ fn unreachable(error: &reqwest::Error) -> LanguageModelError {
     }
 }
 
-async fn bounded(mut response: Response) -> Result<Vec<u8>, LanguageModelError> {
+async fn read_bounded(mut response: Response) -> Result<Vec<u8>, LanguageModelError> {
     let mut body = Vec::new();
     while let Some(chunk) = response
         .chunk()
         .await
-        .map_err(|error| unreachable(&error))?
+        .map_err(|error| error_from_transport(&error))?
     {
         if body.len() + chunk.len() > BODY_BYTES {
             return Err(LanguageModelError::ForGood(
@@ -186,7 +186,7 @@ async fn bounded(mut response: Response) -> Result<Vec<u8>, LanguageModelError> 
 }
 
 /// The value in an answer's body.
-fn read(body: &[u8]) -> Result<String, LanguageModelError> {
+fn parse_completion(body: &[u8]) -> Result<String, LanguageModelError> {
     let unreadable = || LanguageModelError::Again {
         reason: "the language model's answer cannot be read".to_owned(),
         pause: None,
@@ -229,7 +229,7 @@ mod tests {
     fn answered(content: &str, finish_reason: &str) -> Result<String, LanguageModelError> {
         let body =
             json!({"choices": [{"message": {"content": content}, "finish_reason": finish_reason}]});
-        read(body.to_string().as_bytes())
+        parse_completion(body.to_string().as_bytes())
     }
 
     #[test]
@@ -257,7 +257,7 @@ mod tests {
     fn rubbish_is_tried_again() {
         for body in ["", "no JSON", "{}", "{\"choices\":[]}", "{\"choices\":7}"] {
             assert!(
-                matches!(read(body.as_bytes()), Err(LanguageModelError::Again { .. })),
+                matches!(parse_completion(body.as_bytes()), Err(LanguageModelError::Again { .. })),
                 "{body}"
             );
         }
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn statuses_tell_whether_to_try_again() {
-        let kind = |code: u16| match refusal(StatusCode::from_u16(code).unwrap(), None) {
+        let kind = |code: u16| match error_from_status(StatusCode::from_u16(code).unwrap(), None) {
             LanguageModelError::Again { .. } => "again",
             LanguageModelError::ForGood(_) => "for good",
             LanguageModelError::Refused(_) => "refused",
@@ -287,20 +287,20 @@ mod tests {
         };
         let _ = rustls::crypto::ring::default_provider().install_default();
         assert!(
-            LanguageModelClient::configured(&settings(""))
+            LanguageModelClient::from_settings(&settings(""))
                 .unwrap()
                 .is_none()
         );
         assert!(
-            LanguageModelClient::configured(&settings("http://models.example.com/v1")).is_err()
+            LanguageModelClient::from_settings(&settings("http://models.example.com/v1")).is_err()
         );
         assert!(
-            LanguageModelClient::configured(&settings("http://127.0.0.1:9/v1"))
+            LanguageModelClient::from_settings(&settings("http://127.0.0.1:9/v1"))
                 .unwrap()
                 .is_some()
         );
         assert!(
-            LanguageModelClient::configured(&settings("https://models.example.com/v1"))
+            LanguageModelClient::from_settings(&settings("https://models.example.com/v1"))
                 .unwrap()
                 .is_some()
         );

@@ -37,7 +37,7 @@ struct TeamEntries {
 }
 
 impl PromptSources {
-    pub(super) async fn read(
+    pub(super) async fn load(
         mailer: &MailerState,
         cells: &[AiCell],
         now: DateTime<Utc>,
@@ -63,7 +63,7 @@ impl PromptSources {
     }
 
     /// The question of a cell, or why there is none.
-    pub(super) fn of(&self, cell: &AiCell) -> Result<FilledPrompt, String> {
+    pub(super) fn fill_for_cell(&self, cell: &AiCell) -> Result<FilledPrompt, String> {
         let book = self.teams.get(&cell.team_id).ok_or("the team is gone")?;
         let column = book
             .columns
@@ -77,12 +77,12 @@ impl PromptSources {
             .get(&cell.entry_id)
             .ok_or("the entry is gone")?;
         let profile = RecipientProfile::stored(&entry.entry, &entry.values);
-        question(prompt, &book.formulas.over(&profile, book.today))
+        fill_prompt(prompt, &book.formulas.over(&profile, book.today))
     }
 }
 
 /// The prompt with the values of a recipient. A field without a value or a default leaves nothing to ask.
-fn question(prompt: &str, recipient: &dyn ValueLookup) -> Result<FilledPrompt, String> {
+fn fill_prompt(prompt: &str, recipient: &dyn ValueLookup) -> Result<FilledPrompt, String> {
     let template = TextTemplate::parse(prompt)
         .map_err(|error| format!("the prompt cannot be used: {error}"))?;
     let keys: HashMap<&str, String> = template
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn a_question_needs_its_fields() {
         let row = HashMap::from([("first_name".to_owned(), "Ada".to_owned())]);
-        let asked = |prompt| question(prompt, &row).map(|question| question.text);
+        let asked = |prompt| fill_prompt(prompt, &row).map(|question| question.text);
         assert_eq!(
             asked("Greet {{First_Name}} of {{city|Austin}}."),
             Ok("Greet Ada of Austin.".to_owned())

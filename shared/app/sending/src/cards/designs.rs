@@ -42,14 +42,14 @@ impl DesignCache {
     ///
     /// # Errors
     /// [`Problem`] when it cannot print.
-    pub(crate) fn ready(&self, design: &StepDesign) -> Result<Arc<ReadyDesign>, DesignError> {
+    pub(crate) fn get_or_prepare(&self, design: &StepDesign) -> Result<Arc<ReadyDesign>, DesignError> {
         let version = (design.design_id, design.version);
-        if let Some(ready) = self.known(version) {
+        if let Some(ready) = self.get_cached(version) {
             return Ok(ready);
         }
         // Two requests may make it at the same time: it is the same twice.
         let document = tokio::task::block_in_place(|| PrintableDesign::parse(&design.document))?;
-        let ready = Arc::new(tokio::task::block_in_place(|| ReadyDesign::of(document)));
+        let ready = Arc::new(tokio::task::block_in_place(|| ReadyDesign::from_document(document)));
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() >= DESIGNS_KEPT {
             kept.pop_front();
@@ -58,7 +58,7 @@ impl DesignCache {
         Ok(ready)
     }
 
-    fn known(&self, version: DesignVersionKey) -> Option<Arc<ReadyDesign>> {
+    fn get_cached(&self, version: DesignVersionKey) -> Option<Arc<ReadyDesign>> {
         // A panic while the lock was held cannot leave the list half-changed.
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let at = kept.iter().position(|(known, _)| *known == version)?;
@@ -70,17 +70,17 @@ impl DesignCache {
 }
 
 impl ReadyDesign {
-    fn of(document: PrintableDesign) -> Self {
+    fn from_document(document: PrintableDesign) -> Self {
         Self {
             fields: document.fields().into_iter().map(fold_name).collect(),
-            pictures: DesignPictures::of(&document),
-            links: QrLinks::of(&document),
+            pictures: DesignPictures::from_document(&document),
+            links: QrLinks::from_document(&document),
             plan: LayoutPlan::new(document),
         }
     }
 
     /// What it is printed as.
-    pub(crate) fn product(&self) -> &'static str {
+    pub(crate) fn product_name(&self) -> &'static str {
         self.plan.document().product().as_str()
     }
 
@@ -115,7 +115,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn a_version_is_made_ready_once_and_the_one_used_longest_ago_gives_way() {
         let designs = DesignCache::default();
-        let ready = |version| designs.ready(&design(version, with_text("Hello"))).unwrap();
+        let ready = |version| designs.get_or_prepare(&design(version, with_text("Hello"))).unwrap();
         let first = ready(1);
         for version in 2..=DESIGNS_KEPT as i32 {
             ready(version);
@@ -140,7 +140,7 @@ mod tests {
         .enumerate()
         {
             let ready = designs
-                .ready(&design(version as i32, with_text(text)))
+                .get_or_prepare(&design(version as i32, with_text(text)))
                 .unwrap();
             assert_eq!(ready.uses_stored_values(), expected, "{text}");
         }

@@ -57,7 +57,7 @@ impl LayoutThreads {
     ///
     /// # Errors
     /// [`JoinError`] when a layout panicked.
-    pub(super) async fn cards(
+    pub(super) async fn lay_out_all(
         &self,
         task: &LayoutTask,
         subjects: Vec<LayoutSubject>,
@@ -69,7 +69,7 @@ impl LayoutThreads {
         });
         // No more in line than could run: whoever comes now waits for these and not for all.
         let mut laid_out = stream::iter(chunks)
-            .map(|chunk| self.chunk(task.clone(), chunk))
+            .map(|chunk| self.lay_out_chunk(task.clone(), chunk))
             .buffered(self.threads);
         let mut cards = Vec::with_capacity(count);
         while let Some(chunk) = laid_out.try_next().await? {
@@ -78,7 +78,7 @@ impl LayoutThreads {
         Ok(cards)
     }
 
-    async fn chunk(
+    async fn lay_out_chunk(
         &self,
         task: LayoutTask,
         subjects: Vec<LayoutSubject>,
@@ -90,7 +90,7 @@ impl LayoutThreads {
             let mut typesetter = Typesetter::new();
             subjects
                 .into_iter()
-                .map(|subject| card(&mut typesetter, &task, subject))
+                .map(|subject| lay_out_one(&mut typesetter, &task, subject))
                 .collect()
         })
         .await
@@ -122,7 +122,7 @@ impl RecipientValues for SubjectReader<'_> {
 
 impl SubjectReader<'_> {
     /// A sentence about a picture, with why the recipient's own cannot be used when that is known.
-    fn with_cause(&self, field: &str, detail: String) -> String {
+    fn explain_missing_picture(&self, field: &str, detail: String) -> String {
         let cause = self
             .value(field)
             .and_then(|link| self.task.problems.get(link));
@@ -133,7 +133,7 @@ impl SubjectReader<'_> {
     }
 }
 
-fn card(typesetter: &mut Typesetter, task: &LayoutTask, subject: LayoutSubject) -> MailpieceDraft {
+fn lay_out_one(typesetter: &mut Typesetter, task: &LayoutTask, subject: LayoutSubject) -> MailpieceDraft {
     let reader = SubjectReader {
         task,
         subject: &subject,
@@ -143,10 +143,10 @@ fn card(typesetter: &mut Typesetter, task: &LayoutTask, subject: LayoutSubject) 
             None,
             warnings
                 .into_iter()
-                .map(|warning| told(&reader, warning))
+                .map(|warning| convert_warning(&reader, warning))
                 .collect(),
         ),
-        Err(refusal) => (Some(refused(&reader, refusal)), Vec::new()),
+        Err(refusal) => (Some(convert_refusal(&reader, refusal)), Vec::new()),
     };
     let LayoutSubject {
         values,
@@ -166,7 +166,7 @@ fn card(typesetter: &mut Typesetter, task: &LayoutTask, subject: LayoutSubject) 
     }
 }
 
-fn told(reader: &SubjectReader<'_>, warning: design::LayoutWarning) -> RecipientWarning {
+fn convert_warning(reader: &SubjectReader<'_>, warning: design::LayoutWarning) -> RecipientWarning {
     let design::LayoutWarning {
         code,
         field,
@@ -174,7 +174,7 @@ fn told(reader: &SubjectReader<'_>, warning: design::LayoutWarning) -> Recipient
     } = warning;
     let detail = match code {
         LayoutWarningCode::VariableImageFallback | LayoutWarningCode::VariableImageBlank => {
-            reader.with_cause(&field, detail)
+            reader.explain_missing_picture(&field, detail)
         }
         _ => detail,
     };
@@ -185,7 +185,7 @@ fn told(reader: &SubjectReader<'_>, warning: design::LayoutWarning) -> Recipient
     }
 }
 
-fn refused(reader: &SubjectReader<'_>, refusal: design::LayoutError) -> MailpieceRefusal {
+fn convert_refusal(reader: &SubjectReader<'_>, refusal: design::LayoutError) -> MailpieceRefusal {
     let design::LayoutError {
         reason,
         field,
@@ -202,7 +202,7 @@ fn refused(reader: &SubjectReader<'_>, refusal: design::LayoutError) -> Mailpiec
         },
         LayoutErrorReason::VariableImageMissing => MailpieceRefusal {
             reason: NotMailedReason::VariableImageMissing,
-            detail: reader.with_cause(&field, detail),
+            detail: reader.explain_missing_picture(&field, detail),
         },
     }
 }

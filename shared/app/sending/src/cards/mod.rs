@@ -83,7 +83,7 @@ pub(crate) struct MailpieceContext<'a> {
 }
 
 impl MailpieceRules {
-    pub(crate) fn of(design: Arc<ReadyDesign>) -> Self {
+    pub(crate) fn from_design(design: Arc<ReadyDesign>) -> Self {
         Self {
             design,
             files: PictureFiles::default(),
@@ -107,7 +107,7 @@ impl MailpieceContext<'_> {
     ///
     /// # Errors
     /// [`MailpieceDraftError`]; no recipient's fault is one.
-    pub(crate) async fn cards(
+    pub(crate) async fn draft_mailpieces(
         &self,
         mailer: &MailerState,
         people: Vec<DesignValues>,
@@ -116,7 +116,7 @@ impl MailpieceContext<'_> {
         if count > 1 && self.rules.design.fields.is_empty() {
             // Everybody's card is the same.
             let card = self
-                .different_cards(mailer, vec![DesignValues::new()])
+                .draft_varying_mailpieces(mailer, vec![DesignValues::new()])
                 .await?
                 .pop()
                 .unwrap_or_default();
@@ -125,11 +125,11 @@ impl MailpieceContext<'_> {
         if people.is_empty() {
             Ok(Vec::new())
         } else {
-            self.different_cards(mailer, people).await
+            self.draft_varying_mailpieces(mailer, people).await
         }
     }
 
-    async fn different_cards(
+    async fn draft_varying_mailpieces(
         &self,
         mailer: &MailerState,
         people: Vec<DesignValues>,
@@ -139,12 +139,12 @@ impl MailpieceContext<'_> {
         let (returns, brought) = tokio::try_join!(
             async {
                 Ok(
-                    return_address::choose(mailer, (team_id, self.today), document, &people)
+                    return_address::choose_return_addresses(mailer, (team_id, self.today), document, &people)
                         .await?,
                 )
             },
             async {
-                let found = pictures::recipient_pictures(
+                let found = pictures::find_recipient_pictures(
                     mailer,
                     team_id,
                     &rules.design.pictures,
@@ -162,7 +162,7 @@ impl MailpieceContext<'_> {
                 .map(|(link, file)| (link.clone(), file.clone())),
         );
         let subjects = people.into_iter().zip(returns).map(|(values, chosen)| {
-            let pictures = rules.design.pictures.used(&values, &files);
+            let pictures = rules.design.pictures.used_files(&values, &files);
             LayoutSubject {
                 values,
                 pictures,
@@ -175,7 +175,7 @@ impl MailpieceContext<'_> {
             problems: Arc::new(brought.problems),
             requires_pictures: self.requires_pictures,
         };
-        Ok(mailer.layouts.cards(&layout, subjects).await?)
+        Ok(mailer.layouts.lay_out_all(&layout, subjects).await?)
     }
 }
 
@@ -185,7 +185,7 @@ impl MailpieceContext<'_> {
 ///
 /// # Errors
 /// [`MailpieceDraftError`].
-pub(crate) async fn decide_cards(
+pub(crate) async fn draft_for_candidates(
     mailer: &MailerState,
     deciding: &MailpieceContext<'_>,
     candidates: &mut [MailingCandidate],
@@ -195,7 +195,7 @@ pub(crate) async fn decide_cards(
         .filter(|at| candidates[*at].refusal().is_none())
         .collect();
     let people = tokio::task::block_in_place(|| open.iter().map(|at| values(*at)).collect());
-    let decided = deciding.cards(mailer, people).await?;
+    let decided = deciding.draft_mailpieces(mailer, people).await?;
     let mut cards = vec![MailpieceDraft::default(); candidates.len()];
     for (at, card) in open.into_iter().zip(decided) {
         candidates[at].after_duplicates = card.refusal.as_ref().map(|refusal| refusal.reason);

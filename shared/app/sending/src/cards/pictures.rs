@@ -44,7 +44,7 @@ struct VariablePicture {
 pub(crate) type PictureFiles = HashMap<String, String>;
 
 impl DesignPictures {
-    pub(crate) fn of(document: &PrintableDesign) -> Self {
+    pub(crate) fn from_document(document: &PrintableDesign) -> Self {
         let mut pictures = Self::default();
         for side in Side::ALL {
             for DesignElement { id, content, .. } in &document.surface(side).elements {
@@ -82,21 +82,21 @@ impl DesignPictures {
     }
 
     /// The links that a recipient brings.
-    fn links_of<'p>(&self, values: &'p DesignValues) -> impl Iterator<Item = &'p str> {
+    fn recipient_links<'p>(&self, values: &'p DesignValues) -> impl Iterator<Item = &'p str> {
         self.variable
             .iter()
-            .filter_map(|variable| link(values, &variable.field))
+            .filter_map(|variable| field_link(values, &variable.field))
     }
 
     /// What a card keeps: of these files those that it prints, a default only where it stands in.
-    pub(super) fn used(
+    pub(super) fn used_files(
         &self,
         values: &DesignValues,
         files: &PictureFiles,
     ) -> BTreeMap<String, String> {
         let fixed = self.fixed.iter().map(|fixed| fixed.link.as_str());
         let variable = self.variable.iter().filter_map(|variable| {
-            let own = link(values, &variable.field).filter(|link| files.contains_key(*link));
+            let own = field_link(values, &variable.field).filter(|link| files.contains_key(*link));
             own.or(variable.default.as_deref())
         });
         let kept = |link: &str| files.get(link).map(|file| (link.to_owned(), file.clone()));
@@ -105,7 +105,7 @@ impl DesignPictures {
 }
 
 /// The link in a field, as it is there; none that may have been cut.
-fn link<'p>(values: &'p DesignValues, field: &str) -> Option<&'p str> {
+fn field_link<'p>(values: &'p DesignValues, field: &str) -> Option<&'p str> {
     values
         .get(field)
         .map(String::as_str)
@@ -133,7 +133,7 @@ pub(crate) async fn find_design_pictures(
                 .resolve(team_id, PictureUse::Design, links, until),
         )
         .await;
-    let resolved = resolved.map_err(internal)?;
+    let resolved = resolved.map_err(internal_error)?;
     for step in steps.iter() {
         for FixedPicture {
             side,
@@ -149,7 +149,7 @@ pub(crate) async fn find_design_pictures(
             }
         }
     }
-    let files = kept(resolved);
+    let files = usable_files(resolved);
     for step in steps {
         let links = step.cards.design.pictures.links();
         let own = links
@@ -169,14 +169,14 @@ pub(super) struct RecipientPictures {
 }
 
 /// Looks up the pictures that these recipients bring, in the time that there is for it.
-pub(super) async fn recipient_pictures(
+pub(super) async fn find_recipient_pictures(
     mailer: &MailerState,
     team_id: TeamId,
     pictures: &DesignPictures,
     people: &[DesignValues],
     time: Duration,
 ) -> Result<RecipientPictures, PictureFetchError> {
-    let links = people.iter().flat_map(|values| pictures.links_of(values));
+    let links = people.iter().flat_map(|values| pictures.recipient_links(values));
     let until = Instant::now() + time.min(mailer.pictures.request_time());
     let resolved = mailer
         .aside(
@@ -191,12 +191,12 @@ pub(super) async fn recipient_pictures(
     });
     let problems = problems.collect();
     Ok(RecipientPictures {
-        files: kept(resolved),
+        files: usable_files(resolved),
         problems,
     })
 }
 
-fn kept(resolved: HashMap<&str, ResolvedPicture>) -> PictureFiles {
+fn usable_files(resolved: HashMap<&str, ResolvedPicture>) -> PictureFiles {
     let kept = resolved
         .into_iter()
         .filter_map(|(link, picture)| match picture {
@@ -206,7 +206,7 @@ fn kept(resolved: HashMap<&str, ResolvedPicture>) -> PictureFiles {
     kept.collect()
 }
 
-fn internal(error: PictureFetchError) -> SendError {
+fn internal_error(error: PictureFetchError) -> SendError {
     tracing::error!(error = &error as &dyn Error, "pictures cannot be looked up");
     SendError::InternalError
 }

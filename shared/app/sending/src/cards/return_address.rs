@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use address::{AddressInput, AddressVerdict, VerifiedAddress, unverified_id};
+use address::{AddressInput, AddressVerdict, VerifiedAddress, unverified_address_id};
 use audience::fold_name;
 use chrono::{NaiveDate, TimeDelta};
 use contract::id::TeamId;
@@ -25,7 +25,7 @@ pub(crate) struct ChosenReturnAddress {
 }
 
 /// The address with a recipient's values; `None` when a field is empty that has no default.
-fn filled(address: &PostalAddress, values: &DesignValues) -> Option<FilledAddress> {
+fn fill_address(address: &PostalAddress, values: &DesignValues) -> Option<FilledAddress> {
     let names: HashMap<&str, String> = address
         .fields()
         .map(|field| (field, fold_name(field)))
@@ -34,7 +34,7 @@ fn filled(address: &PostalAddress, values: &DesignValues) -> Option<FilledAddres
     filled.is_whole.then_some(filled)
 }
 
-fn input(address: &FilledAddress) -> AddressInput<'_> {
+fn address_input(address: &FilledAddress) -> AddressInput<'_> {
     let FilledAddress {
         address_1,
         address_2,
@@ -52,8 +52,8 @@ fn input(address: &FilledAddress) -> AddressInput<'_> {
     }
 }
 
-fn id(address: &FilledAddress) -> Uuid {
-    unverified_id(input(address)).as_uuid()
+fn address_id(address: &FilledAddress) -> Uuid {
+    unverified_address_id(address_input(address)).as_uuid()
 }
 
 /// Whether lines print in a product's zone, whole and with all of their characters. What is the same is looked at once.
@@ -72,7 +72,7 @@ impl FitCheck {
         }
     }
 
-    fn prints(&mut self, lines: &[String]) -> bool {
+    fn fits(&mut self, lines: &[String]) -> bool {
         if let Some(known) = self.known.get(lines) {
             return *known;
         }
@@ -111,7 +111,7 @@ fn verified_lines(verified: &VerifiedAddress) -> Vec<String> {
 ///
 /// # Errors
 /// [`VerificationError`] when addresses cannot be verified at the moment.
-pub(super) async fn choose(
+pub(super) async fn choose_return_addresses(
     mailer: &MailerState,
     (team_id, day): (TeamId, NaiveDate),
     document: &PrintableDesign,
@@ -121,7 +121,7 @@ pub(super) async fn choose(
         return Ok(vec![ChosenReturnAddress::default(); people.len()]);
     };
     let own = |address| {
-        filled(address, &DesignValues::new())
+        fill_address(address, &DesignValues::new())
             .map(FilledAddress::lines)
             .unwrap_or_default()
     };
@@ -138,14 +138,14 @@ pub(super) async fn choose(
     let filled: Vec<Option<FilledAddress>> = tokio::task::block_in_place(|| {
         people
             .iter()
-            .map(|values| filled(address, values))
+            .map(|values| fill_address(address, values))
             .collect()
     });
-    let known = verify(mailer, (team_id, day), filled.iter().flatten()).await?;
+    let known = verify_addresses(mailer, (team_id, day), filled.iter().flatten()).await?;
     let mut measured = FitCheck::new(document.product());
     let chosen = filled
         .into_iter()
-        .map(|one| match lines(one, &known, &mut measured) {
+        .map(|one| match printable_lines(one, &known, &mut measured) {
             Ok(lines) => ChosenReturnAddress {
                 lines,
                 reason: None,
@@ -159,18 +159,18 @@ pub(super) async fn choose(
 }
 
 /// The lines of an address of which this is known, or why the fallback prints.
-fn lines(
+fn printable_lines(
     filled: Option<FilledAddress>,
     known: &HashMap<Uuid, ReturnLines>,
     measured: &mut FitCheck,
 ) -> Result<Vec<String>, ReturnAddressReason> {
     let filled = filled.ok_or(ReturnAddressReason::MissingTokenValue)?;
-    match known.get(&id(&filled)) {
+    match known.get(&address_id(&filled)) {
         Some(Some(verified)) => {
             let name = std::iter::once(filled.name).filter(|name| !name.is_empty());
             let lines: Vec<String> = name.chain(verified.iter().cloned()).collect();
             // A name that cannot print is none that the post office could verify.
-            if measured.prints(&lines) {
+            if measured.fits(&lines) {
                 Ok(lines)
             } else {
                 Err(ReturnAddressReason::UnverifiedAddress)
@@ -183,7 +183,7 @@ fn lines(
 
 /// What is known of these addresses, by their ids, after as many of the new ones have been verified as the limits
 /// allow, in the order of their first appearance.
-async fn verify<'a>(
+async fn verify_addresses<'a>(
     mailer: &MailerState,
     (team_id, day): (TeamId, NaiveDate),
     addresses: impl Iterator<Item = &'a FilledAddress>,
@@ -195,7 +195,7 @@ async fn verify<'a>(
     let now = mailer.process.clock.now();
     let mut seen = HashSet::new();
     let distinct: Vec<(Uuid, &FilledAddress)> = addresses
-        .map(|one| (id(one), one))
+        .map(|one| (address_id(one), one))
         .filter(|(id, _)| seen.insert(*id))
         .collect();
     if distinct.is_empty() {
@@ -216,7 +216,7 @@ async fn verify<'a>(
     if new.is_empty() {
         return Ok(known);
     }
-    let inputs: Vec<AddressInput<'_>> = new.iter().map(|(_, one)| input(one)).collect();
+    let inputs: Vec<AddressInput<'_>> = new.iter().map(|(_, one)| address_input(one)).collect();
     let verdicts = mailer.verify(&inputs, None).await?;
     let lines = verdicts.iter().map(|verdict| match verdict {
         AddressVerdict::Deliverable(verified) => Some(verified_lines(verified)),
@@ -255,7 +255,7 @@ mod tests {
             "address_2": "{{unit|}}", "city": "Austin", "state": "TX", "zip": "{{agent_zip}}"}),
         );
         let whole = values(&[("agent_street", " 1 Main\nSt "), ("agent_zip", "78701")]);
-        let filled_in = filled(&template, &whole).unwrap();
+        let filled_in = fill_address(&template, &whole).unwrap();
         assert_eq!(
             filled_in.clone().lines(),
             ["Your agent", "1 Main St", "Austin, TX 78701"]
@@ -266,12 +266,12 @@ mod tests {
             ("agent name", "Ann"),
         ]);
         assert_eq!(
-            id(&filled(&template, &lower).unwrap()),
-            id(&filled_in),
+            address_id(&fill_address(&template, &lower).unwrap()),
+            address_id(&filled_in),
             "the name is not verified"
         );
         assert_eq!(
-            filled(&template, &values(&[("agent_street", "1 Main St")])),
+            fill_address(&template, &values(&[("agent_street", "1 Main St")])),
             None
         );
     }
@@ -285,8 +285,8 @@ mod tests {
                 is_whole: true,
                 ..FilledAddress::default()
             };
-            let known = HashMap::from([(id(&filled), Some(vec!["1 Main St".to_owned()]))]);
-            lines(Some(filled), &known, &mut measured)
+            let known = HashMap::from([(address_id(&filled), Some(vec!["1 Main St".to_owned()]))]);
+            printable_lines(Some(filled), &known, &mut measured)
         };
         assert_eq!(
             lines_of("Ann"),

@@ -28,13 +28,13 @@ pub(super) struct JobRecipient {
 
 impl JobRecipient {
     /// Degrees north and east of the address itself, when it has been located.
-    pub(super) fn place(&self) -> Option<(f64, f64)> {
+    pub(super) fn coordinates(&self) -> Option<(f64, f64)> {
         self.entry.latitude.zip(self.entry.longitude)
     }
 }
 
 /// The people behind those that the job has looked at.
-pub(super) async fn next_people(
+pub(super) async fn next_recipients(
     mailer: &MailerState,
     job: &Job,
     campaign: &Campaign,
@@ -49,7 +49,7 @@ pub(super) async fn next_people(
             let waiting = store
                 .recipient_waiting(team_id, &job.campaign_id, job.progress, limit)
                 .await?;
-            Ok(waiting.into_iter().map(waiting_person).collect())
+            Ok(waiting.into_iter().map(from_waiting).collect())
         }
         JobKind::Step { charge_id, .. } => {
             let pieces = store
@@ -70,13 +70,13 @@ pub(super) async fn next_people(
             };
             Ok(pieces
                 .into_iter()
-                .map(|piece| mailed_person(piece, &mut values, &centers))
+                .map(|piece| from_mailed(piece, &mut values, &centers))
                 .collect())
         }
     }
 }
 
-fn waiting_person(one: BookRecipient) -> JobRecipient {
+fn from_waiting(one: BookRecipient) -> JobRecipient {
     JobRecipient {
         position: one.entry_id,
         entry_id: one.entry_id,
@@ -87,7 +87,7 @@ fn waiting_person(one: BookRecipient) -> JobRecipient {
     }
 }
 
-fn mailed_person(
+fn from_mailed(
     piece: EarlierMailpiece,
     values: &mut HashMap<Uuid, BookEntryValues>,
     centers: &HashMap<Uuid, BookRecipient>,

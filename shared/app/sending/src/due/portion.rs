@@ -15,12 +15,12 @@ use uuid::Uuid;
 use super::JobError;
 use super::people::JobRecipient;
 use crate::MailerState;
-use crate::cards::{MailpieceContext, MailpieceDraft, MailpieceDraftError, decide_cards};
-use crate::decide::{MailingCandidate, MailingDecision, decide};
+use crate::cards::{MailpieceContext, MailpieceDraft, MailpieceDraftError, draft_for_candidates};
+use crate::decide::{MailingCandidate, MailingDecision, decide_candidates};
 use crate::neighborhood::{HomeLinkContext, NeighborhoodCenter, NeighborhoodHomes};
-use crate::reserve::{batch, charge, listed_since, make_cards};
+use crate::reserve::{mailpiece_batch, new_charge, refresh_recipient_facts, create_mailpieces};
 use crate::rules::{AudienceRules, StepRules};
-use crate::times::{DecisionTimes, times};
+use crate::times::{DecisionTimes, decision_times};
 
 /// A bounded part of a job.
 pub(super) struct JobPortion<'a> {
@@ -28,7 +28,7 @@ pub(super) struct JobPortion<'a> {
     pub(super) campaign: &'a Campaign,
     pub(super) step: &'a StepRules<'a>,
     pub(super) rules: &'a AudienceRules,
-    pub(super) people: &'a [JobRecipient],
+    pub(super) recipients: &'a [JobRecipient],
 }
 
 /// What is known before the campaign is locked.
@@ -58,7 +58,7 @@ struct ChosenMailpieces<'a> {
 }
 
 impl JobPortion<'_> {
-    pub(super) async fn reserve_again_on_conflict(
+    pub(super) async fn reserve_with_retry(
         &self,
         mailer: &MailerState,
     ) -> Result<PortionOutcome, JobError> {
@@ -75,16 +75,16 @@ impl JobPortion<'_> {
             .with_timezone(&self.campaign.time_zone)
             .date_naive();
         let candidates: Vec<_> = self
-            .people
+            .recipients
             .iter()
-            .map(|person| self.candidate(person, &facts, today))
+            .map(|person| self.assess_candidate(person, &facts, today))
             .collect();
-        let neighborhoods = self.look_around(mailer, &candidates).await?;
+        let neighborhoods = self.find_neighborhoods(mailer, &candidates).await?;
         let judged = self
-            .decide_cards(mailer, candidates, neighborhoods, today)
+            .draft_mailpieces(mailer, candidates, neighborhoods, today)
             .await?;
         // Of now: pictures may have taken their time.
-        let times = times(
+        let times = decision_times(
             &mailer.process.config,
             self.campaign,
             self.step,
@@ -94,7 +94,7 @@ impl JobPortion<'_> {
     }
 
     /// What the cards print. Whether a missing picture keeps a card from printing is a request's wish, and was its own.
-    async fn decide_cards(
+    async fn draft_mailpieces(
         &self,
         mailer: &MailerState,
         mut candidates: Vec<MailingCandidate>,
@@ -111,17 +111,17 @@ impl JobPortion<'_> {
         let cards = match &mut neighborhoods {
             None => {
                 let values = |at: usize| {
-                    let person: &JobRecipient = &self.people[at];
+                    let person: &JobRecipient = &self.recipients[at];
                     let profile = RecipientProfile::stored(&person.entry, &person.values);
                     self.step
                         .cards
-                        .values(&self.rules.computed(&profile, today))
+                        .values(&self.rules.with_formulas(&profile, today))
                 };
-                decide_cards(mailer, &deciding, &mut candidates, values).await?
+                draft_for_candidates(mailer, &deciding, &mut candidates, values).await?
             }
             Some(neighborhoods) => {
                 neighborhoods
-                    .decide_cards(mailer, &deciding, self.rules)
+                    .draft_mailpieces(mailer, &deciding, self.rules)
                     .await?;
                 Vec::new()
             }
@@ -136,11 +136,11 @@ impl JobPortion<'_> {
     /// The addresses of the people and of the centers that they live around.
     fn address_ids(&self) -> Vec<Uuid> {
         let centers = self
-            .people
+            .recipients
             .iter()
             .filter_map(|person| person.center.as_ref());
         let centers = centers.map(|center| center.address_id);
-        self.people
+        self.recipients
             .iter()
             .map(|person| person.address_id)
             .chain(centers)
@@ -152,16 +152,16 @@ impl JobPortion<'_> {
     }
 
     /// The same checks as for a send, but that nobody waits on conditions here: they are what is looked at.
-    fn candidate(
+    fn assess_candidate(
         &self,
         person: &JobRecipient,
         facts: &RecipientListings,
         today: NaiveDate,
     ) -> MailingCandidate {
         let center = person.center.as_ref();
-        let before_duplicates = self.listed(person, facts);
+        let before_duplicates = self.list_refusal(person, facts);
         let is_outside =
-            !self.are_centers() && !self.rules.is_inside(person.place(), &person.entry.zip);
+            !self.are_centers() && !self.rules.is_in_area(person.coordinates(), &person.entry.zip);
         // Conditions are about the center, not about the homes around it.
         let profile = match center {
             Some(center) => RecipientProfile::stored(&center.entry, &center.values),
@@ -170,7 +170,7 @@ impl JobPortion<'_> {
         let after_duplicates = if is_outside {
             Some(NotMailedReason::FilteredLocation)
         } else {
-            self.rules.waits(&profile, false, today)
+            self.rules.find_waiting_reason(&profile, false, today)
         };
         let address_id = person.address_id;
         MailingCandidate {
@@ -183,7 +183,7 @@ impl JobPortion<'_> {
 
     /// What the lists say of a person: a home is out when its center was removed, and a center may stand on the do-not-mail
     /// list.
-    fn listed(&self, person: &JobRecipient, facts: &RecipientListings) -> Option<NotMailedReason> {
+    fn list_refusal(&self, person: &JobRecipient, facts: &RecipientListings) -> Option<NotMailedReason> {
         let is_removed = |address_id: Uuid| facts.removed.contains(&address_id);
         if person
             .center
@@ -196,7 +196,7 @@ impl JobPortion<'_> {
         listed.filter(|reason| !self.are_centers() || *reason == NotMailedReason::RemovedBySender)
     }
 
-    async fn look_around(
+    async fn find_neighborhoods(
         &self,
         mailer: &MailerState,
         candidates: &[MailingCandidate],
@@ -204,12 +204,12 @@ impl JobPortion<'_> {
         let Some(settings) = self.campaign.neighborhood.filter(|_| self.are_centers()) else {
             return Ok(None);
         };
-        let centers = self.people.iter().zip(candidates);
+        let centers = self.recipients.iter().zip(candidates);
         let centers: Vec<NeighborhoodCenter> = centers
             .map(|(person, candidate)| NeighborhoodCenter {
                 address_id: person.address_id,
                 refusal: candidate.refusal(),
-                place: person.place(),
+                place: person.coordinates(),
             })
             .collect();
         let store = &mailer.process.store;
@@ -218,7 +218,7 @@ impl JobPortion<'_> {
         let facts = store
             .recipient_facts(self.campaign.team_id, &self.campaign.campaign_id, &ids)
             .await?;
-        neighborhoods.judge(self.rules, &facts);
+        neighborhoods.judge_homes(self.rules, &facts);
         Ok(Some(neighborhoods))
     }
 
@@ -236,14 +236,14 @@ impl JobPortion<'_> {
         if !locked.is_active {
             return Ok(PortionOutcome::Paused);
         }
-        let chosen = self.choose(&transaction, judged, locked, times).await?;
+        let chosen = self.choose_mailpieces(&transaction, judged, locked, times).await?;
         let charge_id = (!chosen.pieces.is_empty()).then(ChargeId::new);
         if let Some(charge_id) = charge_id {
-            self.make_cards(&transaction, charge_id, &chosen, times)
+            self.create_mailpieces(&transaction, charge_id, &chosen, times)
                 .await?;
         }
         let progress = self
-            .people
+            .recipients
             .last()
             .map_or(self.job.progress, |person| person.position);
         transaction
@@ -253,7 +253,7 @@ impl JobPortion<'_> {
         Ok(charge_id.map_or(PortionOutcome::Nobody, PortionOutcome::Open))
     }
 
-    async fn choose<'c>(
+    async fn choose_mailpieces<'c>(
         &'c self,
         transaction: &Transaction<'_>,
         judged: &'c AssessedPortion,
@@ -271,7 +271,7 @@ impl JobPortion<'_> {
                 (ids, self.address_ids())
             }
         };
-        let facts = listed_since(transaction, self.campaign, locked, &listable_ids).await?;
+        let facts = refresh_recipient_facts(transaction, self.campaign, locked, &listable_ids).await?;
         let (team_id, campaign_id) = (self.campaign.team_id, &self.campaign.campaign_id);
         let mailed = match self.job.kind {
             JobKind::Recheck => {
@@ -284,7 +284,7 @@ impl JobPortion<'_> {
         };
         let (budget, price) = (locked.budget_left_cents, self.step.price_cents);
         let entry_ids = |decisions: &[MailingDecision]| -> Vec<Uuid> {
-            let people = self.people.iter().zip(decisions);
+            let people = self.recipients.iter().zip(decisions);
             people
                 .filter(|(_, decision)| **decision == MailingDecision::Mail)
                 .map(|(person, _)| person.entry_id)
@@ -292,44 +292,44 @@ impl JobPortion<'_> {
         };
         let Some(neighborhoods) = &judged.neighborhoods else {
             let candidates: Vec<MailingCandidate> = self
-                .people
+                .recipients
                 .iter()
                 .zip(&judged.candidates)
                 .map(|(person, candidate)| MailingCandidate {
                     before_duplicates: candidate
                         .before_duplicates
-                        .or_else(|| self.listed(person, &facts)),
+                        .or_else(|| self.list_refusal(person, &facts)),
                     ..*candidate
                 })
                 .collect();
-            let decisions = decide(&candidates, &mailed, budget, price);
-            let people = self.people.iter().zip(&judged.cards).zip(&decisions);
+            let decisions = decide_candidates(&candidates, &mailed, budget, price);
+            let people = self.recipients.iter().zip(&judged.cards).zip(&decisions);
             let pieces = people
                 .filter(|(_, decision)| **decision == MailingDecision::Mail)
-                .map(|((person, card), _)| self.piece_row(person, card, times.today))
+                .map(|((person, card), _)| self.mailpiece_row(person, card, times.today))
                 .collect();
             return Ok(ChosenMailpieces {
                 pieces,
                 entry_ids: entry_ids(&decisions),
             });
         };
-        let mailings = neighborhoods.decide(&facts, &mailed, budget, price);
+        let mailings = neighborhoods.decide_centers(&facts, &mailed, budget, price);
         let decisions: Vec<MailingDecision> =
             mailings.iter().map(|mailing| mailing.decision).collect();
-        let centers = self.people.iter().map(|person| person.entry_id);
+        let centers = self.recipients.iter().map(|person| person.entry_id);
         let print = HomeLinkContext {
             links: &self.step.cards.design.links,
             rules: self.rules,
             today: times.today,
         };
-        let pieces = neighborhoods.piece_rows(&mailings, centers, print);
+        let pieces = neighborhoods.mailpiece_rows(&mailings, centers, print);
         Ok(ChosenMailpieces {
             pieces,
             entry_ids: entry_ids(&decisions),
         })
     }
 
-    fn piece_row<'a>(
+    fn mailpiece_row<'a>(
         &self,
         person: &'a JobRecipient,
         card: &MailpieceDraft,
@@ -355,27 +355,27 @@ impl JobPortion<'_> {
                 .cards
                 .design
                 .links
-                .destinations(&self.rules.computed(&profile, today)),
+                .destinations(&self.rules.with_formulas(&profile, today)),
             corrections: String::new(),
             center_entry_id: person.center.as_ref().map(|center| center.entry_id),
             content: card.content.clone(),
         }
     }
 
-    async fn make_cards(
+    async fn create_mailpieces(
         &self,
         transaction: &Transaction<'_>,
         charge_id: ChargeId,
         chosen: &ChosenMailpieces<'_>,
         times: DecisionTimes,
     ) -> Result<(), StoreError> {
-        let batch = batch(self.step, self.campaign, charge_id, times.mail_by_date);
+        let batch = mailpiece_batch(self.step, self.campaign, charge_id, times.mail_by_date);
         let kind = match self.job.kind {
             JobKind::Recheck => ChargeKind::Recheck,
             JobKind::Step { .. } => ChargeKind::Step,
         };
-        let charge = charge(&batch, &chosen.pieces, kind, self.campaign.payment);
-        make_cards(transaction, &charge, &batch, &chosen.pieces, times.now).await?;
+        let charge = new_charge(&batch, &chosen.pieces, kind, self.campaign.payment);
+        create_mailpieces(transaction, &charge, &batch, &chosen.pieces, times.now).await?;
         let mut figures = vec![(CampaignFigure::Cards, chosen.pieces.len() as i64)];
         if self.job.kind == JobKind::Recheck {
             figures.push((CampaignFigure::Mailed, chosen.entry_ids.len() as i64));

@@ -28,7 +28,7 @@ fn neighborhoods(centers: &[Vec<u128>], do_not_mail: &[u128]) -> NeighborhoodHom
     let (mut all, mut known) = (NeighborhoodHomes::default(), HashMap::new());
     for (number, homes) in centers.iter().enumerate() {
         let homes: Vec<NeighborhoodHome> = homes.iter().copied().map(home).collect();
-        all.add(
+        all.add_center(
             &center(number),
             store::Neighborhood {
                 found: homes.len(),
@@ -56,14 +56,14 @@ fn neighborhoods(centers: &[Vec<u128>], do_not_mail: &[u128]) -> NeighborhoodHom
 fn outcomes(mailings: &[CenterMailing]) -> Vec<(MailingDecision, usize, usize)> {
     mailings
         .iter()
-        .map(|mailing| (mailing.decision, mailing.found, mailing.mailed()))
+        .map(|mailing| (mailing.decision, mailing.found, mailing.mailed_count()))
         .collect()
 }
 
 #[test]
 fn homes_are_mailed_nearest_first_while_the_budget_lasts_and_once_each() {
     let all = neighborhoods(&[vec![1, 2, 3], vec![2, 3, 4, 5], vec![1, 2]], &[5]);
-    let mailings = all.decide(
+    let mailings = all.decide_centers(
         &RecipientListings::default(),
         &HashSet::from([Uuid::from_u128(2)]),
         Some(79 * 3),
@@ -84,7 +84,7 @@ fn homes_are_mailed_nearest_first_while_the_budget_lasts_and_once_each() {
         rules: &rules,
         today: NaiveDate::default(),
     };
-    let rows = all.piece_rows(&mailings, (10..).map(Uuid::from_u128), print);
+    let rows = all.mailpiece_rows(&mailings, (10..).map(Uuid::from_u128), print);
     let sent: Vec<_> = rows
         .iter()
         .map(|row| (row.line_1, row.center_entry_id.unwrap().as_u128()))
@@ -98,7 +98,7 @@ fn homes_are_mailed_nearest_first_while_the_budget_lasts_and_once_each() {
 #[test]
 fn a_center_without_a_card_has_the_reason_of_the_home_that_came_furthest() {
     let all = neighborhoods(&[vec![1], vec![2], vec![1, 2], vec![3]], &[1]);
-    let mailings = all.decide(
+    let mailings = all.decide_centers(
         &RecipientListings::default(),
         &HashSet::from([Uuid::from_u128(2)]),
         Some(10),
@@ -126,7 +126,7 @@ fn who_was_removed_or_listed_since_gets_no_card_and_a_center_takes_its_homes_wit
         do_not_mail: HashSet::from([center(1).address_id, Uuid::from_u128(4)]),
         ..RecipientListings::default()
     };
-    let mailings = all.decide(&facts, &HashSet::new(), Some(79 * 2), 79);
+    let mailings = all.decide_centers(&facts, &HashSet::new(), Some(79 * 2), 79);
     let removed = MailingDecision::Refuse(NotMailedReason::RemovedBySender);
     assert_eq!(
         outcomes(&mailings),
@@ -148,7 +148,7 @@ fn a_center_without_homes_and_one_past_the_capacity_have_their_reasons() {
     let more: Vec<u128> = (5_000..=11_000).collect();
     let few: Vec<u128> = (9_001..=10_000).collect();
     let all = neighborhoods(&[many, Vec::new(), more, few], &[]);
-    let mailings = all.decide(&RecipientListings::default(), &HashSet::new(), None, 79);
+    let mailings = all.decide_centers(&RecipientListings::default(), &HashSet::new(), None, 79);
     use MailingDecision::{Mail, Refuse};
     assert_eq!(
         outcomes(&mailings),
@@ -182,17 +182,17 @@ proptest! {
     ) {
         let all = neighborhoods(&centers, &[]);
         let mailed: HashSet<_> = mailed.into_iter().map(Uuid::from_u128).collect();
-        let mailings = all.decide(&RecipientListings::default(), &mailed, budget, 79);
+        let mailings = all.decide_centers(&RecipientListings::default(), &mailed, budget, 79);
         let (links, rules) = (QrLinks::default(), AudienceRules::default());
         let print = HomeLinkContext { links: &links, rules: &rules, today: NaiveDate::default() };
-        let rows = all.piece_rows(&mailings, std::iter::repeat(Uuid::nil()), print);
+        let rows = all.mailpiece_rows(&mailings, std::iter::repeat(Uuid::nil()), print);
         let sent: Vec<_> = rows.iter().map(|row| row.address_id).collect();
         let distinct: HashSet<_> = sent.iter().copied().collect();
         prop_assert_eq!(distinct.len(), sent.len());
         prop_assert!(distinct.is_disjoint(&mailed));
         prop_assert!(budget.is_none_or(|budget| i64::try_from(sent.len()).unwrap() * 79 <= budget));
         for (mailing, homes) in mailings.iter().zip(&centers) {
-            prop_assert_eq!(mailing.decision == MailingDecision::Mail, mailing.mailed() > 0);
+            prop_assert_eq!(mailing.decision == MailingDecision::Mail, mailing.mailed_count() > 0);
             prop_assert_eq!(mailing.found, homes.len());
         }
     }

@@ -71,43 +71,43 @@ struct StripeError {
 }
 
 /// The answer to creating and confirming a payment.
-pub(super) fn of_payment(status: StatusCode, body: &[u8]) -> StripeAnswer<PaymentOutcome> {
+pub(super) fn parse_payment(status: StatusCode, body: &[u8]) -> StripeAnswer<PaymentOutcome> {
     if status.is_success() {
         return match serde_json::from_slice::<PaymentIntent>(body) {
-            Ok(intent) => intent.answer(),
-            Err(_) => unreadable(status),
+            Ok(intent) => intent.to_answer(),
+            Err(_) => unreadable_answer(status),
         };
     }
     match serde_json::from_slice::<StripeErrorBody>(body) {
-        Ok(StripeErrorBody { error }) if error.is_decline(status) => {
-            StripeAnswer::Final(error.decline())
+        Ok(StripeErrorBody { error }) if error.is_decline_of(status) => {
+            StripeAnswer::Final(error.to_declined())
         }
-        Ok(StripeErrorBody { error }) => error.answer(status),
-        Err(_) => unanswered(status),
+        Ok(StripeErrorBody { error }) => error.to_answer(status),
+        Err(_) => foreign_answer(status),
     }
 }
 
 /// The answer to listing a customer's payments.
-pub(super) fn of_page(status: StatusCode, body: &[u8]) -> StripeAnswer<PaymentPage> {
+pub(super) fn parse_page(status: StatusCode, body: &[u8]) -> StripeAnswer<PaymentPage> {
     if status.is_success() {
         return match serde_json::from_slice(body) {
             Ok(page) => StripeAnswer::Final(page),
-            Err(_) => unreadable(status),
+            Err(_) => unreadable_answer(status),
         };
     }
     match serde_json::from_slice::<StripeErrorBody>(body) {
-        Ok(StripeErrorBody { error }) => error.answer(status),
-        Err(_) => unanswered(status),
+        Ok(StripeErrorBody { error }) => error.to_answer(status),
+        Err(_) => foreign_answer(status),
     }
 }
 
 impl PaymentPage {
     /// Where the payment of this charge is.
-    pub(super) fn find(&self, charge_id: &str) -> PaymentSearch {
+    pub(super) fn find_payment(&self, charge_id: &str) -> PaymentSearch {
         let is_wanted =
             |intent: &&PaymentIntent| intent.metadata.charge_id.as_deref() == Some(charge_id);
         match (self.data.iter().find(is_wanted), self.data.last()) {
-            (Some(intent), _) => PaymentSearch::Payment(intent.answer()),
+            (Some(intent), _) => PaymentSearch::Payment(intent.to_answer()),
             (None, Some(last)) if self.has_more => PaymentSearch::After(last.id.clone()),
             _ => PaymentSearch::Nowhere,
         }
@@ -115,7 +115,7 @@ impl PaymentPage {
 }
 
 impl PaymentIntent {
-    fn answer(&self) -> StripeAnswer<PaymentOutcome> {
+    fn to_answer(&self) -> StripeAnswer<PaymentOutcome> {
         match self.status.as_str() {
             "succeeded" => StripeAnswer::Final(PaymentOutcome::Paid {
                 reference: Some(self.id.clone()),
@@ -127,12 +127,12 @@ impl PaymentIntent {
             | "canceled" => {
                 let failure = self.last_payment_error.as_ref();
                 StripeAnswer::Final(
-                    failure.map_or_else(|| StripeError::default().decline(), StripeError::decline),
+                    failure.map_or_else(|| StripeError::default().to_declined(), StripeError::to_declined),
                 )
             }
             other => StripeAnswer::Unclear(format!(
                 "Stripe's payment {} is {other:?}",
-                shortened(&self.id)
+                shorten(&self.id)
             )),
         }
     }
@@ -141,7 +141,7 @@ impl PaymentIntent {
 impl StripeError {
     /// Whether Stripe says that it took nothing, because of the card or of what was asked of it. A fault of
     /// ours, such as a wrong key, is no decline: it would turn away every team's cards.
-    fn is_decline(&self, status: StatusCode) -> bool {
+    fn is_decline_of(&self, status: StatusCode) -> bool {
         let is_cards_fault = self.kind == "card_error" || status == StatusCode::PAYMENT_REQUIRED;
         let is_orders_fault = self.kind == "invalid_request_error"
             && matches!(
@@ -151,17 +151,17 @@ impl StripeError {
         status.is_client_error() && (is_cards_fault || is_orders_fault)
     }
 
-    fn decline(&self) -> PaymentOutcome {
-        let detail = self.message.as_deref().map(shortened);
+    fn to_declined(&self) -> PaymentOutcome {
+        let detail = self.message.as_deref().map(shorten);
         PaymentOutcome::Declined {
             detail: detail.unwrap_or_else(|| "The card cannot be charged.".to_owned()),
         }
     }
 
-    fn answer<T>(&self, status: StatusCode) -> StripeAnswer<T> {
+    fn to_answer<T>(&self, status: StatusCode) -> StripeAnswer<T> {
         // Stripe's message is left out: for a wrong key it quotes the key.
         let code = self.code.as_deref().unwrap_or(&self.kind);
-        let reason = format!("Stripe answered {} ({})", status.as_u16(), shortened(code));
+        let reason = format!("Stripe answered {} ({})", status.as_u16(), shorten(code));
         if is_temporary(status) || code == "idempotency_key_in_use" {
             return StripeAnswer::Again(reason);
         }
@@ -175,7 +175,7 @@ impl StripeError {
 }
 
 /// An answer that is not Stripe's own, but of something between us.
-fn unanswered<T>(status: StatusCode) -> StripeAnswer<T> {
+fn foreign_answer<T>(status: StatusCode) -> StripeAnswer<T> {
     let reason = format!("Stripe answered {} without saying why", status.as_u16());
     if is_temporary(status) {
         StripeAnswer::Again(reason)
@@ -185,7 +185,7 @@ fn unanswered<T>(status: StatusCode) -> StripeAnswer<T> {
 }
 
 /// A success whose body is damaged: the stored answer comes again with the same key.
-fn unreadable<T>(status: StatusCode) -> StripeAnswer<T> {
+fn unreadable_answer<T>(status: StatusCode) -> StripeAnswer<T> {
     StripeAnswer::Again(format!(
         "Stripe's answer {} cannot be read",
         status.as_u16()
@@ -200,7 +200,7 @@ fn is_temporary(status: StatusCode) -> bool {
         )
 }
 
-fn shortened(text: &str) -> String {
+fn shorten(text: &str) -> String {
     text.chars().take(MESSAGE_CHARS).collect()
 }
 

@@ -10,7 +10,7 @@ use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use runtime::measure::{ProviderOutcome, provider_call};
 
 use super::answer::{self, CHARGE_ID, PaymentSearch, StripeAnswer};
-use super::{PaymentOutcome, PaymentSettingsError, explained};
+use super::{PaymentOutcome, PaymentSettingsError, error_chain};
 
 /// Tries of one request.
 const ATTEMPTS: u32 = 3;
@@ -67,7 +67,7 @@ impl StripeClient {
         }
         let timeout = Duration::from_millis(settings.timeout_ms);
         let http = Client::builder()
-            .default_headers(headers(settings)?)
+            .default_headers(default_headers(settings)?)
             .user_agent(concat!("Pillarbox/", env!("CARGO_PKG_VERSION")))
             .redirect(Policy::none())
             .timeout(timeout)
@@ -87,34 +87,34 @@ impl StripeClient {
         now: DateTime<Utc>,
     ) -> Result<PaymentOutcome, String> {
         if now - order.created_at >= KEY_LIFETIME
-            && let Some(payment) = self.find(order).await?
+            && let Some(payment) = self.find_earlier_payment(order).await?
         {
             return Ok(payment);
         }
-        let form = form(order);
+        let form = payment_form(order);
         let request = || {
             let request = self.http.post(self.payment_intents.clone());
             request
                 .header("Idempotency-Key", order.charge_id.to_string())
                 .form(&form)
         };
-        self.ask(order.charge_id, request, answer::of_payment).await
+        self.ask_until_certain(order.charge_id, request, answer::parse_payment).await
     }
 
     /// The payment that an earlier try made; `None` when it made none.
-    async fn find(&self, order: &PaymentOrder<'_>) -> Result<Option<PaymentOutcome>, String> {
+    async fn find_earlier_payment(&self, order: &PaymentOrder<'_>) -> Result<Option<PaymentOutcome>, String> {
         let charge_id = order.charge_id.to_string();
         let mut after = None;
         for _ in 0..PAGES {
-            let url = self.page(order, after.as_deref());
+            let url = self.page_url(order, after.as_deref());
             let page = self
-                .ask(
+                .ask_until_certain(
                     order.charge_id,
                     || self.http.get(url.clone()),
-                    answer::of_page,
+                    answer::parse_page,
                 )
                 .await?;
-            match page.find(&charge_id) {
+            match page.find_payment(&charge_id) {
                 PaymentSearch::Payment(StripeAnswer::Final(payment)) => return Ok(Some(payment)),
                 PaymentSearch::Payment(
                     StripeAnswer::Again(reason) | StripeAnswer::Unclear(reason),
@@ -128,7 +128,7 @@ impl StripeClient {
         Err("the customer has too many payments to look through at Stripe".to_owned())
     }
 
-    fn page(&self, order: &PaymentOrder<'_>, after: Option<&str>) -> Url {
+    fn page_url(&self, order: &PaymentOrder<'_>, after: Option<&str>) -> Url {
         let mut url = self.payment_intents.clone();
         let since = (order.created_at - CLOCK_SKEW).timestamp().to_string();
         url.query_pairs_mut()
@@ -142,7 +142,7 @@ impl StripeClient {
     }
 
     /// Asks until the answer is certain, a bounded number of times.
-    async fn ask<T>(
+    async fn ask_until_certain<T>(
         &self,
         charge_id: ChargeId,
         request: impl Fn() -> RequestBuilder,
@@ -152,7 +152,7 @@ impl StripeClient {
         let mut attempt = 1;
         loop {
             let tried = async {
-                match answer_of(request().send().await).await {
+                match read_answer(request().send().await).await {
                     Ok((status, request_id, body)) => (judge(status, &body), request_id),
                     Err(reason) => (StripeAnswer::Again(reason), String::new()),
                 }
@@ -179,7 +179,7 @@ impl StripeClient {
     }
 }
 
-fn headers(settings: &runtime::config::StripeSettings) -> Result<HeaderMap, PaymentSettingsError> {
+fn default_headers(settings: &runtime::config::StripeSettings) -> Result<HeaderMap, PaymentSettingsError> {
     let value = |text: &str| HeaderValue::from_str(text).map_err(|_| PaymentSettingsError::Header);
     let mut authorization = value(&format!("Bearer {}", settings.secret_key))?;
     authorization.set_sensitive(true);
@@ -193,7 +193,7 @@ fn headers(settings: &runtime::config::StripeSettings) -> Result<HeaderMap, Paym
 }
 
 /// A payment that is confirmed at once, while the customer is not there to do anything for it.
-fn form(order: &PaymentOrder<'_>) -> Vec<(String, String)> {
+fn payment_form(order: &PaymentOrder<'_>) -> Vec<(String, String)> {
     let fields = [
         ("amount", order.amount_cents.to_string()),
         ("currency", "usd".to_owned()),
@@ -215,10 +215,10 @@ fn form(order: &PaymentOrder<'_>) -> Vec<(String, String)> {
 }
 
 /// The status, Stripe's name of the request, and the body; the error says why there is none.
-async fn answer_of(
+async fn read_answer(
     response: Result<Response, reqwest::Error>,
 ) -> Result<(StatusCode, String, Vec<u8>), String> {
-    let failed = |error: reqwest::Error| explained(error.without_url());
+    let failed = |error: reqwest::Error| error_chain(error.without_url());
     let mut response = response.map_err(failed)?;
     let request_id = response
         .headers()

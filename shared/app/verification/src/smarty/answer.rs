@@ -55,7 +55,7 @@ struct SmartyAnalysis {
 }
 
 /// The answer for each of `count` addresses of a batch: the first candidate, or null where there is none.
-pub(super) fn by_input(body: &[u8], count: usize) -> Result<Vec<Value>, String> {
+pub(super) fn parse_answers(body: &[u8], count: usize) -> Result<Vec<Value>, String> {
     let unreadable =
         |error: serde_json::Error| format!("the provider's answer cannot be read: {error}");
     let candidates: Vec<SmartyCandidate> = serde_json::from_slice(body).map_err(unreadable)?;
@@ -84,26 +84,26 @@ pub(super) fn judge(
         .and_then(|candidate| Some((candidate, candidate.level()?)))
     {
         Some((candidate, level)) => {
-            let parsed = candidate.parsed(reading.parsed());
+            let parsed = candidate.to_parsed(reading.parsed());
             if is_one_component_apart(reading.parsed(), &parsed) {
                 return candidate
-                    .verified(reading.parsed(), parsed, level)
+                    .to_verified(reading.parsed(), parsed, level)
                     .demand(strictness);
             }
             if reading.failure().is_some() {
-                return reading.verdict();
+                return reading.into_verdict();
             }
             let only = parsed.one_line;
             let refusal = format!("the postal service knows no such address, only {only}");
             reading
-                .unconfirmed(AddressError::Provider(refusal))
+                .into_unconfirmed(AddressError::Provider(refusal))
                 .demand(strictness)
         }
-        None if reading.failure().is_some() => reading.verdict(),
+        None if reading.failure().is_some() => reading.into_verdict(),
         None => {
             let refusal = "the postal service knows no such address".to_owned();
             reading
-                .unconfirmed(AddressError::Provider(refusal))
+                .into_unconfirmed(AddressError::Provider(refusal))
                 .demand(strictness)
         }
     }
@@ -120,7 +120,7 @@ impl SmartyCandidate {
     }
 
     /// The provider's form, read as any address is, so that it has the same identity whoever verified it.
-    fn parsed(&self, sent: &ParsedAddress) -> ParsedAddress {
+    fn to_parsed(&self, sent: &ParsedAddress) -> ParsedAddress {
         let SmartyComponents {
             secondary_designator,
             secondary_number,
@@ -162,7 +162,7 @@ impl SmartyCandidate {
         })
     }
 
-    fn verified(
+    fn to_verified(
         &self,
         sent: &ParsedAddress,
         parsed: ParsedAddress,
@@ -184,7 +184,7 @@ impl SmartyCandidate {
         );
         let mut verified = VerifiedAddress {
             written_id: sent.id(),
-            ..parsed.verified(corrections, level)
+            ..parsed.into_verified(corrections, level)
         };
         verified.shortfall = shortfall;
         if let (true, Some(latitude), Some(longitude)) =

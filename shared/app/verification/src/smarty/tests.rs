@@ -9,7 +9,7 @@ use super::*;
 
 const SECRET: &str = "a-very-secret-token";
 
-fn settings(url: &str) -> runtime::config::SmartySettings {
+fn new_settings(url: &str) -> runtime::config::SmartySettings {
     runtime::config::SmartySettings {
         url: url.to_owned(),
         auth_id: "account".to_owned(),
@@ -22,12 +22,12 @@ fn settings(url: &str) -> runtime::config::SmartySettings {
     }
 }
 
-fn client(url: &str) -> SmartyClient {
+fn new_client(url: &str) -> SmartyClient {
     // Another test may have installed it.
     let _ = rustls::crypto::ring::default_provider().install_default();
     SmartyClient {
         first_pause: Duration::from_millis(1),
-        ..SmartyClient::new(&settings(url)).unwrap()
+        ..SmartyClient::new(&new_settings(url)).unwrap()
     }
 }
 
@@ -66,7 +66,7 @@ impl Respond for ConfirmingResponder {
     }
 }
 
-async fn answering(answers: Vec<ResponseTemplate>) -> MockServer {
+async fn start_server(answers: Vec<ResponseTemplate>) -> MockServer {
     let server = MockServer::start().await;
     for answer in answers {
         Mock::given(method("POST"))
@@ -78,7 +78,7 @@ async fn answering(answers: Vec<ResponseTemplate>) -> MockServer {
     server
 }
 
-async fn asked(server: &MockServer) -> usize {
+async fn count_requests(server: &MockServer) -> usize {
     server.received_requests().await.unwrap().len()
 }
 
@@ -97,7 +97,7 @@ async fn batches_of_100_are_asked_as_the_api_documents_it() {
         .map(|number| format!("{number} Main St"))
         .collect();
     let inputs: Vec<_> = lines.iter().map(|line| input(line)).collect();
-    let (answers, failure) = client(&server.uri()).ask(&inputs).await;
+    let (answers, failure) = new_client(&server.uri()).look_up(&inputs).await;
     assert_eq!(failure, None);
     let known: Vec<String> = answers
         .iter()
@@ -136,25 +136,25 @@ async fn what_may_pass_is_tried_again() {
     ] {
         let good =
             ResponseTemplate::new(200).set_body_json(json!([candidate(0, "1 Main St", "Y")]));
-        let server = answering(vec![failing, good]).await;
-        let (answers, failure) = client(&server.uri()).ask(&[input("1 main st")]).await;
+        let server = start_server(vec![failing, good]).await;
+        let (answers, failure) = new_client(&server.uri()).look_up(&[input("1 main st")]).await;
         assert_eq!((answers[0].is_some(), failure), (true, None));
-        assert_eq!(asked(&server).await, 2);
+        assert_eq!(count_requests(&server).await, 2);
     }
 }
 
 #[tokio::test]
 async fn what_cannot_pass_is_not_tried_again_and_tells_no_secret() {
     for status in [400, 401, 402, 413] {
-        let server = answering(vec![ResponseTemplate::new(status)]).await;
-        let (answers, failure) = client(&server.uri()).ask(&[input("1 main st")]).await;
+        let server = start_server(vec![ResponseTemplate::new(status)]).await;
+        let (answers, failure) = new_client(&server.uri()).look_up(&[input("1 main st")]).await;
         let failure = failure.unwrap();
         assert_eq!(answers, [None]);
         assert!(
             failure.contains(&status.to_string()) && !failure.contains(SECRET),
             "{failure}"
         );
-        assert_eq!(asked(&server).await, 1);
+        assert_eq!(count_requests(&server).await, 1);
     }
 }
 
@@ -172,7 +172,7 @@ async fn a_connection_that_is_cut_off_is_an_outage_and_tells_no_secret() {
                 .await;
         }
     });
-    let (_, failure) = client(&url).ask(&[input("1 main st")]).await;
+    let (_, failure) = new_client(&url).look_up(&[input("1 main st")]).await;
     cutting.abort();
     assert!(!failure.unwrap().contains(SECRET));
 }
@@ -195,9 +195,9 @@ async fn a_part_that_fails_leaves_the_other_parts_and_the_reason() {
     let inputs: Vec<_> = lines.iter().map(|line| input(line)).collect();
     let one_at_a_time = SmartyClient {
         concurrency: 1,
-        ..client(&server.uri())
+        ..new_client(&server.uri())
     };
-    let (answers, failure) = one_at_a_time.ask(&inputs).await;
+    let (answers, failure) = one_at_a_time.look_up(&inputs).await;
     assert_eq!(answers.iter().flatten().count(), 100);
     assert!(failure.unwrap().contains("500"));
 }
@@ -209,34 +209,34 @@ async fn an_open_breaker_asks_nobody() {
         .respond_with(ResponseTemplate::new(500))
         .mount(&server)
         .await;
-    let smarty = client(&server.uri());
+    let smarty = new_client(&server.uri());
     for _ in 0..2 {
-        assert!(smarty.ask(&[input("1 main st")]).await.1.is_some());
+        assert!(smarty.look_up(&[input("1 main st")]).await.1.is_some());
     }
-    let before = asked(&server).await;
+    let before = count_requests(&server).await;
     assert_eq!(before, 6);
     assert!(
         smarty
-            .ask(&[input("1 main st")])
+            .look_up(&[input("1 main st")])
             .await
             .1
             .unwrap()
             .contains("left alone")
     );
-    assert_eq!(asked(&server).await, before);
+    assert_eq!(count_requests(&server).await, before);
 }
 
 #[test]
 fn settings_that_would_send_secrets_in_the_clear_or_none_are_refused() {
     let _ = rustls::crypto::ring::default_provider().install_default();
     assert!(matches!(
-        SmartyClient::new(&settings("http://smarty.example.com")),
+        SmartyClient::new(&new_settings("http://smarty.example.com")),
         Err(SmartySettingsError::Url)
     ));
-    assert!(SmartyClient::new(&settings("https://smarty.example.com")).is_ok());
+    assert!(SmartyClient::new(&new_settings("https://smarty.example.com")).is_ok());
     let anonymous = runtime::config::SmartySettings {
         auth_token: String::new(),
-        ..settings("https://x")
+        ..new_settings("https://x")
     };
     assert!(matches!(
         SmartyClient::new(&anonymous),

@@ -9,13 +9,13 @@ const BOX_NUMBER_BYTES_MAX: usize = 12;
 
 /// Takes the box out of a line's words and returns what is left. A box that is named as the post
 /// office's or a route's comes before one that is only `Box 12`.
-pub(super) fn take<'a>(
+pub(super) fn take_box<'a>(
     delivery: &mut DeliveryLine,
     mut words: Vec<AddressWord<'a>>,
 ) -> Vec<AddressWord<'a>> {
-    let named = (0..words.len()).find_map(|start| Some((start, box_at(&words, start)?)));
+    let named = (0..words.len()).find_map(|start| Some((start, read_box(&words, start)?)));
     let found = named.or_else(|| {
-        (0..words.len()).find_map(|start| Some((start, unnamed_box(&words[start..])?)))
+        (0..words.len()).find_map(|start| Some((start, read_unnamed_box(&words[start..])?)))
     });
     let Some((start, (found, used))) = found else {
         return words;
@@ -39,8 +39,8 @@ pub(super) fn take<'a>(
 }
 
 /// True when a box of any kind begins the words.
-pub(super) fn begins(words: &[AddressWord<'_>]) -> bool {
-    box_at(words, 0).is_some() || unnamed_box(words).is_some()
+pub(super) fn begins_with_box(words: &[AddressWord<'_>]) -> bool {
+    read_box(words, 0).is_some() || read_unnamed_box(words).is_some()
 }
 
 enum BoxAddress {
@@ -51,16 +51,16 @@ enum BoxAddress {
     General,
 }
 
-fn box_at(words: &[AddressWord<'_>], start: usize) -> Option<(BoxAddress, usize)> {
+fn read_box(words: &[AddressWord<'_>], start: usize) -> Option<(BoxAddress, usize)> {
     let here = &words[start..];
     let opens = start == 0 || words[start - 1].ends_segment;
-    post_office_box(here)
-        .or_else(|| route(here, opens))
-        .or_else(|| general_delivery(here))
+    read_post_office_box(here)
+        .or_else(|| read_route(here, opens))
+        .or_else(|| read_general_delivery(here))
 }
 
 /// `PO Box 12` in its spellings.
-fn post_office_box(words: &[AddressWord<'_>]) -> Option<(BoxAddress, usize)> {
+fn read_post_office_box(words: &[AddressWord<'_>]) -> Option<(BoxAddress, usize)> {
     let upper = |index: usize| words.get(index).map_or("", |word| word.upper);
     let (named, is_whole) = match (upper(0), upper(1)) {
         ("P", "O") | ("POST", "OFFICE") => (2, false),
@@ -69,20 +69,20 @@ fn post_office_box(words: &[AddressWord<'_>]) -> Option<(BoxAddress, usize)> {
         _ => return None,
     };
     let kind = usize::from(is_box_word(upper(named)));
-    let (number, used) = box_number(words, named + kind)?;
+    let (number, used) = read_box_number(words, named + kind)?;
     let is_box = is_whole || kind > 0 || number.bytes().any(|byte| byte.is_ascii_digit());
     is_box.then_some((BoxAddress::PostOffice(number), used))
 }
 
 /// `Box 12`, `Drawer 12`, `Lock Box 12`, `Caller 12`: post office boxes all (§281).
-fn unnamed_box(words: &[AddressWord<'_>]) -> Option<(BoxAddress, usize)> {
+fn read_unnamed_box(words: &[AddressWord<'_>]) -> Option<(BoxAddress, usize)> {
     let upper = |index: usize| words.get(index).map_or("", |word| word.upper);
     let named = match (upper(0), upper(1)) {
         ("LOCK", "BOX") | ("FIRM", "CALLER") => 2,
         ("BOX" | "BX" | "CALLER" | "DRAWER" | "LOCKBOX" | "LBX", _) => 1,
         _ => return None,
     };
-    let (number, used) = box_number(words, named)?;
+    let (number, used) = read_box_number(words, named)?;
     (number.bytes().any(|byte| byte.is_ascii_digit()))
         .then_some((BoxAddress::PostOffice(number), used))
 }
@@ -95,7 +95,7 @@ fn is_box_word(word: &str) -> bool {
 }
 
 /// The box number at `index`, behind an optional `#`, and the words used up to its end.
-fn box_number(words: &[AddressWord<'_>], index: usize) -> Option<(String, usize)> {
+fn read_box_number(words: &[AddressWord<'_>], index: usize) -> Option<(String, usize)> {
     let signs = words[index.min(words.len())..]
         .iter()
         .take_while(|word| matches!(word.upper, "#" | "NO" | "NUMBER" | "NUM"))
@@ -121,7 +121,7 @@ fn box_number(words: &[AddressWord<'_>], index: usize) -> Option<(String, usize)
 }
 
 /// A rural route, highway contract route or military box.
-fn route(words: &[AddressWord<'_>], opens: bool) -> Option<(BoxAddress, usize)> {
+fn read_route(words: &[AddressWord<'_>], opens: bool) -> Option<(BoxAddress, usize)> {
     let upper = |index: usize| words.get(index).map_or("", |word| word.upper);
     let (kind, named, is_certain) = match (upper(0), upper(1), upper(2)) {
         ("RURAL", "ROUTE" | "RTE" | "RT", _) => ("RR", 2, true),
@@ -140,29 +140,29 @@ fn route(words: &[AddressWord<'_>], opens: bool) -> Option<(BoxAddress, usize)> 
         ("CMR", ..) => ("CMR", 1, true),
         ("OMC", ..) => ("OMC", 1, true),
         ("UMR", ..) => ("UMR", 1, true),
-        ("USS" | "USNS" | "USCGC", ..) if opens => return ship(words),
+        ("USS" | "USNS" | "USCGC", ..) if opens => return read_ship_address(words),
         ("UNIT", ..) => ("Unit", 1, false),
-        (glued, ..) => return glued_route(glued, words, opens),
+        (glued, ..) => return read_glued_route(glued, words, opens),
     };
     if words.iter().take(named).any(|word| word.ends_segment) {
         return None;
     }
     if matches!(kind, "RR" | "OMC") && is_certain && matches!(upper(named), "BOX" | "BX") {
         // The route's number is missing; the box is known all the same.
-        let (box_number, used) = box_number(words, named + 1)?;
+        let (box_number, used) = read_box_number(words, named + 1)?;
         return Some((BoxAddress::Route(kind.to_owned(), box_number), used));
     }
-    let (number, used) = box_number(words, named)?;
+    let (number, used) = read_box_number(words, named)?;
     let found = finish_route(kind, number, words, used, is_certain && opens)?;
     (opens || is_certain).then_some(found)
 }
 
 /// A ship, with or without a box (§238): `USS Nimitz Box 12`. Its name goes on to the box, a unit or the segment's end.
-fn ship(words: &[AddressWord<'_>]) -> Option<(BoxAddress, usize)> {
+fn read_ship_address(words: &[AddressWord<'_>]) -> Option<(BoxAddress, usize)> {
     let ends_name = |index: usize| {
         words[index - 1].ends_segment
             || matches!(words[index].upper, "BOX" | "BX" | "UNIT")
-            || units::at(&words[index..], InputLine::Address1).is_some()
+            || units::read_unit(&words[index..], InputLine::Address1).is_some()
     };
     let end = (1..words.len())
         .find(|&index| ends_name(index))
@@ -170,18 +170,18 @@ fn ship(words: &[AddressWord<'_>]) -> Option<(BoxAddress, usize)> {
     if end < 2 {
         return None;
     }
-    let name = casing::name(words[..end].iter().map(|word| word.sent));
+    let name = casing::capitalise_name(words[..end].iter().map(|word| word.sent));
     let boxed = words
         .get(end)
         .filter(|word| matches!(word.upper, "BOX" | "BX"));
-    match boxed.and_then(|_| box_number(words, end + 1)) {
+    match boxed.and_then(|_| read_box_number(words, end + 1)) {
         Some((number, used)) => Some((BoxAddress::Route(name, number), used)),
         None => Some((BoxAddress::Route(name, String::new()), end)),
     }
 }
 
 /// `RR2`, `HC68`.
-fn glued_route(word: &str, words: &[AddressWord<'_>], opens: bool) -> Option<(BoxAddress, usize)> {
+fn read_glued_route(word: &str, words: &[AddressWord<'_>], opens: bool) -> Option<(BoxAddress, usize)> {
     let (kind, number) = [
         ("RR", "RR"),
         ("RFD", "RR"),
@@ -215,15 +215,15 @@ fn finish_route(
     let next = upper(used);
     if matches!(next, "BOX" | "BX") || (next == "#" && is_certain) {
         let signs = usize::from(next != "#");
-        let (box_number, used) = box_number(words, used + signs)?;
+        let (box_number, used) = read_box_number(words, used + signs)?;
         return Some((BoxAddress::Route(route, box_number), used));
     }
-    let has_unit = || units::at(&words[used..], InputLine::Address1).is_some();
+    let has_unit = || units::read_unit(&words[used..], InputLine::Address1).is_some();
     let ends = used == words.len() || words[used - 1].ends_segment || has_unit();
     (is_certain && ends).then(|| (BoxAddress::Route(route, String::new()), used))
 }
 
-fn general_delivery(words: &[AddressWord<'_>]) -> Option<(BoxAddress, usize)> {
+fn read_general_delivery(words: &[AddressWord<'_>]) -> Option<(BoxAddress, usize)> {
     match words {
         [first, second, ..]
             if matches!(first.upper, "GENERAL" | "GEN")

@@ -29,14 +29,14 @@ pub(super) struct HighwayLine {
 }
 
 /// The numbered road that a street line begins with, behind a directional of one or two words.
-pub(super) fn line(words: &[AddressWord<'_>]) -> Option<HighwayLine> {
+pub(super) fn read_numbered_road_line(words: &[AddressWord<'_>]) -> Option<HighwayLine> {
     let upper = |index: usize| words.get(index).map_or("", |word| word.upper);
-    let directional = match direction::combined(upper(0), upper(1)) {
+    let directional = match direction::combine_directionals(upper(0), upper(1)) {
         Some(combined) => Some((combined, 2)),
-        None => direction::abbreviation(upper(0)).map(|short| (short, 1)),
+        None => direction::abbreviate_directional(upper(0)).map(|short| (short, 1)),
     };
     if let Some((predirectional, count)) = directional
-        && let Some(road) = at(&words[count..])
+        && let Some(road) = read_numbered_road(&words[count..])
     {
         let used = count + road.used;
         return Some(HighwayLine {
@@ -45,7 +45,7 @@ pub(super) fn line(words: &[AddressWord<'_>]) -> Option<HighwayLine> {
             used,
         });
     }
-    let road = at(words)?;
+    let road = read_numbered_road(words)?;
     Some(HighwayLine {
         predirectional: "",
         name: road.name,
@@ -55,15 +55,15 @@ pub(super) fn line(words: &[AddressWord<'_>]) -> Option<HighwayLine> {
 
 /// The numbered road at the beginning of a street's words. One word before a highway or county
 /// road is kept (`Old Highway 5`, `Anderson County Road 312`).
-fn at(words: &[AddressWord<'_>]) -> Option<NumberedRoad> {
-    if let Some(road) = at_type(words) {
+fn read_numbered_road(words: &[AddressWord<'_>]) -> Option<NumberedRoad> {
+    if let Some(road) = read_road_at_type(words) {
         return Some(road);
     }
     let (first, rest) = words.split_first()?;
     if first.has_digit() || first.ends_segment || first.upper == "#" {
         return None;
     }
-    let road = at_type(rest)?;
+    let road = read_road_at_type(rest)?;
     let is_plain_road = [
         "Road ",
         "Loop ",
@@ -79,15 +79,15 @@ fn at(words: &[AddressWord<'_>]) -> Option<NumberedRoad> {
     if first.upper != "OLD" && (is_plain_road || has_sign || !has_digit) {
         return None;
     }
-    let first = casing::name([first.sent]);
+    let first = casing::capitalise_name([first.sent]);
     Some(NumberedRoad {
         name: format!("{first} {}", road.name),
         used: road.used + 1,
     })
 }
 
-fn at_type(words: &[AddressWord<'_>]) -> Option<NumberedRoad> {
-    if let Some(highway) = glued(words.first()?) {
+fn read_road_at_type(words: &[AddressWord<'_>]) -> Option<NumberedRoad> {
+    if let Some(highway) = read_glued_road(words.first()?) {
         return Some(highway);
     }
     let mut buffer = [""; NAME_WORDS_MAX];
@@ -96,13 +96,13 @@ fn at_type(words: &[AddressWord<'_>]) -> Option<NumberedRoad> {
         *slot = word.upper;
     }
     let upper = &buffer[..count];
-    typed("", upper, words, 0).or_else(|| owned_by_state(upper, words))
+    read_road_by_type("", upper, words, 0).or_else(|| read_state_road(upper, words))
 }
 
 /// `KY 1207`, `Kentucky State Hwy 625`, `CA County Rd 150`.
-fn owned_by_state(upper: &[&str], words: &[AddressWord<'_>]) -> Option<NumberedRoad> {
-    let owner = state::abbreviation(upper.first()?)?;
-    typed(owner, &upper[1..], words, 1).or_else(|| {
+fn read_state_road(upper: &[&str], words: &[AddressWord<'_>]) -> Option<NumberedRoad> {
+    let owner = state::abbreviate_state(upper.first()?)?;
+    read_road_by_type(owner, &upper[1..], words, 1).or_else(|| {
         let number = words
             .get(1)
             .filter(|word| word.is_number() && word.upper.len() <= STATE_ROAD_DIGITS_MAX)
@@ -115,7 +115,7 @@ fn owned_by_state(upper: &[&str], words: &[AddressWord<'_>]) -> Option<NumberedR
 }
 
 /// A road type and its number. `skipped` words of the state come before the type.
-fn typed(
+fn read_road_by_type(
     state: &str,
     upper: &[&str],
     words: &[AddressWord<'_>],
@@ -123,7 +123,7 @@ fn typed(
 ) -> Option<NumberedRoad> {
     let (mut name, used) = match highway::road_type(upper) {
         Some((written, used)) => (written.to_owned(), used),
-        None => owned(upper)?,
+        None => read_road_owner(upper)?,
     };
     let used = skipped + used;
     // `Highway No 33`.
@@ -136,14 +136,14 @@ fn typed(
         && words
             .get(used + 1)
             .is_some_and(|word| word.starts_with_digit());
-    if signed && highway::needs_plain_number(&name) {
+    if signed && highway::takes_only_plain_number(&name) {
         return None;
     }
     let used = used + usize::from(signed);
-    let may_be_letter = words.len() == used + 1 && highway::may_have_letter(&name);
+    let may_be_letter = words.len() == used + 1 && highway::may_have_road_letter(&name);
     let number = words
         .get(used)
-        .filter(|word| is_number(word, may_be_letter))?;
+        .filter(|word| is_road_number(word, may_be_letter))?;
     if words[..used].iter().any(|word| word.ends_segment) {
         return None;
     }
@@ -159,10 +159,10 @@ fn typed(
 }
 
 /// `County Hwy`, `US 41`, `Highway`: the owner, the kind, or both, and the words used.
-fn owned(upper: &[&str]) -> Option<(String, usize)> {
-    let owner = highway::owner(upper);
+fn read_road_owner(upper: &[&str]) -> Option<(String, usize)> {
+    let owner = highway::road_owner(upper);
     let used = owner.map_or(0, |(_, used)| used);
-    let kind = upper.get(used).and_then(|word| highway::kind(word));
+    let kind = upper.get(used).and_then(|word| highway::road_kind(word));
     match (owner, kind) {
         (Some((owner, used)), Some(kind)) => Some((format!("{owner} {kind}"), used + 1)),
         (Some(("US", used)), None) => Some(("US Highway".to_owned(), used)),
@@ -172,7 +172,7 @@ fn owned(upper: &[&str]) -> Option<(String, usize)> {
 }
 
 /// True for a road's number: digits with letters, or, where that may be, up to two letters.
-fn is_number(word: &AddressWord<'_>, may_be_letter: bool) -> bool {
+fn is_road_number(word: &AddressWord<'_>, may_be_letter: bool) -> bool {
     word.has_digit()
         || (may_be_letter
             && word.upper.len() <= 2
@@ -180,7 +180,7 @@ fn is_number(word: &AddressWord<'_>, may_be_letter: bool) -> bool {
 }
 
 /// `I-10`, `IH280`, `US41`, `KY-1207`.
-fn glued(word: &AddressWord<'_>) -> Option<NumberedRoad> {
+fn read_glued_road(word: &AddressWord<'_>) -> Option<NumberedRoad> {
     let letters = word
         .upper
         .bytes()
@@ -193,12 +193,12 @@ fn glued(word: &AddressWord<'_>) -> Option<NumberedRoad> {
     }
     let kind = if highway::is_glued_type(letters) {
         let (name, _) = highway::road_type(&[letters]).map_or_else(
-            || owned(&[letters]),
+            || read_road_owner(&[letters]),
             |(name, used)| Some((name.to_owned(), used)),
         )?;
         name
     } else if rest.starts_with('-') {
-        format!("{} Highway", state::exact_abbreviation(letters)?)
+        format!("{} Highway", state::find_state_abbreviation(letters)?)
     } else {
         return None;
     };

@@ -46,13 +46,13 @@ pub(crate) enum InputLine {
 
 impl DeliveryLine {
     /// Reads one line into the parts that are not taken yet.
-    pub fn read(&mut self, words: Vec<AddressWord<'_>>, source: InputLine) {
+    pub fn read_line(&mut self, words: Vec<AddressWord<'_>>, source: InputLine) {
         let words = self.take_care_of(words);
         let words = self.take_urbanization(words);
-        let words = boxes::take(self, words);
+        let words = boxes::take_box(self, words);
         // A route and a post office box may stand on one line.
         let words = if self.has_box() {
-            boxes::take(self, words)
+            boxes::take_box(self, words)
         } else {
             words
         };
@@ -60,7 +60,7 @@ impl DeliveryLine {
         let segments = words.split_inclusive(|word| word.ends_segment);
         // Without a numbered segment the first that is no unit is the street.
         let is_numbered = |segment: &[AddressWord<'_>]| {
-            places::has_kilometres(segment) || number::begins(units::skip_leading(segment))
+            places::has_kilometres(segment) || number::begins_with_number(units::skip_leading_units(segment))
         };
         let has_number = segments.clone().any(is_numbered);
         if has_number && self.number.is_empty() {
@@ -72,7 +72,7 @@ impl DeliveryLine {
             if has_street_here && !self.suffix.is_empty() && number::begins_whole_street(segment) {
                 self.displace_street();
             }
-            let is_alone = !has_number && (!self.has_box() || places::begins(segment));
+            let is_alone = !has_number && (!self.has_box() || places::begins_with_place(segment));
             let may_be_street = self.street.is_empty() && (is_numbered(segment) || is_alone);
             self.read_segment(segment, may_be_street, source);
             has_street_here |= may_be_street && !self.number.is_empty();
@@ -128,7 +128,7 @@ impl DeliveryLine {
         ] {
             push_part(&mut name, part);
         }
-        numbered(&self.number, &name)
+        format_numbered_street(&self.number, &name)
     }
 
     /// The parts of the street.
@@ -147,12 +147,12 @@ impl DeliveryLine {
         may_be_street: bool,
         source: InputLine,
     ) {
-        if may_be_street && places::read(self, segment, source) {
+        if may_be_street && places::read_place(self, segment, source) {
             return;
         }
         let street = self.take_units(segment, source);
         if may_be_street && !street.is_empty() {
-            streets::read(self, street, source);
+            streets::read_street_segment(self, street, source);
         } else {
             self.read_others(street, source);
         }
@@ -163,9 +163,9 @@ impl DeliveryLine {
         let mut rest = words;
         while !rest.is_empty() {
             rest = self.take_units(rest, source);
-            let (name, units) = rest.split_at(units::start(rest));
-            match units::bare_identifier(name) {
-                Some(identifier) => self.units.push(SecondaryUnit::unnamed(identifier, source)),
+            let (name, units) = rest.split_at(units::find_units_start(rest));
+            match units::read_bare_identifier(name) {
+                Some(identifier) => self.units.push(SecondaryUnit::without_designator(identifier, source)),
                 None => self.push_other(name),
             }
             rest = units;
@@ -175,7 +175,7 @@ impl DeliveryLine {
     /// Keeps words that are no part of the delivery line.
     fn push_other(&mut self, words: &[AddressWord<'_>]) {
         if !words.is_empty() {
-            let name = casing::name(words.iter().map(|word| word.sent));
+            let name = casing::capitalise_name(words.iter().map(|word| word.sent));
             self.others.push(name);
         }
     }
@@ -187,7 +187,7 @@ impl DeliveryLine {
         source: InputLine,
     ) -> &'w [AddressWord<'a>] {
         let mut rest = words;
-        while let Some((unit, used)) = units::at(rest, source) {
+        while let Some((unit, used)) = units::read_unit(rest, source) {
             self.units.push(unit);
             rest = &rest[used..];
         }
@@ -210,7 +210,7 @@ impl DeliveryLine {
         })?;
         let name_start = start + marker_words;
         let begins_address = |index: usize| {
-            boxes::begins(&words[index..]) || (start == 0 && number::begins(&words[index..]))
+            boxes::begins_with_box(&words[index..]) || (start == 0 && number::begins_with_number(&words[index..]))
         };
         let ends_name = |index: usize| {
             words[index - 1].ends_segment && index > name_start || begins_address(index)
@@ -219,7 +219,7 @@ impl DeliveryLine {
             .find(|&index| ends_name(index))
             .unwrap_or(words.len());
         if name_end > name_start {
-            let name = casing::name(words[name_start..name_end].iter().map(|word| word.sent));
+            let name = casing::capitalise_name(words[name_start..name_end].iter().map(|word| word.sent));
             self.care_of.push(format!("{marker} {name}"));
         }
         Some(start..name_end)
@@ -239,13 +239,13 @@ impl DeliveryLine {
         let end = (name_start..words.len())
             .find(|&index| {
                 words[index - 1].ends_segment
-                    || number::begins(&words[index..])
+                    || number::begins_with_number(&words[index..])
                     || words[index].starts_with_digit()
                     || words[index].upper == "CALLE"
             })
             .unwrap_or(words.len());
         if end > name_start {
-            let name = casing::name(words[name_start..end].iter().map(|word| word.sent));
+            let name = casing::capitalise_name(words[name_start..end].iter().map(|word| word.sent));
             self.urbanization = name;
         }
         words.drain(start..end);
@@ -267,7 +267,7 @@ fn care_of_marker(words: &[AddressWord<'_>]) -> Option<(&'static str, usize)> {
 }
 
 /// A street behind its house number; a road of Puerto Rico that is addressed by its kilometres has them behind.
-pub(crate) fn numbered(number: &str, street_name: &str) -> String {
+pub(crate) fn format_numbered_street(number: &str, street_name: &str) -> String {
     let (first, second) = if places::is_kilometre_road(street_name) {
         (street_name, number)
     } else {

@@ -8,10 +8,10 @@ use crate::{
 };
 
 /// True when the words begin with a house number and something to follow it.
-pub(super) fn begins(words: &[AddressWord<'_>]) -> bool {
+pub(super) fn begins_with_number(words: &[AddressWord<'_>]) -> bool {
     match words {
         [first, second, ..] => {
-            is_number(first.upper) || (is_lot(first.upper) && is_spanish_type(second.upper))
+            is_house_number(first.upper) || (is_lot(first.upper) && is_spanish_type(second.upper))
         }
         _ => false,
     }
@@ -34,7 +34,7 @@ fn is_lot(word: &str) -> bool {
     let digits = lot.bytes().take_while(u8::is_ascii_digit).count();
     let behind = &lot[digits..];
     (1..=2).contains(&letters)
-        && unit::designator(&word[..letters]).is_none()
+        && unit::find_unit_designator(&word[..letters]).is_none()
         && (1..=4).contains(&digits)
         && behind.len() <= 1
         && behind.bytes().all(|byte| byte.is_ascii_alphabetic())
@@ -53,7 +53,7 @@ fn is_spanish_type(word: &str) -> bool {
 }
 
 /// True for `123`, `123A`, `112-10`, `39.2`, `N6W23001`, but not for the ordinal of `5th Ave`.
-fn is_number(word: &str) -> bool {
+fn is_house_number(word: &str) -> bool {
     let bytes = word.as_bytes();
     let is_grid =
         matches!(bytes, [b'N' | b'S' | b'E' | b'W', second, ..] if second.is_ascii_digit());
@@ -61,9 +61,9 @@ fn is_number(word: &str) -> bool {
 }
 
 /// Splits the house number, in standard form, from the words behind it.
-pub(super) fn split<'w, 'a>(words: &'w [AddressWord<'a>]) -> (String, &'w [AddressWord<'a>]) {
-    if !begins(words) {
-        return match spelled_out(words) {
+pub(super) fn split_house_number<'w, 'a>(words: &'w [AddressWord<'a>]) -> (String, &'w [AddressWord<'a>]) {
+    if !begins_with_number(words) {
+        return match read_spelled_number(words) {
             Some(number) => (number.to_owned(), &words[1..]),
             None => (String::new(), words),
         };
@@ -73,7 +73,7 @@ pub(super) fn split<'w, 'a>(words: &'w [AddressWord<'a>]) -> (String, &'w [Addre
     if let [grid, _, ..] = rest
         && !words[0].starts_with_digit()
         && !grid.starts_with_digit()
-        && is_number(grid.upper)
+        && is_house_number(grid.upper)
     {
         // `W148 N9748`: a grid number in two words.
         number.push_str(grid.upper);
@@ -103,18 +103,18 @@ pub(super) fn begins_spanish_street(words: &[AddressWord<'_>]) -> bool {
 
 /// The words with the house number first, where it stands behind the street (`Calle Amapola 12`), as senders in Puerto
 /// Rico write it (Publication 28 §29). Units stay behind.
-pub(super) fn from_behind<'a>(words: &[AddressWord<'a>]) -> Option<Vec<AddressWord<'a>>> {
+pub(super) fn move_number_first<'a>(words: &[AddressWord<'a>]) -> Option<Vec<AddressWord<'a>>> {
     let end = 1
         + (2..words.len()).find(|&index| {
-            units::at(&words[index..], InputLine::Address1)
+            units::read_unit(&words[index..], InputLine::Address1)
                 .is_none_or(|(unit, _)| unit.designator == "#")
                 && (words[index].is_number() || is_lot(words[index].upper))
-                && unit::designator(words[index - 1].upper).is_none_or(|unit| unit.standard == "#")
+                && unit::find_unit_designator(words[index - 1].upper).is_none_or(|unit| unit.standard == "#")
         })?;
     let sign = usize::from(words[end - 2].upper == "#");
     // `Calle 5` and `Calle # 5` have no other name.
     let name = &words[..end - 1 - sign];
-    if name.len() < 2 || units::start(name) < name.len() {
+    if name.len() < 2 || units::find_units_start(name) < name.len() {
         return None;
     }
     let mut turned = vec![AddressWord {
@@ -136,24 +136,24 @@ fn is_number_letter(letter: &AddressWord<'_>, rest: &[AddressWord<'_>]) -> bool 
     let [next, behind @ ..] = rest else {
         return false;
     };
-    let next_is_direction = direction::abbreviation(next.upper).is_some();
+    let next_is_direction = direction::abbreviate_directional(next.upper).is_some();
     let next_is_initial = next.upper.len() <= 2 && !next_is_direction;
-    let next_is_last = behind.is_empty() || units::at(behind, InputLine::Address1).is_some();
-    let next_is_type = suffix::standard(next.upper)
-        .is_some_and(|standard| next_is_last || suffix::thoroughfare(standard).is_some());
+    let next_is_last = behind.is_empty() || units::read_unit(behind, InputLine::Address1).is_some();
+    let next_is_type = suffix::standard_suffix(next.upper)
+        .is_some_and(|standard| next_is_last || suffix::spell_thoroughfare(standard).is_some());
     letter.is_letter()
         && !matches!(
             (letter.upper, next.upper),
             ("O", _) | ("U", "S") | (_, "AND" | "&")
         )
         && !letter.ends_segment
-        && direction::abbreviation(letter.upper).is_none()
+        && direction::abbreviate_directional(letter.upper).is_none()
         && !(next_is_initial || next_is_type || next.starts_with_digit())
         && !(next_is_direction && next_is_last)
 }
 
 /// A number in words is read where it can be nothing else: `One Liberty Plaza`, `Fifty N Front St`.
-fn spelled_out(words: &[AddressWord<'_>]) -> Option<&'static str> {
+fn read_spelled_number(words: &[AddressWord<'_>]) -> Option<&'static str> {
     static NUMBERS: [(&str, &str); 13] = [
         ("ONE", "1"),
         ("TWO", "2"),
@@ -173,7 +173,7 @@ fn spelled_out(words: &[AddressWord<'_>]) -> Option<&'static str> {
         return None;
     };
     let (word, number) = NUMBERS.iter().find(|(word, _)| *word == first.upper)?;
-    (*word == "ONE" || direction::abbreviation(second.upper).is_some()).then_some(number)
+    (*word == "ONE" || direction::abbreviate_directional(second.upper).is_some()).then_some(number)
 }
 
 /// Mends the segments, so that the house number begins one and its street is whole. Commas go
@@ -183,7 +183,7 @@ pub(super) fn mark_segments(
     mut words: Vec<AddressWord<'_>>,
     source: InputLine,
 ) -> Vec<AddressWord<'_>> {
-    if source == InputLine::Address1 && is_signed_number(&words) {
+    if source == InputLine::Address1 && begins_with_signed_number(&words) {
         words.remove(0);
     }
     for index in 0..words.len().saturating_sub(1) {
@@ -192,33 +192,33 @@ pub(super) fn mark_segments(
         let closes = words[index + 1].ends_segment
             || behind
                 .as_ref()
-                .is_none_or(|word| unit::designator(word.upper).is_some());
-        let lone_direction = closes && direction::abbreviation(words[index + 1].upper).is_some()
-            || closes_in_two(&words[index + 1..]);
+                .is_none_or(|word| unit::find_unit_designator(word.upper).is_some());
+        let lone_direction = closes && direction::abbreviate_directional(words[index + 1].upper).is_some()
+            || ends_in_two_letters(&words[index + 1..]);
         let continues_road =
             words[index].has_digit() && matches!(words[index + 1].upper, "KM" | "HM");
         // `Martin Luther King, Jr. Blvd`.
         let continues_name = matches!(words[index + 1].upper, "JR" | "SR");
         if lone_number || lone_direction || continues_road || continues_name {
             words[index].ends_segment = false;
-        } else if is_street_end(&words[..index + 2]) && !behind_is_suffix(behind.as_ref()) {
+        } else if is_street_end(&words[..index + 2]) && !is_suffix(behind.as_ref()) {
             words[index].ends_segment = false;
             words[index + 1].ends_segment = true;
         }
     }
     let has_number = words
         .split_inclusive(|word| word.ends_segment)
-        .any(|segment| begins(units::skip_leading(segment)));
+        .any(|segment| begins_with_number(units::skip_leading_units(segment)));
     if !has_number && let Some(start) = (1..words.len()).find(|&index| follows_name(&words, index))
     {
         words[start - 1].ends_segment = true;
     }
-    part_addresses(&mut words);
+    separate_addresses(&mut words);
     words
 }
 
 /// Two addresses without a comma between them: `1000 Cathedral Pl 925 W Georgia St`.
-fn part_addresses(words: &mut [AddressWord<'_>]) {
+fn separate_addresses(words: &mut [AddressWord<'_>]) {
     for index in 3..words.len() {
         let start = words[..index]
             .iter()
@@ -230,15 +230,15 @@ fn part_addresses(words: &mut [AddressWord<'_>]) {
             .position(|word| word.ends_segment)
             .map_or(here.len(), |comma| comma + 1);
         let is_street = before.first().is_some_and(AddressWord::is_number) && {
-            let (_, street) = split(before);
+            let (_, street) = split_house_number(before);
             // In `10 1/2 LA Highway 1700 Main St` the number behind the street is the road's.
-            let (_, through_number) = split(&words[start..=index]);
+            let (_, through_number) = split_house_number(&words[start..=index]);
             ends_in_thoroughfare(street)
                 && [street, through_number]
                     .into_iter()
-                    .all(|words| highways::line(words).is_none())
+                    .all(|words| highways::read_numbered_road_line(words).is_none())
         };
-        if is_street && begins_whole_street(&here[..end]) && highways::line(&here[1..end]).is_none()
+        if is_street && begins_whole_street(&here[..end]) && highways::read_numbered_road_line(&here[1..end]).is_none()
         {
             words[index - 1].ends_segment = true;
         }
@@ -248,22 +248,22 @@ fn part_addresses(words: &mut [AddressWord<'_>]) {
 /// `Financial Center`, `20th St N`.
 fn ends_in_thoroughfare(words: &[AddressWord<'_>]) -> bool {
     let words = match words {
-        [head @ .., last] if direction::abbreviation(last.upper).is_some() => head,
+        [head @ .., last] if direction::abbreviate_directional(last.upper).is_some() => head,
         _ => words,
     };
     matches!(words, [_, .., last] if suffix::is_thoroughfare(last.upper))
 }
 
 /// `S. W.` in two words, and nothing of the street behind it.
-fn closes_in_two(words: &[AddressWord<'_>]) -> bool {
+fn ends_in_two_letters(words: &[AddressWord<'_>]) -> bool {
     let [first, second, rest @ ..] = words else {
         return false;
     };
     let closes = second.ends_segment
         || rest
             .first()
-            .is_none_or(|behind| unit::designator(behind.upper).is_some());
-    closes && !first.ends_segment && direction::combined(first.upper, second.upper).is_some()
+            .is_none_or(|behind| unit::find_unit_designator(behind.upper).is_some());
+    closes && !first.ends_segment && direction::combine_directionals(first.upper, second.upper).is_some()
 }
 
 /// `Peachtree Rd NE`: nothing of the street comes behind such a directional.
@@ -272,25 +272,25 @@ fn is_street_end(words: &[AddressWord<'_>]) -> bool {
         [_, _, .., street, last] => {
             suffix::is_thoroughfare(street.upper)
                 && last.upper.len() == 2
-                && direction::abbreviation(last.upper) == Some(last.upper)
+                && direction::abbreviate_directional(last.upper) == Some(last.upper)
         }
         _ => false,
     }
 }
 
-fn behind_is_suffix(behind: Option<&AddressWord<'_>>) -> bool {
-    behind.is_some_and(|word| suffix::standard(word.upper).is_some())
+fn is_suffix(behind: Option<&AddressWord<'_>>) -> bool {
+    behind.is_some_and(|word| suffix::standard_suffix(word.upper).is_some())
 }
 
 /// `#2 Turner Rd`: the sign before a house number means nothing.
-fn is_signed_number(words: &[AddressWord<'_>]) -> bool {
+fn begins_with_signed_number(words: &[AddressWord<'_>]) -> bool {
     match words {
         [sign, number, street, ..] => {
             sign.upper == "#"
                 && number.is_number()
                 && !number.ends_segment
                 && !street.has_digit()
-                && unit::designator(street.upper).is_none()
+                && unit::find_unit_designator(street.upper).is_none()
         }
         _ => false,
     }
@@ -304,17 +304,17 @@ fn follows_name(words: &[AddressWord<'_>], index: usize) -> bool {
         .iter()
         .position(|word| word.ends_segment)
         .unwrap_or(here.len());
-    begins(here)
+    begins_with_number(here)
         && street_end > 1
         && (has_thoroughfare(here)
             || here
                 .iter()
-                .any(|word| direction::abbreviation(word.upper).is_some()))
-        && unit::designator(previous).is_none()
-        && highway::kind(previous).is_none()
+                .any(|word| direction::abbreviate_directional(word.upper).is_some()))
+        && unit::find_unit_designator(previous).is_none()
+        && highway::road_kind(previous).is_none()
         && (has_thoroughfare(here) || !has_thoroughfare(before))
         && !before.iter().any(|word| word.upper == "CALLE")
-        && highways::line(before).is_none()
+        && highways::read_numbered_road_line(before).is_none()
 }
 
 fn has_thoroughfare(words: &[AddressWord<'_>]) -> bool {

@@ -12,12 +12,12 @@ pub(super) fn is_kilometre_road(street_name: &str) -> bool {
 }
 
 /// Reads a segment that is such a place into the delivery, its units too. False, and nothing is read, when it is none.
-pub(super) fn read(
+pub(super) fn read_place(
     delivery: &mut DeliveryLine,
     words: &[AddressWord<'_>],
     source: InputLine,
 ) -> bool {
-    let Some((place, used)) = at(words) else {
+    let Some((place, used)) = find_place(words) else {
         return false;
     };
     delivery.number = place.number;
@@ -27,20 +27,20 @@ pub(super) fn read(
 }
 
 /// True when such a place begins the words.
-pub(super) fn begins(words: &[AddressWord<'_>]) -> bool {
-    at(words).is_some()
+pub(super) fn begins_with_place(words: &[AddressWord<'_>]) -> bool {
+    find_place(words).is_some()
 }
 
 /// True when the words begin with a road and a distance along it: they number a house.
 pub(super) fn has_kilometres(words: &[AddressWord<'_>]) -> bool {
-    kilometre(words).is_some()
+    read_kilometre_address(words).is_some()
 }
 
 /// The place that begins the words, and how many words it takes.
-fn at(words: &[AddressWord<'_>]) -> Option<(PlaceAddress, usize)> {
-    kilometre(words)
-        .or_else(|| building(words))
-        .or_else(|| pier(words))
+fn find_place(words: &[AddressWord<'_>]) -> Option<(PlaceAddress, usize)> {
+    read_kilometre_address(words)
+        .or_else(|| read_building(words))
+        .or_else(|| read_pier(words))
 }
 
 struct PlaceAddress {
@@ -49,15 +49,15 @@ struct PlaceAddress {
 }
 
 /// `Carr 2 Km 11.4`, `Km 11.4 Carr 2`, `PR-2 Km 11 Hm 4`, and how many words it takes.
-fn kilometre(words: &[AddressWord<'_>]) -> Option<(PlaceAddress, usize)> {
-    let (road, distance, used) = match road(words) {
+fn read_kilometre_address(words: &[AddressWord<'_>]) -> Option<(PlaceAddress, usize)> {
+    let (road, distance, used) = match read_road_number(words) {
         Some((road, used)) => {
-            let (distance, more) = distance(&words[used..])?;
+            let (distance, more) = read_road_distance(&words[used..])?;
             (road, distance, used + more)
         }
         None => {
-            let (distance, used) = distance(words)?;
-            let (road, more) = road(&words[used..])?;
+            let (distance, used) = read_road_distance(words)?;
+            let (road, more) = read_road_number(&words[used..])?;
             (road, distance, used + more)
         }
     };
@@ -71,7 +71,7 @@ fn kilometre(words: &[AddressWord<'_>]) -> Option<(PlaceAddress, usize)> {
 }
 
 /// The number of a road: `Carr 2`, `Carretera # 2`, `PR-2`.
-fn road<'a>(words: &[AddressWord<'a>]) -> Option<(&'a str, usize)> {
+fn read_road_number<'a>(words: &[AddressWord<'a>]) -> Option<(&'a str, usize)> {
     let first = words.first()?.upper;
     if let Some(number) = first.strip_prefix("PR-") {
         return Some((number, 1));
@@ -92,7 +92,7 @@ fn road<'a>(words: &[AddressWord<'a>]) -> Option<(&'a str, usize)> {
 }
 
 /// Kilometres with their tenths: `Km 11.4`, `Km11.4`, `Km 11 Hm 4`.
-fn distance(words: &[AddressWord<'_>]) -> Option<(String, usize)> {
+fn read_road_distance(words: &[AddressWord<'_>]) -> Option<(String, usize)> {
     let is_number = |text: &str| {
         text.starts_with(|c: char| c.is_ascii_digit())
             && text
@@ -119,7 +119,7 @@ fn distance(words: &[AddressWord<'_>]) -> Option<(String, usize)> {
 }
 
 /// `Cond Astral Apt 4`, `Residencial Las Flores Bldg 3 Apt 4`.
-fn building(words: &[AddressWord<'_>]) -> Option<(PlaceAddress, usize)> {
+fn read_building(words: &[AddressWord<'_>]) -> Option<(PlaceAddress, usize)> {
     let kind = match words.first()?.upper {
         "COND" | "CONDOMINIO" => "Cond",
         "RES" | "RESIDENCIAL" => "Res",
@@ -129,9 +129,9 @@ fn building(words: &[AddressWord<'_>]) -> Option<(PlaceAddress, usize)> {
     let used = if name.is_empty() {
         0
     } else {
-        units::start(name)
+        units::find_units_start(name)
     };
-    let name = casing::name(name[..used].iter().map(|word| word.sent));
+    let name = casing::capitalise_name(name[..used].iter().map(|word| word.sent));
     (!name.is_empty()).then(|| {
         (
             PlaceAddress {
@@ -144,11 +144,11 @@ fn building(words: &[AddressWord<'_>]) -> Option<(PlaceAddress, usize)> {
 }
 
 /// `Pier 39`, with units behind it or nothing.
-fn pier(words: &[AddressWord<'_>]) -> Option<(PlaceAddress, usize)> {
+fn read_pier(words: &[AddressWord<'_>]) -> Option<(PlaceAddress, usize)> {
     let [pier, number, rest @ ..] = words else {
         return None;
     };
-    let is_whole = rest.is_empty() || units::at(rest, InputLine::Address1).is_some();
+    let is_whole = rest.is_empty() || units::read_unit(rest, InputLine::Address1).is_some();
     let is_pier = pier.upper == "PIER" && !pier.ends_segment && number.has_digit() && is_whole;
     is_pier.then(|| {
         (

@@ -8,22 +8,22 @@ use crate::{
 };
 
 /// Reads a street segment, whose leading units are taken already, into the delivery.
-pub(super) fn read(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: InputLine) {
+pub(super) fn read_street_segment(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: InputLine) {
     let turned = number::begins_spanish_street(words)
-        .then(|| number::from_behind(words))
+        .then(|| number::move_number_first(words))
         .flatten();
     let words = turned.as_deref().unwrap_or(words);
-    let (number, words) = number::split(words);
+    let (number, words) = number::split_house_number(words);
     delivery.number = number;
     // `6910 # G Mary Caroline Cir`: the unit stands before the street.
-    let words = match units::at(words, source) {
+    let words = match units::read_unit(words, source) {
         Some((unit, used)) if unit.is_named_early(words, used) => {
             delivery.units.push(unit);
             &words[used..]
         }
         _ => words,
     };
-    let units_start = units::start(words);
+    let units_start = units::find_units_start(words);
     let (street, units) = words.split_at(units_start);
     delivery.read_others(units, source);
     read_street(delivery, street, source);
@@ -39,7 +39,7 @@ fn read_street(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: I
     let words = take_postdirectional(delivery, words);
     let words = take_suffix(delivery, words);
     let words = take_predirectional(delivery, words);
-    delivery.street = name(
+    delivery.street = format_street_name(
         words,
         !delivery.suffix.is_empty(),
         !delivery.predirectional.is_empty(),
@@ -48,7 +48,7 @@ fn read_street(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: I
 
 /// A road with a number: what follows it is a directional, a suffix (`Byp`) or both.
 fn read_highway(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: InputLine) -> bool {
-    let Some(highway) = highways::line(words) else {
+    let Some(highway) = highways::read_numbered_road_line(words) else {
         return false;
     };
     highway
@@ -58,21 +58,21 @@ fn read_highway(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: 
     let rest = match &words[highway.used..] {
         // `State Route 410 E 216`: a unit that nobody named.
         [direction, unit]
-            if direction::abbreviation(direction.upper).is_some()
+            if direction::abbreviate_directional(direction.upper).is_some()
                 && unit.has_digit()
                 && !casing::is_ordinal(unit.upper) =>
         {
             delivery
                 .units
-                .push(units::SecondaryUnit::unnamed(unit.upper.to_owned(), source));
+                .push(units::SecondaryUnit::without_designator(unit.upper.to_owned(), source));
             std::slice::from_ref(direction)
         }
         rest => rest,
     };
-    let (postdirectional, rest) = directional_at_end(rest);
+    let (postdirectional, rest) = split_final_directional(rest);
     postdirectional.clone_into(&mut delivery.postdirectional);
     let rest = match rest {
-        [head @ .., last] => match suffix::standard(last.upper) {
+        [head @ .., last] => match suffix::standard_suffix(last.upper) {
             Some(standard) => {
                 standard.clone_into(&mut delivery.suffix);
                 head
@@ -83,7 +83,7 @@ fn read_highway(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: 
     };
     if !rest.is_empty() {
         delivery.street.push(' ');
-        delivery.street.push_str(&name(rest, false, false));
+        delivery.street.push_str(&format_street_name(rest, false, false));
     }
     true
 }
@@ -96,7 +96,7 @@ fn take_bare_unit<'w, 'a>(
     source: InputLine,
 ) -> &'w [AddressWord<'a>] {
     let name = match words {
-        [first, rest @ ..] if direction::abbreviation(first.upper).is_some() => rest,
+        [first, rest @ ..] if direction::abbreviate_directional(first.upper).is_some() => rest,
         _ => words,
     };
     let [head @ .., last] = name else {
@@ -106,9 +106,9 @@ fn take_bare_unit<'w, 'a>(
     if head.len() == 1 && number::begins_spanish_street(head) {
         return words;
     }
-    let is_letter = last.is_letter() && direction::abbreviation(last.upper).is_none();
+    let is_letter = last.is_letter() && direction::abbreviate_directional(last.upper).is_none();
     let is_number = last.has_digit() && !casing::is_ordinal(last.upper);
-    let is_road = highways::line(words).is_some_and(|road| road.used == words.len());
+    let is_road = highways::read_numbered_road_line(words).is_some_and(|road| road.used == words.len());
     if is_road || !(is_letter || is_number) {
         return words;
     }
@@ -116,7 +116,7 @@ fn take_bare_unit<'w, 'a>(
     if ends_in_suffix(head) || (is_number && !has_unit && is_plain_name(head)) {
         delivery
             .units
-            .push(units::SecondaryUnit::unnamed(last.upper.to_owned(), source));
+            .push(units::SecondaryUnit::without_designator(last.upper.to_owned(), source));
         return &words[..words.len() - 1];
     }
     words
@@ -124,13 +124,13 @@ fn take_bare_unit<'w, 'a>(
 
 /// True for a name and its suffix, with or without a directional behind.
 fn ends_in_suffix(words: &[AddressWord<'_>]) -> bool {
-    let is_direction = |word: &AddressWord<'_>| direction::abbreviation(word.upper).is_some();
+    let is_direction = |word: &AddressWord<'_>| direction::abbreviate_directional(word.upper).is_some();
     let words = match words {
         [head @ .., first, second] if is_direction(first) && is_direction(second) => head,
         [head @ .., last] if is_direction(last) => head,
         _ => words,
     };
-    matches!(words, [_, .., last] if suffix::standard(last.upper).is_some())
+    matches!(words, [_, .., last] if suffix::standard_suffix(last.upper).is_some())
 }
 
 /// True for a name in which nothing is a number or a suffix.
@@ -138,7 +138,7 @@ fn is_plain_name(words: &[AddressWord<'_>]) -> bool {
     !words.is_empty()
         && !words
             .iter()
-            .any(|word| word.has_digit() || suffix::standard(word.upper).is_some())
+            .any(|word| word.has_digit() || suffix::standard_suffix(word.upper).is_some())
 }
 
 /// Takes words behind the suffix that are no part of the street, like a building or the city
@@ -148,13 +148,13 @@ fn take_tail<'w, 'a>(
     words: &'w [AddressWord<'a>],
     source: InputLine,
 ) -> &'w [AddressWord<'a>] {
-    if let Some(end) = building_start(words) {
+    if let Some(end) = find_building_start(words) {
         delivery.read_others(&words[end..], source);
         return &words[..end];
     }
     let ends_in_type = match words {
         [.., last] => {
-            suffix::standard(last.upper).is_some() || direction::abbreviation(last.upper).is_some()
+            suffix::standard_suffix(last.upper).is_some() || direction::abbreviate_directional(last.upper).is_some()
         }
         [] => true,
     };
@@ -163,12 +163,12 @@ fn take_tail<'w, 'a>(
     }
     let is_end = |index: &usize| {
         let before = words[index - 1].upper;
-        suffix::is_thoroughfare(words[*index].upper) && direction::abbreviation(before).is_none()
+        suffix::is_thoroughfare(words[*index].upper) && direction::abbreviate_directional(before).is_none()
     };
     let Some(end) = (1..words.len()).rev().find(is_end) else {
         return words;
     };
-    let end = match direction::abbreviation(words[end + 1].upper) {
+    let end = match direction::abbreviate_directional(words[end + 1].upper) {
         Some(_) => end + 2,
         None => end + 1,
     };
@@ -178,8 +178,8 @@ fn take_tail<'w, 'a>(
 
 /// Where a building behind the street begins, whose name ends as a street's may: `Campbell Ave Logan Square`. It has two
 /// words at least, and no directional between it and the street.
-fn building_start(words: &[AddressWord<'_>]) -> Option<usize> {
-    let kind = suffix::standard(words.last()?.upper)?;
+fn find_building_start(words: &[AddressWord<'_>]) -> Option<usize> {
+    let kind = suffix::standard_suffix(words.last()?.upper)?;
     if !matches!(
         kind,
         "Cmns" | "Ctr" | "Cv" | "Ests" | "Gdns" | "Mall" | "Mnr" | "Plz" | "Sq" | "Vlg"
@@ -187,10 +187,10 @@ fn building_start(words: &[AddressWord<'_>]) -> Option<usize> {
         return None;
     }
     let is_street_end = |index: &usize| {
-        let ends = suffix::standard(words[*index].upper).is_some_and(|standard| {
+        let ends = suffix::standard_suffix(words[*index].upper).is_some_and(|standard| {
             matches!(standard, "Ave" | "Blvd" | "Dr" | "Ln" | "Pkwy" | "Rd")
         });
-        ends && direction::abbreviation(words[index + 1].upper).is_none()
+        ends && direction::abbreviate_directional(words[index + 1].upper).is_none()
     };
     (1..words.len().saturating_sub(2))
         .rev()
@@ -203,7 +203,7 @@ fn take_postdirectional<'w, 'a>(
     delivery: &mut DeliveryLine,
     words: &'w [AddressWord<'a>],
 ) -> &'w [AddressWord<'a>] {
-    let (postdirectional, head) = directional_at_end(words);
+    let (postdirectional, head) = split_final_directional(words);
     if postdirectional.is_empty() || is_only_type(head) {
         return words;
     }
@@ -212,17 +212,17 @@ fn take_postdirectional<'w, 'a>(
 }
 
 /// The directional of one or two words at the end, or none, and the words before it.
-fn directional_at_end<'w, 'a>(
+fn split_final_directional<'w, 'a>(
     words: &'w [AddressWord<'a>],
 ) -> (&'static str, &'w [AddressWord<'a>]) {
     if let [head @ .., first, second] = words
         && !head.is_empty()
-        && let Some(combined) = direction::combined(first.upper, second.upper)
+        && let Some(combined) = direction::combine_directionals(first.upper, second.upper)
     {
         return (combined, head);
     }
     match words {
-        [head @ .., last] => match direction::abbreviation(last.upper) {
+        [head @ .., last] => match direction::abbreviate_directional(last.upper) {
             Some(direction) => (direction, head),
             None => ("", words),
         },
@@ -234,7 +234,7 @@ fn directional_at_end<'w, 'a>(
 fn is_only_type(words: &[AddressWord<'_>]) -> bool {
     match words {
         [] => true,
-        [only] => suffix::standard(only.upper).is_some_and(|s| suffix::thoroughfare(s).is_some()),
+        [only] => suffix::standard_suffix(only.upper).is_some_and(|s| suffix::spell_thoroughfare(s).is_some()),
         _ => false,
     }
 }
@@ -247,14 +247,14 @@ fn take_suffix<'w, 'a>(
     let [head @ .., before, last] = words else {
         return words;
     };
-    let Some(standard) = suffix::standard(last.upper).or_else(|| suffix::forgiven(last.upper))
+    let Some(standard) = suffix::standard_suffix(last.upper).or_else(|| suffix::correct_suffix_typo(last.upper))
     else {
         return words;
     };
-    let is_thoroughfare = suffix::thoroughfare(standard).is_some();
+    let is_thoroughfare = suffix::spell_thoroughfare(standard).is_some();
     // `Avenue of the Oaks` ends in a name, and so does `N Park`.
     let is_name = matches!(before.upper, "OF" | "THE" | "AND" | "&")
-        || (head.is_empty() && direction::abbreviation(before.upper).is_some());
+        || (head.is_empty() && direction::abbreviate_directional(before.upper).is_some());
     if is_name && !is_thoroughfare {
         return words;
     }
@@ -271,16 +271,16 @@ fn take_predirectional<'w, 'a>(
     if let [first, second, rest @ ..] = words
         && !rest.is_empty()
         && (first.upper.len() > 1) == (second.upper.len() > 1)
-        && let Some(combined) = direction::combined(first.upper, second.upper)
+        && let Some(combined) = direction::combine_directionals(first.upper, second.upper)
     {
         combined.clone_into(&mut delivery.predirectional);
         return rest;
     }
     match words {
         // `East West Hwy`, `S and W Farm Rd`.
-        [first, second] if direction::are_opposite(first.upper, second.upper) => words,
+        [first, second] if direction::are_opposite_directionals(first.upper, second.upper) => words,
         [_, second, ..] if matches!(second.upper, "AND" | "&") => words,
-        [first, rest @ ..] if !rest.is_empty() => match direction::abbreviation(first.upper) {
+        [first, rest @ ..] if !rest.is_empty() => match direction::abbreviate_directional(first.upper) {
             Some(direction) => {
                 direction.clone_into(&mut delivery.predirectional);
                 rest
@@ -294,7 +294,7 @@ fn take_predirectional<'w, 'a>(
 /// The street's name in mixed case. Words that a suffix follows are written out: a directional
 /// (`Bay West Dr`, §233.3) and a suffix (`19th Street Ct`, §234). So is a directional that follows
 /// the predirectional (`S West Main St`).
-fn name(words: &[AddressWord<'_>], has_suffix: bool, has_predirectional: bool) -> String {
+fn format_street_name(words: &[AddressWord<'_>], has_suffix: bool, has_predirectional: bool) -> String {
     let mut name = String::new();
     let last = words.len().saturating_sub(1);
     let mut index = 0;
@@ -307,14 +307,14 @@ fn name(words: &[AddressWord<'_>], has_suffix: bool, has_predirectional: bool) -
         let begins_type = is_first && is_avenue_by_name(words);
         let behind_directional = is_first && has_predirectional && last > 0;
         if (ends_name || behind_directional)
-            && let Some(direction) = direction::abbreviation(word.upper)
+            && let Some(direction) = direction::abbreviate_directional(word.upper)
         {
-            name.push_str(direction::word(direction));
+            name.push_str(direction::spell_directional(direction));
         } else if (ends_name || begins_type)
-            && let Some(long) = suffix::standard(word.upper).and_then(suffix::thoroughfare)
+            && let Some(long) = suffix::standard_suffix(word.upper).and_then(suffix::spell_thoroughfare)
         {
             name.push_str(long);
-        } else if let Some(ending) = parted_ordinal(words, index, has_suffix) {
+        } else if let Some(ending) = find_split_ordinal(words, index, has_suffix) {
             name.push_str(word.upper);
             name.push_str(ending);
             index += 1;
@@ -327,7 +327,7 @@ fn name(words: &[AddressWord<'_>], has_suffix: bool, has_predirectional: bool) -
 }
 
 /// The ending of an ordinal that was sent in two words: `16 TH St`.
-fn parted_ordinal(
+fn find_split_ordinal(
     words: &[AddressWord<'_>],
     index: usize,
     has_suffix: bool,

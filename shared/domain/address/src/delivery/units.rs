@@ -25,7 +25,7 @@ pub(crate) struct SecondaryUnit {
 
 impl SecondaryUnit {
     /// A unit of which only the identifier is known.
-    pub fn unnamed(identifier: String, source: InputLine) -> Self {
+    pub fn without_designator(identifier: String, source: InputLine) -> Self {
         Self {
             designator: "#",
             identifier,
@@ -41,7 +41,7 @@ impl SecondaryUnit {
 }
 
 /// The identifier that words standing alone give, where there is nothing else: `4B`, `106 D`.
-pub(super) fn bare_identifier(words: &[AddressWord<'_>]) -> Option<String> {
+pub(super) fn read_bare_identifier(words: &[AddressWord<'_>]) -> Option<String> {
     match words {
         [only] if is_identifier(only.upper) => Some(only.upper.to_owned()),
         [number, letter] if number.is_number() && letter.is_letter() => {
@@ -60,12 +60,12 @@ pub(super) fn is_identifier(word: &str) -> bool {
     let is_letters = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphabetic());
     word.split('-')
         .all(|part| part.len() == 1 && is_letters(part))
-        || (word.len() == 2 && is_letters(word) && suffix::standard(word).is_none())
+        || (word.len() == 2 && is_letters(word) && suffix::standard_suffix(word).is_none())
 }
 
 /// The unit at the beginning of the words, and how many words it takes.
-pub(super) fn at(words: &[AddressWord<'_>], source: InputLine) -> Option<(SecondaryUnit, usize)> {
-    if let Some(floor) = ordinal_floor(words, source) {
+pub(super) fn read_unit(words: &[AddressWord<'_>], source: InputLine) -> Option<(SecondaryUnit, usize)> {
+    if let Some(floor) = read_ordinal_floor(words, source) {
         return Some(floor);
     }
     // `St 310` at the end is a suite.
@@ -83,11 +83,11 @@ pub(super) fn at(words: &[AddressWord<'_>], source: InputLine) -> Option<(Second
     // `# Apt 200`.
     if let [sign, rest @ ..] = words
         && sign.upper == "#"
-        && at_unit(rest)
+        && begins_with_unit(rest)
     {
-        return at(rest, source).map(|(unit, used)| (unit, used + 1));
+        return read_unit(rest, source).map(|(unit, used)| (unit, used + 1));
     }
-    let (designator, glued) = designator_of(words.first()?)?;
+    let (designator, glued) = find_designator(words.first()?)?;
     let unit = |identifier: String| SecondaryUnit {
         designator: designator.standard,
         identifier,
@@ -105,12 +105,12 @@ pub(super) fn at(words: &[AddressWord<'_>], source: InputLine) -> Option<(Second
     let skipped = 1 + signs.count();
     // `Front S` is a street with its directional.
     let may_be_letters = |word: &AddressWord<'_>| {
-        designator.is_plain || direction::abbreviation(word.upper).is_none()
+        designator.is_plain || direction::abbreviate_directional(word.upper).is_none()
     };
     let identifier = (words.get(skipped))
         .filter(|word| !ends && is_identifier(word.upper) && may_be_letters(word));
     let Some(identifier) = identifier else {
-        let whole_segment = ends || words.len() == 1 || at(&words[1..], source).is_some();
+        let whole_segment = ends || words.len() == 1 || read_unit(&words[1..], source).is_some();
         return (designator.may_stand_alone && whole_segment).then(|| (unit(String::new()), 1));
     };
     let used = skipped + 1;
@@ -118,11 +118,11 @@ pub(super) fn at(words: &[AddressWord<'_>], source: InputLine) -> Option<(Second
         // `Apt 3 B` is `Apt 3B`, and `Unit 3 South` is `Unit 3S`.
         Some(letter)
             if identifier.is_number()
-                && (letter.is_letter() || direction::abbreviation(letter.upper).is_some())
+                && (letter.is_letter() || direction::abbreviate_directional(letter.upper).is_some())
                 && !identifier.ends_segment
                 && (letter.ends_segment || words.len() == used + 1) =>
         {
-            let letter = direction::abbreviation(letter.upper).unwrap_or(letter.upper);
+            let letter = direction::abbreviate_directional(letter.upper).unwrap_or(letter.upper);
             Some((unit(format!("{}{letter}", identifier.upper)), used + 1))
         }
         _ => Some((unit(identifier.upper.to_owned()), used)),
@@ -130,10 +130,10 @@ pub(super) fn at(words: &[AddressWord<'_>], source: InputLine) -> Option<(Second
 }
 
 /// True when the words begin with a designator.
-fn at_unit(words: &[AddressWord<'_>]) -> bool {
+fn begins_with_unit(words: &[AddressWord<'_>]) -> bool {
     words
         .first()
-        .is_some_and(|word| word.upper != "#" && unit::designator(word.upper).is_some())
+        .is_some_and(|word| word.upper != "#" && unit::find_unit_designator(word.upper).is_some())
 }
 
 fn is_number_sign(word: &str) -> bool {
@@ -141,8 +141,8 @@ fn is_number_sign(word: &str) -> bool {
 }
 
 /// The designator that a word is or begins with (`APT5`), and the identifier glued to it.
-fn designator_of<'a>(word: &AddressWord<'a>) -> Option<(UnitDesignator, Option<&'a str>)> {
-    if let Some(designator) = unit::designator(word.upper) {
+fn find_designator<'a>(word: &AddressWord<'a>) -> Option<(UnitDesignator, Option<&'a str>)> {
+    if let Some(designator) = unit::find_unit_designator(word.upper) {
         return Some((designator, None));
     }
     let letters = word
@@ -155,14 +155,14 @@ fn designator_of<'a>(word: &AddressWord<'a>) -> Option<(UnitDesignator, Option<&
     if letters.len() < 2 || identifier.is_empty() || !is_identifier(identifier) {
         return None;
     }
-    let designator = unit::designator(letters)?;
+    let designator = unit::find_unit_designator(letters)?;
     designator
         .is_plain
         .then_some((designator, Some(identifier)))
 }
 
 /// `2nd Floor`, `Second Fl`, and `2 Floor` where nothing follows.
-fn ordinal_floor(words: &[AddressWord<'_>], source: InputLine) -> Option<(SecondaryUnit, usize)> {
+fn read_ordinal_floor(words: &[AddressWord<'_>], source: InputLine) -> Option<(SecondaryUnit, usize)> {
     let [ordinal, floor, ..] = words else {
         return None;
     };
@@ -172,7 +172,7 @@ fn ordinal_floor(words: &[AddressWord<'_>], source: InputLine) -> Option<(Second
     // In `5th Fl 2` the ordinal is the street's.
     let numbers_floor = match words.get(2) {
         Some(next) if !floor.ends_segment && next.starts_with_digit() => {
-            words.len() == 3 || next.ends_segment || at(&words[3..], source).is_some()
+            words.len() == 3 || next.ends_segment || read_unit(&words[3..], source).is_some()
         }
         _ => false,
     };
@@ -185,7 +185,7 @@ fn ordinal_floor(words: &[AddressWord<'_>], source: InputLine) -> Option<(Second
     {
         ordinal.upper.into()
     } else {
-        unit::ordinal(ordinal.upper)?.into()
+        unit::floor_ordinal(ordinal.upper)?.into()
     };
     let unit = SecondaryUnit {
         designator: "Fl",
@@ -196,8 +196,8 @@ fn ordinal_floor(words: &[AddressWord<'_>], source: InputLine) -> Option<(Second
 }
 
 /// The words behind the units that a segment begins with.
-pub(super) fn skip_leading<'w, 'a>(mut words: &'w [AddressWord<'a>]) -> &'w [AddressWord<'a>] {
-    while let Some((_, used)) = at(words, InputLine::Address1) {
+pub(super) fn skip_leading_units<'w, 'a>(mut words: &'w [AddressWord<'a>]) -> &'w [AddressWord<'a>] {
+    while let Some((_, used)) = read_unit(words, InputLine::Address1) {
         words = &words[used..];
     }
     words
@@ -205,34 +205,34 @@ pub(super) fn skip_leading<'w, 'a>(mut words: &'w [AddressWord<'a>]) -> &'w [Add
 
 /// Where the units of a street line begin; its length when there are none. `words` starts at the
 /// street's name, so the first word is never a unit.
-pub(super) fn start(words: &[AddressWord<'_>]) -> usize {
-    let name_end = highways::line(words).map_or(1, |road| road.used);
+pub(super) fn find_units_start(words: &[AddressWord<'_>]) -> usize {
+    let name_end = highways::read_numbered_road_line(words).map_or(1, |road| road.used);
     (name_end..words.len())
-        .find(|&index| begins_at(words, index))
+        .find(|&index| is_unit_at(words, index))
         .unwrap_or(words.len())
 }
 
-fn begins_at(words: &[AddressWord<'_>], index: usize) -> bool {
+fn is_unit_at(words: &[AddressWord<'_>], index: usize) -> bool {
     let here = &words[index..];
-    let Some((unit, used)) = at(here, InputLine::Address1) else {
+    let Some((unit, used)) = read_unit(here, InputLine::Address1) else {
         return false;
     };
     let before = &words[index - 1];
     if here[0].upper == "ST" {
         return index > 1 && suffix::is_thoroughfare(before.upper);
     }
-    let is_plain = designator_of(&here[0]).is_none_or(|(designator, _)| designator.is_plain);
+    let is_plain = find_designator(&here[0]).is_none_or(|(designator, _)| designator.is_plain);
     if is_plain {
         return true;
     }
     // The other designators are also names: they need a street before them or the line's end behind.
-    let is_direction = |word: &AddressWord<'_>| direction::abbreviation(word.upper).is_some();
-    let follows_street = suffix::standard(before.upper).is_some()
+    let is_direction = |word: &AddressWord<'_>| direction::abbreviate_directional(word.upper).is_some();
+    let follows_street = suffix::standard_suffix(before.upper).is_some()
         || (is_direction(before) && !words[..index].iter().all(is_direction))
         || before.has_digit();
     let is_numbered = unit.identifier.bytes().any(|byte| byte.is_ascii_digit());
     let is_alone = unit.identifier.is_empty();
-    let ends_line = used == here.len() || at(&here[used..], InputLine::Address1).is_some();
+    let ends_line = used == here.len() || read_unit(&here[used..], InputLine::Address1).is_some();
     let is_name = matches!(here[0].upper, "FRONT" | "SIDE");
     if follows_street {
         is_numbered || is_alone || ends_line

@@ -1,7 +1,7 @@
 //! Directionals: Publication 28 §233.
 
 /// The abbreviation (`NE`) of a directional in capitals, in any spelling.
-pub(crate) fn abbreviation(word: &str) -> Option<&'static str> {
+pub(crate) fn abbreviate_directional(word: &str) -> Option<&'static str> {
     Some(match word {
         "N" | "NORTH" | "NO" | "NTH" => "N",
         "S" | "SOUTH" | "SO" | "STH" => "S",
@@ -16,8 +16,8 @@ pub(crate) fn abbreviation(word: &str) -> Option<&'static str> {
 }
 
 /// Two directionals that follow each other and are one, as in `N E` or `North East`.
-pub(crate) fn combined(first: &str, second: &str) -> Option<&'static str> {
-    Some(match (abbreviation(first)?, abbreviation(second)?) {
+pub(crate) fn combine_directionals(first: &str, second: &str) -> Option<&'static str> {
+    Some(match (abbreviate_directional(first)?, abbreviate_directional(second)?) {
         ("N", "E") => "NE",
         ("N", "W") => "NW",
         ("S", "E") => "SE",
@@ -27,7 +27,7 @@ pub(crate) fn combined(first: &str, second: &str) -> Option<&'static str> {
 }
 
 /// The word for an abbreviation, used where the directional is part of the street's name.
-pub(crate) fn word(abbreviation: &str) -> &'static str {
+pub(crate) fn spell_directional(abbreviation: &str) -> &'static str {
     match abbreviation {
         "N" => "North",
         "S" => "South",
@@ -41,9 +41,9 @@ pub(crate) fn word(abbreviation: &str) -> &'static str {
 }
 
 /// True for `East West` and `North South`.
-pub(crate) fn are_opposite(first: &str, second: &str) -> bool {
+pub(crate) fn are_opposite_directionals(first: &str, second: &str) -> bool {
     matches!(
-        (abbreviation(first), abbreviation(second)),
+        (abbreviate_directional(first), abbreviate_directional(second)),
         (Some("E"), Some("W"))
             | (Some("W"), Some("E"))
             | (Some("N"), Some("S"))

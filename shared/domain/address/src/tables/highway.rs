@@ -77,13 +77,13 @@ pub(crate) fn road_type(words: &[&str]) -> Option<(&'static str, usize)> {
 
 /// True for a type that only a number without a sign makes a numbered road: `12 Farm Rd # 5` and `12 Ranch Rd N` are
 /// on ordinary roads.
-pub(crate) fn needs_plain_number(road_type: &str) -> bool {
+pub(crate) fn takes_only_plain_number(road_type: &str) -> bool {
     matches!(road_type, FARM_ROAD | RANCH_ROAD)
 }
 
 /// True for a type whose roads have letters too: `County Road K`, but never `FM K`.
-pub(crate) fn may_have_letter(road_type: &str) -> bool {
-    !needs_plain_number(road_type)
+pub(crate) fn may_have_road_letter(road_type: &str) -> bool {
+    !takes_only_plain_number(road_type)
         && !matches!(
             road_type,
             "FM" | "RM" | "Interstate" | "Loop" | "Expressway"
@@ -91,7 +91,7 @@ pub(crate) fn may_have_letter(road_type: &str) -> bool {
 }
 
 /// `Highway`, `Road` or `Route`.
-pub(crate) fn kind(word: &str) -> Option<&'static str> {
+pub(crate) fn road_kind(word: &str) -> Option<&'static str> {
     KINDS
         .iter()
         .find(|(spelling, _)| *spelling == word)
@@ -99,7 +99,7 @@ pub(crate) fn kind(word: &str) -> Option<&'static str> {
 }
 
 /// Who owns the road, by the first words, and how many words that took.
-pub(crate) fn owner(words: &[&str]) -> Option<(&'static str, usize)> {
+pub(crate) fn road_owner(words: &[&str]) -> Option<(&'static str, usize)> {
     match words {
         ["U", "S", ..] => Some(("US", 2)),
         ["US" | "USA", ..] => Some(("US", 1)),

@@ -86,12 +86,12 @@ static BY_NAME: LazyLock<WordMap<&str>> = LazyLock::new(|| {
 });
 
 /// The abbreviation of the state that `name` (capitals, words separated by single spaces) names.
-pub(crate) fn abbreviation(name: &str) -> Option<&'static str> {
+pub(crate) fn abbreviate_state(name: &str) -> Option<&'static str> {
     BY_NAME.get(name).copied()
 }
 
 /// The abbreviation equal to `word`, which is in capitals.
-pub(crate) fn exact_abbreviation(word: &str) -> Option<&'static str> {
+pub(crate) fn find_state_abbreviation(word: &str) -> Option<&'static str> {
     STATES
         .binary_search_by(|(short, _)| (*short).cmp(word))
         .ok()
@@ -99,7 +99,7 @@ pub(crate) fn exact_abbreviation(word: &str) -> Option<&'static str> {
 }
 
 /// The place of an abbreviation in the table, a number that fits in a byte.
-pub(crate) fn index_of(abbreviation: &str) -> Option<u8> {
+pub(crate) fn state_index(abbreviation: &str) -> Option<u8> {
     STATES
         .binary_search_by(|(short, _)| (*short).cmp(abbreviation))
         .ok()
@@ -107,12 +107,12 @@ pub(crate) fn index_of(abbreviation: &str) -> Option<u8> {
 }
 
 /// The abbreviation at a place in the table.
-pub(crate) fn at(index: u8) -> &'static str {
+pub(crate) fn state_at(index: u8) -> &'static str {
     STATES[usize::from(index)].0
 }
 
 /// The military state of a ZIP: `AA` the Americas, `AE` Europe, `AP` the Pacific (Publication 28 §238).
-pub(crate) fn military(zip: &str) -> Option<&'static str> {
+pub(crate) fn military_state(zip: &str) -> Option<&'static str> {
     match zip.get(..3)? {
         "340" => Some("AA"),
         "090" | "091" | "092" | "093" | "094" | "095" | "096" | "097" | "098" | "099" => Some("AE"),

@@ -282,12 +282,12 @@ static BY_SPELLING: LazyLock<WordMap<&str>> = LazyLock::new(|| {
 });
 
 /// The standard suffix (`St`) that an upper-case word stands for, misspelled or not.
-pub(crate) fn standard(word: &str) -> Option<&'static str> {
+pub(crate) fn standard_suffix(word: &str) -> Option<&'static str> {
     BY_SPELLING.get(word).copied()
 }
 
 /// Every spelling, in capitals, of a standard suffix; none for an empty one.
-pub(crate) fn spellings(standard: &str) -> impl Iterator<Item = &'static str> {
+pub(crate) fn suffix_spellings(standard: &str) -> impl Iterator<Item = &'static str> {
     let known = SUFFIXES
         .iter()
         .chain(UNABBREVIATED)
@@ -298,21 +298,21 @@ pub(crate) fn spellings(standard: &str) -> impl Iterator<Item = &'static str> {
 }
 
 /// The standard suffix of a word that is one slip of the keyboard away from a long suffix.
-pub(crate) fn forgiven(word: &str) -> Option<&'static str> {
+pub(crate) fn correct_suffix_typo(word: &str) -> Option<&'static str> {
     FORGIVEN
         .iter()
-        .find(|(right, _)| one_slip_apart(word.as_bytes(), right.as_bytes()))
+        .find(|(right, _)| is_one_edit_apart(word.as_bytes(), right.as_bytes()))
         .map(|(_, standard)| *standard)
 }
 
 /// True when the word spells a suffix that makes a street of anything before it.
 pub(crate) fn is_thoroughfare(word: &str) -> bool {
     // `La` is more often the Spanish article than a lane.
-    word != "LA" && standard(word).and_then(thoroughfare).is_some()
+    word != "LA" && standard_suffix(word).and_then(spell_thoroughfare).is_some()
 }
 
 /// The word written out (`Street`) for a thoroughfare's standard suffix (`St`).
-pub(crate) fn thoroughfare(standard: &str) -> Option<&'static str> {
+pub(crate) fn spell_thoroughfare(standard: &str) -> Option<&'static str> {
     THOROUGHFARES
         .iter()
         .find(|(short, _)| *short == standard)
@@ -320,7 +320,7 @@ pub(crate) fn thoroughfare(standard: &str) -> Option<&'static str> {
 }
 
 /// True when one insertion, omission, replacement or swap of neighbours makes the words equal.
-fn one_slip_apart(left: &[u8], right: &[u8]) -> bool {
+fn is_one_edit_apart(left: &[u8], right: &[u8]) -> bool {
     if left.len().abs_diff(right.len()) > 1 {
         return false;
     }

@@ -74,12 +74,12 @@ static BY_SPELLING: LazyLock<WordMap<UnitDesignator>> = LazyLock::new(|| {
 });
 
 /// The designator that an upper-case word spells.
-pub(crate) fn designator(word: &str) -> Option<UnitDesignator> {
+pub(crate) fn find_unit_designator(word: &str) -> Option<UnitDesignator> {
     BY_SPELLING.get(word).copied()
 }
 
 /// The place of a designator in a line with several: the larger first, the mailbox last.
-pub(crate) fn rank(standard: &str) -> u8 {
+pub(crate) fn designator_rank(standard: &str) -> u8 {
     match standard {
         "Bldg" => 0,
         "Fl" => 1,
@@ -90,12 +90,12 @@ pub(crate) fn rank(standard: &str) -> u8 {
 
 /// True for designators that senders use for one and the same unit, and which are therefore
 /// compared alike: `# 5` and `Apt 5` of a house are one home.
-pub(crate) fn is_interchangeable(standard: &str) -> bool {
+pub(crate) fn is_interchangeable_designator(standard: &str) -> bool {
     matches!(standard, "#" | "Apt" | "Ste" | "Unit")
 }
 
 /// The number of an ordinal floor word: `SECOND` is 2.
-pub(crate) fn ordinal(word: &str) -> Option<&'static str> {
+pub(crate) fn floor_ordinal(word: &str) -> Option<&'static str> {
     static ORDINALS: [(&str, &str); 10] = [
         ("FIRST", "1"),
         ("SECOND", "2"),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use address::{
     AddressInput, AddressVerdict, CheckedAddress, DeliveryPoint, PointEvidence, PointKey,
-    SimilarStreets, StandardStreet, StreetQuestion, VerificationStrictness, only_confirmed, parse,
+    SimilarStreets, StandardStreet, StreetQuestion, VerificationStrictness, find_only_confirmed, parse,
 };
 
 /// ZIPs that lie near each other.
@@ -30,7 +30,7 @@ pub struct Household {
 
 impl Household {
     /// `7 Main St Apt 2|21219`.
-    pub fn read(text: &str) -> Self {
+    pub fn parse(text: &str) -> Self {
         let (line, zip) = text.split_once('|').expect("a ZIP behind the line");
         let (line, unit) = match line.find(" Apt ") {
             Some(at) => (&line[..at], &line[at + 1..]),
@@ -74,7 +74,7 @@ pub struct County {
 }
 
 impl County {
-    pub fn of(households: impl IntoIterator<Item = Household>) -> Self {
+    pub fn from_households(households: impl IntoIterator<Item = Household>) -> Self {
         let mut county = Self::default();
         for household in households {
             let line = household.line();
@@ -125,7 +125,7 @@ impl County {
     pub fn verify(&self, input: AddressInput<'_>) -> AddressVerdict {
         let reading = CheckedAddress::of(input);
         if reading.failure().is_some() {
-            return reading.verdict();
+            return reading.into_verdict();
         }
         let key = reading.point_key();
         let evidence = self.evidence(key);
@@ -133,14 +133,14 @@ impl County {
         let corrected = is_open.then(|| self.corrected(&reading)).flatten();
         let (reading, evidence) = corrected.unwrap_or((reading, evidence));
         reading
-            .confirmed(evidence)
+            .confirm(evidence)
             .demand(VerificationStrictness::Zip)
     }
 
     fn corrected(&self, reading: &CheckedAddress) -> Option<(CheckedAddress, PointEvidence)> {
         let namesakes = self.namesakes(&reading.street_question()?);
-        let candidates = reading.candidates(&namesakes).into_iter();
-        only_confirmed(
+        let candidates = reading.street_candidates(&namesakes).into_iter();
+        find_only_confirmed(
             candidates.map(|one| (one.clone(), self.evidence(one.point_key()))),
             |evidence| evidence,
         )

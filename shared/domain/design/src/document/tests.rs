@@ -9,7 +9,7 @@ fn example() -> Value {
 }
 
 /// The example with another value at a place; `null` takes the setting away.
-fn with(pointer: &str, value: Value) -> Value {
+fn example_with(pointer: &str, value: Value) -> Value {
     let mut document = example();
     let (parent, name) = pointer.rsplit_once('/').unwrap();
     match document.pointer_mut(parent).unwrap() {
@@ -21,8 +21,8 @@ fn with(pointer: &str, value: Value) -> Value {
     document
 }
 
-fn problem(pointer: &str, value: Value) -> String {
-    PrintableDesign::parse(&with(pointer, value))
+fn design_error(pointer: &str, value: Value) -> String {
+    PrintableDesign::parse(&example_with(pointer, value))
         .unwrap_err()
         .to_string()
 }
@@ -53,7 +53,7 @@ fn the_example_can_print() {
 
 #[test]
 fn an_unknown_setting_is_answered_with_all_that_there_are() {
-    let message = problem("/front/elements/2/colr", json!("#000000"));
+    let message = design_error("/front/elements/2/colr", json!("#000000"));
     for setting in [
         "`id`",
         "`kind`",
@@ -64,7 +64,7 @@ fn an_unknown_setting_is_answered_with_all_that_there_are() {
     ] {
         assert!(message.contains(setting), "{message}");
     }
-    let message = problem("/front/elements/0/fitt", json!("cover"));
+    let message = design_error("/front/elements/0/fitt", json!("cover"));
     assert!(
         message.contains("allowed: `id`, `kind`, `area`, `rotation`, `source`, `fit`"),
         "{message}"
@@ -73,12 +73,12 @@ fn an_unknown_setting_is_answered_with_all_that_there_are() {
 
 #[test]
 fn a_document_may_name_its_schema_for_editors() {
-    assert!(PrintableDesign::parse(&with("/$schema", json!("../schema.json"))).is_ok());
+    assert!(PrintableDesign::parse(&example_with("/$schema", json!("../schema.json"))).is_ok());
 }
 
 #[test]
 fn a_return_address_without_fields_prints_whole() {
-    let mut value = with("/return_address/fallback", Value::Null);
+    let mut value = example_with("/return_address/fallback", Value::Null);
     let mut address = json!({"name": "Main Office", "address_1": "500 Congress Ave", "address_2": "Suite 200",
         "city": "Austin", "state": "TX", "zip": "78701-1234"});
     value["return_address"]["address"] = address.clone();
@@ -101,7 +101,7 @@ fn every_product_can_be_blank() {
 
 #[test]
 fn case_does_not_make_another_field() {
-    let document = PrintableDesign::parse(&with(
+    let document = PrintableDesign::parse(&example_with(
         "/back/elements/0/text",
         json!("{{FIRST_NAME}} {{Offer}}"),
     ))
@@ -117,26 +117,26 @@ fn case_does_not_make_another_field() {
 #[test]
 fn a_problem_names_the_item_the_surface_and_what_is_wrong() {
     assert_eq!(
-        problem("/front/elements/2/smallest_size", json!(30)),
+        design_error("/front/elements/2/smallest_size", json!(30)),
         "On the front, item \"headline\" cannot print: its smallest_size 30 is larger than its size 28."
     );
     assert_eq!(
-        problem(
+        design_error(
             "/back/elements/1/fallback_link",
             json!("http://example.com")
         ),
         "On the back, item \"code\" cannot print: fallback_link: the link \"http://example.com\" must begin with https://."
     );
     assert_eq!(
-        problem("/back/elements/0", json!({ "kind": "text" })),
+        design_error("/back/elements/0", json!({ "kind": "text" })),
         "On the back, item number 1 cannot print: it has no id."
     );
     assert_eq!(
-        problem("/front/background", json!("white")),
+        design_error("/front/background", json!("white")),
         "The design cannot print: front.background: \"white\" is not a colour like \"#1a2b3c\"."
     );
     assert_eq!(
-        problem("/return_address/fallback", Value::Null),
+        design_error("/return_address/fallback", Value::Null),
         "On the back, the return address cannot print: it must have a fallback exactly when it has fields."
     );
 }
@@ -339,7 +339,7 @@ fn settings_that_cannot_print_are_refused() {
             "does not fit its area",
         ),
     ] {
-        let message = problem(pointer, value.clone());
+        let message = design_error(pointer, value.clone());
         assert!(message.contains(expected), "{pointer} = {value}: {message}");
     }
 }
@@ -371,7 +371,7 @@ fn a_postcards_picture_side_and_a_letters_second_page_are_free() {
 
 #[test]
 fn without_a_return_address_its_corner_is_free() {
-    let mut value = with("/back/elements/0/area/y", json!(20));
+    let mut value = example_with("/back/elements/0/area/y", json!(20));
     assert!(PrintableDesign::parse(&value).is_err());
     value.as_object_mut().unwrap().remove("return_address");
     assert!(PrintableDesign::parse(&value).is_ok());
@@ -434,7 +434,7 @@ proptest! {
     fn whatever_a_setting_holds_the_answer_is_a_document_or_one_sentence(place in any::<Index>(), value in any_value()) {
         let mut found = Vec::new();
         places(&example(), "", &mut found);
-        if let Err(problem) = PrintableDesign::parse(&with(&found[place.index(found.len())], value)) {
+        if let Err(problem) = PrintableDesign::parse(&example_with(&found[place.index(found.len())], value)) {
             let message = problem.to_string();
             prop_assert!(message.contains(" cannot print: ") && message.ends_with('.'), "{}", message);
             prop_assert!(message.chars().count() < 600, "{}", message);

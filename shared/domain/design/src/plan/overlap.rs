@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use crate::element::{DesignElement, ElementContent};
 use crate::finding::LayoutWarning;
 use crate::outline::ElementOutline;
-use crate::plan::{ElementPlanKind, FittedText, LayoutPlan, picture, set, size};
+use crate::plan::{ElementPlanKind, FittedText, LayoutPlan, picture, fit_text, printed_size};
 use crate::product::Side;
 use crate::recipient::RecipientValues;
 use crate::text::Typesetter;
@@ -25,10 +25,10 @@ impl LayoutPlan {
         for side in Side::ALL {
             let drawn: Vec<ElementOutline> = self
                 .elements(side)
-                .map(|(part, element)| drawn(typesetter, &part.kind, element))
+                .map(|(part, element)| design_outline(typesetter, &part.kind, element))
                 .collect();
             let neighbours: Vec<Vec<usize>> = (0..drawn.len())
-                .map(|index| self.neighbours(side, index, &drawn))
+                .map(|index| self.elements_to_avoid(side, index, &drawn))
                 .collect();
             let parts = match side {
                 Side::Front => &mut self.front,
@@ -42,26 +42,26 @@ impl LayoutPlan {
         }
     }
 
-    fn neighbours(&self, side: Side, index: usize, drawn: &[ElementOutline]) -> Vec<usize> {
+    fn elements_to_avoid(&self, side: Side, index: usize, drawn: &[ElementOutline]) -> Vec<usize> {
         let elements = &self.document.surface(side).elements;
         let frame = elements[index].frame;
         let others = (0..elements.len()).filter(|other| *other != index);
-        let meet = others.filter(|other| elements[*other].frame.meets(frame));
+        let meet = others.filter(|other| elements[*other].frame.overlaps(frame));
         let apart = meet.filter(|other| {
             let is_background = *other < index
                 && matches!(
                     elements[*other].content,
                     ElementContent::Image(_) | ElementContent::Shape(_)
                 )
-                && elements[*other].frame.holds(frame);
-            !is_background && !drawn[index].meets(&drawn[*other])
+                && elements[*other].frame.contains(frame);
+            !is_background && !drawn[index].overlaps(&drawn[*other])
         });
         apart.collect()
     }
 
     /// The first element that a recipient's text meets though it is to stay clear of it. Two texts that meet are told
     /// of once.
-    pub(super) fn overlap(
+    pub(super) fn find_overlap(
         &self,
         text: &FittedText<'_>,
         texts: &[FittedText<'_>],
@@ -75,10 +75,10 @@ impl LayoutPlan {
             .filter(|other| other.side == text.side && other.index < text.index)
             .map(|other| other.index)
             .collect();
-        let own = self.outline(text);
+        let own = self.text_outline(text);
         let mut others = text.clear_of.iter().filter(|other| !told.contains(other));
         let met =
-            others.find(|other| own.meets(&self.printed(text.side, **other, texts, recipient)))?;
+            others.find(|other| own.overlaps(&self.printed_outline(text.side, **other, texts, recipient)))?;
         let parts = self.parts(text.side);
         Some(LayoutWarning::overlap(
             &parts[text.index].id,
@@ -86,16 +86,16 @@ impl LayoutPlan {
         ))
     }
 
-    fn outline(&self, text: &FittedText<'_>) -> ElementOutline {
+    fn text_outline(&self, text: &FittedText<'_>) -> ElementOutline {
         let Some(analysis) = &text.analysis else {
             return ElementOutline::default();
         };
-        let placed = text.setting.place(analysis, size(text.setting, text.fit));
-        ElementOutline::of_text(self.element(text.side, text.index).frame, &placed.outline)
+        let placed = text.setting.place(analysis, printed_size(text.setting, text.fit));
+        ElementOutline::from_text(self.element(text.side, text.index).frame, &placed.outline)
     }
 
     /// What an element covers on a recipient's card.
-    fn printed(
+    fn printed_outline(
         &self,
         side: Side,
         index: usize,
@@ -106,22 +106,22 @@ impl LayoutPlan {
         match (&self.parts(side)[index].kind, &element.content) {
             (ElementPlanKind::Fixed { outline, .. }, _) => outline.clone(),
             (ElementPlanKind::Picture, ElementContent::Image(image))
-                if picture::drawing(image, recipient).is_none() =>
+                if picture::draw_picture(image, recipient).is_none() =>
             {
                 ElementOutline::default()
             }
             (ElementPlanKind::Text { .. }, _) => texts
                 .iter()
                 .find(|text| (text.side, text.index) == (side, index))
-                .map(|text| self.outline(text))
+                .map(|text| self.text_outline(text))
                 .unwrap_or_default(),
-            _ => ElementOutline::of(element),
+            _ => ElementOutline::from_element(element),
         }
     }
 }
 
 /// What an element covers in the design as it is drawn.
-fn drawn(
+fn design_outline(
     typesetter: &mut Typesetter,
     kind: &ElementPlanKind,
     element: &DesignElement,
@@ -129,12 +129,12 @@ fn drawn(
     match (kind, &element.content) {
         (ElementPlanKind::Fixed { outline, .. }, _) => outline.clone(),
         (ElementPlanKind::Text { setting, .. }, ElementContent::Text(text)) => {
-            let (analysis, fit) = set(typesetter, setting, &text.text.as_drawn());
+            let (analysis, fit) = fit_text(typesetter, setting, &text.text.placeholder_text());
             let placed = analysis
-                .map(|analysis| setting.place(&analysis, size(setting, fit)))
+                .map(|analysis| setting.place(&analysis, printed_size(setting, fit)))
                 .unwrap_or_default();
-            ElementOutline::of_text(element.frame, &placed.outline)
+            ElementOutline::from_text(element.frame, &placed.outline)
         }
-        _ => ElementOutline::of(element),
+        _ => ElementOutline::from_element(element),
     }
 }

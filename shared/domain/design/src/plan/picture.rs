@@ -17,11 +17,11 @@ enum PictureChoice<'a> {
 }
 
 /// What prints, or nothing.
-pub(crate) fn drawing(
+pub(crate) fn draw_picture(
     image: &ImageElement,
     recipient: &impl RecipientValues,
 ) -> Option<ItemDrawing> {
-    match choose(image, recipient) {
+    match choose_picture(image, recipient) {
         PictureChoice::Wanted(link) | PictureChoice::Default(link) => Some(ItemDrawing::Picture {
             link: link.into(),
             fit: image.fit,
@@ -31,15 +31,15 @@ pub(crate) fn drawing(
 }
 
 /// That the recipient's picture does not print.
-pub(crate) fn warning(
+pub(crate) fn picture_warning(
     image: &ImageElement,
     recipient: &impl RecipientValues,
 ) -> Option<LayoutWarning> {
     let ImageSource::Variable { field, .. } = &image.source else {
         return None;
     };
-    let has_link = link(field, recipient).is_some();
-    match choose(image, recipient) {
+    let has_link = recipient_link(field, recipient).is_some();
+    match choose_picture(image, recipient) {
         PictureChoice::Wanted(_) => None,
         PictureChoice::Default(_) => Some(LayoutWarning::image_fallback(field, has_link)),
         PictureChoice::Blank => Some(LayoutWarning::image_blank(field, has_link)),
@@ -47,22 +47,22 @@ pub(crate) fn warning(
 }
 
 /// That the recipient's picture cannot be used, whatever would print instead.
-pub(crate) fn missing(
+pub(crate) fn missing_picture_error(
     image: &ImageElement,
     recipient: &impl RecipientValues,
 ) -> Option<LayoutError> {
     let ImageSource::Variable { field, .. } = &image.source else {
         return None;
     };
-    let is_missing = !matches!(choose(image, recipient), PictureChoice::Wanted(_));
-    is_missing.then(|| LayoutError::image_missing(field, link(field, recipient).is_some()))
+    let is_missing = !matches!(choose_picture(image, recipient), PictureChoice::Wanted(_));
+    is_missing.then(|| LayoutError::image_missing(field, recipient_link(field, recipient).is_some()))
 }
 
-fn choose<'a>(image: &'a ImageElement, recipient: &'a impl RecipientValues) -> PictureChoice<'a> {
+fn choose_picture<'a>(image: &'a ImageElement, recipient: &'a impl RecipientValues) -> PictureChoice<'a> {
     match &image.source {
         ImageSource::Fixed { link } => PictureChoice::Wanted(link.as_str()),
         ImageSource::Variable { field, default } => {
-            let own = link(field, recipient)
+            let own = recipient_link(field, recipient)
                 .filter(|link| recipient.has_picture(link))
                 .map(PictureChoice::Wanted);
             let default = default
@@ -75,7 +75,7 @@ fn choose<'a>(image: &'a ImageElement, recipient: &'a impl RecipientValues) -> P
     }
 }
 
-fn link<'a>(field: &str, recipient: &'a impl RecipientValues) -> Option<&'a str> {
+fn recipient_link<'a>(field: &str, recipient: &'a impl RecipientValues) -> Option<&'a str> {
     recipient
         .value(field)
         .filter(|link| !link.trim().is_empty())

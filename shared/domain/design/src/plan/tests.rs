@@ -26,7 +26,7 @@ impl RecipientValues for PlanRecipient {
     }
 }
 
-fn person<const N: usize>(values: [(&'static str, &str); N]) -> PlanRecipient {
+fn recipient<const N: usize>(values: [(&'static str, &str); N]) -> PlanRecipient {
     let values = values
         .into_iter()
         .map(|(field, value)| (field, value.to_owned()))
@@ -90,8 +90,8 @@ fn a_card_without_trouble_has_no_warning() {
         area(20.0, 20.0, 300.0, 60.0),
         "Dear {{first_name}}"
     )]));
-    assert_eq!(decide(&plan, &person([("first_name", "Ann")])), Ok(vec![]));
-    assert_eq!(decide(&plan, &person([])), Ok(vec![]));
+    assert_eq!(decide(&plan, &recipient([("first_name", "Ann")])), Ok(vec![]));
+    assert_eq!(decide(&plan, &recipient([])), Ok(vec![]));
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn characters_that_no_font_prints_are_named_with_their_box() {
         area(20.0, 20.0, 300.0, 60.0),
         "Dear {{first_name}}"
     )]));
-    let (reason, field, detail) = refusal(decide(&plan, &person([("first_name", "Ann 🎉日")])));
+    let (reason, field, detail) = refusal(decide(&plan, &recipient([("first_name", "Ann 🎉日")])));
     assert_eq!(
         (reason, field.as_str()),
         (LayoutErrorReason::UnsupportedCharacters, "name")
@@ -110,9 +110,9 @@ fn characters_that_no_font_prints_are_named_with_their_box() {
         detail,
         "The font Inter cannot print \"🎉\" (U+1F389) and \"日\" (U+65E5) in the text box \"name\"."
     );
-    let (_, _, detail) = refusal(decide(&plan, &person([("first_name", "一二三四五六七")])));
+    let (_, _, detail) = refusal(decide(&plan, &recipient([("first_name", "一二三四五六七")])));
     assert!(detail.contains("\"五\" (U+4E94) and 2 more in"), "{detail}");
-    let (_, _, detail) = refusal(decide(&plan, &person([("first_name", "a\u{7}")])));
+    let (_, _, detail) = refusal(decide(&plan, &recipient([("first_name", "a\u{7}")])));
     assert!(detail.contains("print U+0007 in"), "{detail}");
 }
 
@@ -125,7 +125,7 @@ fn text_that_does_not_fit_at_its_smallest_size_is_refused() {
     )]));
     let (reason, field, detail) = refusal(decide(
         &plan,
-        &person([("first_name", &"long ".repeat(30))]),
+        &recipient([("first_name", &"long ".repeat(30))]),
     ));
     assert_eq!(
         (reason, field.as_str()),
@@ -146,7 +146,7 @@ fn the_texts_of_a_card_have_a_bounded_length_together() {
     ]));
     // What is longer than both sides hold is not even looked at.
     let endless = "🎉".repeat(CARD_CHARS + 1);
-    let (reason, field, detail) = refusal(decide(&plan, &person([("first", &endless)])));
+    let (reason, field, detail) = refusal(decide(&plan, &recipient([("first", &endless)])));
     assert_eq!(
         (reason, field.as_str()),
         (LayoutErrorReason::TextOverflow, "first")
@@ -156,7 +156,7 @@ fn the_texts_of_a_card_have_a_bounded_length_together() {
     let blank = " ".repeat(CARD_CHARS - 3);
     let (reason, field, _) = refusal(decide(
         &plan,
-        &person([("first", &format!("a{blank}")), ("second", "four")]),
+        &recipient([("first", &format!("a{blank}")), ("second", "four")]),
     ));
     assert_eq!(
         (reason, field.as_str()),
@@ -172,7 +172,7 @@ fn the_first_reason_of_the_contract_counts_whatever_the_order_of_the_elements() 
         text("odd", area(100.0, 80.0, 100.0, 40.0), "{{odd}}"),
     ]));
     let long = "long ".repeat(30);
-    let mut person = person([("wide", long.as_str()), ("odd", "🎉")]);
+    let mut person = recipient([("wide", long.as_str()), ("odd", "🎉")]);
     person.requires_pictures = true;
     assert_eq!(
         refusal(decide(&plan, &person)).0,
@@ -225,7 +225,7 @@ fn a_picture_that_cannot_be_used_gives_way_to_the_default_or_a_blank() {
         ),
     ] {
         let plan = plan(json!([picture(default)]));
-        let mut person = person([]);
+        let mut person = recipient([]);
         person.values.extend(
             values
                 .into_iter()
@@ -255,15 +255,15 @@ fn a_picture_that_cannot_be_used_gives_way_to_the_default_or_a_blank() {
 #[test]
 fn a_code_whose_link_needs_an_empty_field_leads_to_the_fallback() {
     let plan = plan(json!([code("https://example.com/{{page}}?c={{customer}}")]));
-    let full = person([("page", "a"), ("customer", "1")]);
+    let full = recipient([("page", "a"), ("customer", "1")]);
     assert_eq!(decide(&plan, &full), Ok(vec![]));
-    let decision = decide(&plan, &person([("page", "a")]));
+    let decision = decide(&plan, &recipient([("page", "a")]));
     assert_eq!(
         codes(&decision),
         [(LayoutWarningCode::QrFallbackLink, "customer")]
     );
     let plan = self::plan(json!([code("{{page}}")]));
-    let decision = decide(&plan, &person([("page", "javascript:alert(1)")]));
+    let decision = decide(&plan, &recipient([("page", "javascript:alert(1)")]));
     assert_eq!(
         codes(&decision),
         [(LayoutWarningCode::QrFallbackLink, "page")]
@@ -276,8 +276,8 @@ fn a_text_too_long_for_its_curve_is_warned_of_and_printed_smaller() {
     let mut curved = text("seal", area(20.0, 20.0, 100.0, 60.0), "{{city}}");
     curved["arc"] = json!({ "bend": "up", "radius": 60 });
     let plan = plan(json!([curved]));
-    assert_eq!(decide(&plan, &person([("city", "Austin")])), Ok(vec![]));
-    let long = person([("city", "Rancho Santa Margarita, California")]);
+    assert_eq!(decide(&plan, &recipient([("city", "Austin")])), Ok(vec![]));
+    let long = recipient([("city", "Rancho Santa Margarita, California")]);
     let decision = decide(&plan, &long);
     assert_eq!(
         codes(&decision),
@@ -297,8 +297,8 @@ fn a_script_without_spaces_is_warned_of_when_its_lines_are_broken() {
         area(20.0, 20.0, 120.0, 60.0),
         "{{note}}"
     )]));
-    assert_eq!(decide(&plan, &person([("note", "ສະບາຍ")])), Ok(vec![]));
-    let decision = decide(&plan, &person([("note", "ສະບາຍດີຕອນເຊົ້າທຸກຄົນ")]));
+    assert_eq!(decide(&plan, &recipient([("note", "ສະບາຍ")])), Ok(vec![]));
+    let decision = decide(&plan, &recipient([("note", "ສະບາຍດີຕອນເຊົ້າທຸກຄົນ")]));
     assert_eq!(
         codes(&decision),
         [(LayoutWarningCode::TextUnmeasurable, "note")]
@@ -313,7 +313,7 @@ fn meets(below: Value, above: Value) -> [bool; 2] {
     elements.extend(above.as_array().unwrap().clone());
     let plan = plan(Value::Array(elements));
     ["Ann", "Maximiliana Bo"].map(|name| {
-        let decision = decide(&plan, &person([("first_name", name)]));
+        let decision = decide(&plan, &recipient([("first_name", name)]));
         decision.unwrap().iter().any(|warning| {
             warning.code == LayoutWarningCode::TextOverlap && warning.field == "name"
         })
@@ -394,7 +394,7 @@ fn two_texts_that_meet_are_told_of_once() {
     ]));
     let decision = decide(
         &plan,
-        &person([("left", "Maximiliana Bo"), ("right", "Bartholomew")]),
+        &recipient([("left", "Maximiliana Bo"), ("right", "Bartholomew")]),
     );
     assert_eq!(codes(&decision), [(LayoutWarningCode::TextOverlap, "left")]);
 }
@@ -407,7 +407,7 @@ fn a_picture_that_prints_nothing_is_met_by_nothing() {
         text("name", area(20.0, 20.0, 200.0, 30.0), "{{first_name}}"),
         photo
     ]));
-    let mut person = person([
+    let mut person = recipient([
         ("first_name", "Maximiliana Bo"),
         ("photo_link", "https://good.example/1"),
     ]);
@@ -448,11 +448,11 @@ fn pages_hold_what_prints_in_order_and_say_what_differs() {
         ("code", true),
     ];
     assert_eq!(
-        items(&person([("first_name", "Ann")])),
+        items(&recipient([("first_name", "Ann")])),
         expected.map(|(element, varies)| (element.to_owned(), varies))
     );
     assert!(
-        !items(&person([]))
+        !items(&recipient([]))
             .iter()
             .any(|(element, _)| element == "name")
     );
@@ -467,7 +467,7 @@ fn a_refused_card_is_laid_out_as_far_as_it_goes() {
     )]));
     let [front, _] = plan.pages(
         &mut Typesetter::new(),
-        &person([("first_name", &"long 🎉 ".repeat(30))]),
+        &recipient([("first_name", &"long 🎉 ".repeat(30))]),
     );
     let ItemDrawing::Text(runs) = &front.items[0].drawing else {
         panic!("it is a text")
@@ -495,7 +495,7 @@ fn who_was_decided_before_changes_nothing() {
         "ليلى",
         "",
     ];
-    let people = names.map(|name| person([("first_name", name)]));
+    let people = names.map(|name| recipient([("first_name", name)]));
     let mut typesetter = Typesetter::new();
     for person in people.iter().chain(people.iter().rev()) {
         assert_eq!(plan.decide(&mut typesetter, person), decide(&plan, person));
@@ -510,7 +510,7 @@ proptest! {
         let mut curved = text("curve", area(20.0, 120.0, 200.0, 90.0), "{{b}} {{c}}");
         curved["arc"] = json!({ "bend": "down", "radius": 120 });
         let plan = plan(json!([text("straight", area(20.0, 20.0, 200.0, 90.0), "{{a}} and {{b|nobody}}"), curved, code("{{c}}")]));
-        let person = person([("a", values[0].as_str()), ("b", values[1].as_str()), ("c", values[2].as_str())]);
+        let person = recipient([("a", values[0].as_str()), ("b", values[1].as_str()), ("c", values[2].as_str())]);
         let decision = decide(&plan, &person);
         prop_assert_eq!(&decision, &decide(&plan, &person));
         let [front, _] = plan.pages(&mut Typesetter::new(), &person);

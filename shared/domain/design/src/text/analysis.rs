@@ -10,8 +10,8 @@ use unicode_script::{Script, UnicodeScript};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::font::Font;
-use crate::text::coverage::{font_of, font_of_all};
-use crate::text::typesetter::{Typesetter, script};
+use crate::text::coverage::{find_font, find_font_for_all};
+use crate::text::typesetter::{Typesetter, shaping_script};
 use crate::text::word::ShapedWord;
 
 /// A text that is ready to be set at any size.
@@ -73,7 +73,7 @@ impl ShapingProperties {
     }
 
     /// That of two neighbours, if they are shaped together.
-    fn joined(self, other: Self) -> Option<Self> {
+    fn merge(self, other: Self) -> Option<Self> {
         let script = if is_neutral(self.script) {
             other.script
         } else {
@@ -94,7 +94,7 @@ pub(crate) struct InkOverhang {
 
 impl TextAnalysis {
     /// Takes a text apart and shapes it.
-    pub(crate) fn of(typesetter: &mut Typesetter, text: &str, font: Font) -> Self {
+    pub(crate) fn new(typesetter: &mut Typesetter, text: &str, font: Font) -> Self {
         let mut analysis = Self {
             font,
             atoms: Vec::new(),
@@ -103,7 +103,7 @@ impl TextAnalysis {
             needs_dictionary: false,
             overhang: InkOverhang::default(),
         };
-        for paragraph in plain(text).split('\n') {
+        for paragraph in normalize_spaces(text).split('\n') {
             analysis.add_paragraph(typesetter, paragraph);
         }
         analysis.measure_overhang();
@@ -111,12 +111,12 @@ impl TextAnalysis {
     }
 
     /// Takes a text apart that is set in one line, whatever line feeds it has.
-    pub(crate) fn of_line(typesetter: &mut Typesetter, text: &str, font: Font) -> Self {
-        Self::of(typesetter, &plain(text).replace('\n', " "), font)
+    pub(crate) fn new_single_line(typesetter: &mut Typesetter, text: &str, font: Font) -> Self {
+        Self::new(typesetter, &normalize_spaces(text).replace('\n', " "), font)
     }
 
     /// The atoms of some pieces from left to right, without the space at their end.
-    pub(crate) fn visual(&self, pieces: Range<usize>) -> Vec<&ShapedRun> {
+    pub(crate) fn visual_order(&self, pieces: Range<usize>) -> Vec<&ShapedRun> {
         let pieces = &self.pieces[pieces];
         let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else {
             return Vec::new();
@@ -133,22 +133,22 @@ impl TextAnalysis {
     }
 
     fn add_paragraph(&mut self, typesetter: &mut Typesetter, text: &str) {
-        let directions = BidiLevels::of(text);
+        let directions = BidiLevels::from_text(text);
         let mut start = 0;
         for end in line_ends(text) {
             self.needs_dictionary |= is_within_dictionary_word(text, end);
-            self.add_piece(typesetter, text, start..end, &directions);
+            self.add_segment(typesetter, text, start..end, &directions);
             start = end;
         }
         if start == 0 {
-            self.add_piece(typesetter, text, 0..0, &directions);
+            self.add_segment(typesetter, text, 0..0, &directions);
         }
         if let Some(last) = self.pieces.last_mut() {
             last.ends_paragraph = true;
         }
     }
 
-    fn add_piece(
+    fn add_segment(
         &mut self,
         typesetter: &mut Typesetter,
         text: &str,
@@ -161,8 +161,8 @@ impl TextAnalysis {
         self.add_letters(typesetter, text, range.start..letters_end, directions);
         let atoms = first..self.atoms.len();
         if letters_end < range.end {
-            let voice = ShapingProperties::latin(directions.at(letters_end));
-            self.add_atom(typesetter, &text[letters_end..range.end], self.font, voice);
+            let voice = ShapingProperties::latin(directions.level_at(letters_end));
+            self.add_run(typesetter, &text[letters_end..range.end], self.font, voice);
         }
         let words = || self.atoms[atoms.clone()].iter().map(|atom| &atom.word);
         let advance = words().map(|word| word.advance).sum();
@@ -199,7 +199,7 @@ impl TextAnalysis {
         }
         let is_plain = directions.is_plain() && letters.bytes().all(|byte| byte.is_ascii_graphic());
         if is_plain && has_ascii(self.font) {
-            return self.add_atom(
+            return self.add_run(
                 typesetter,
                 letters,
                 self.font,
@@ -211,45 +211,45 @@ impl TextAnalysis {
         for (offset, character) in letters.grapheme_indices(true) {
             let at = range.start + offset;
             let own = ShapingProperties {
-                level: directions.at(at),
+                level: directions.level_at(at),
                 script: script_of(character),
             };
             let known = *voice.get_or_insert(own);
-            voice = known.joined(own).or_else(|| {
-                self.add_part(typesetter, &text[start..at], known);
+            voice = known.merge(own).or_else(|| {
+                self.add_uniform_text(typesetter, &text[start..at], known);
                 start = at;
                 Some(own)
             });
         }
         if let Some(voice) = voice {
-            self.add_part(typesetter, &text[start..range.end], voice);
+            self.add_uniform_text(typesetter, &text[start..range.end], voice);
         }
     }
 
     /// Shapes letters of one direction and script with the first font that has all of them: a word in two fonts is
     /// ugly. When there is none, each letter has the first font that has it.
-    fn add_part(&mut self, typesetter: &mut Typesetter, text: &str, voice: ShapingProperties) {
-        if let Some(font) = font_of_all(self.font, text) {
-            return self.add_atom(typesetter, text, font, voice);
+    fn add_uniform_text(&mut self, typesetter: &mut Typesetter, text: &str, voice: ShapingProperties) {
+        if let Some(font) = find_font_for_all(self.font, text) {
+            return self.add_run(typesetter, text, font, voice);
         }
         let mut begun: Option<(usize, Font)> = None;
         for (at, character) in text.grapheme_indices(true) {
-            let font = font_of(self.font, character);
+            let font = find_font(self.font, character);
             if font.is_none() {
-                self.refuse(character);
+                self.add_unsupported(character);
             }
             if let Some((start, begun_font)) = begun.filter(|(_, begun)| Some(*begun) != font) {
-                self.add_atom(typesetter, &text[start..at], begun_font, voice);
+                self.add_run(typesetter, &text[start..at], begun_font, voice);
                 begun = None;
             }
             begun = begun.or(font.map(|font| (at, font)));
         }
         if let Some((start, font)) = begun {
-            self.add_atom(typesetter, &text[start..], font, voice);
+            self.add_run(typesetter, &text[start..], font, voice);
         }
     }
 
-    fn add_atom(
+    fn add_run(
         &mut self,
         typesetter: &mut Typesetter,
         text: &str,
@@ -262,9 +262,9 @@ impl TextAnalysis {
         } else {
             voice.script
         };
-        let word = typesetter.word(font, script(kind), voice.level.is_rtl(), text);
+        let word = typesetter.shape_word(font, shaping_script(kind), voice.level.is_rtl(), text);
         if !word.is_complete {
-            self.refuse(text);
+            self.add_unsupported(text);
         }
         self.atoms.push(ShapedRun {
             word,
@@ -272,14 +272,14 @@ impl TextAnalysis {
         });
     }
 
-    fn refuse(&mut self, character: &str) {
+    fn add_unsupported(&mut self, character: &str) {
         if !self.unsupported.iter().any(|known| known == character) {
             self.unsupported.push(character.to_owned());
         }
     }
 
     fn measure_overhang(&mut self) {
-        let face = super::ShapingFace::of(self.font);
+        let face = super::ShapingFace::for_font(self.font);
         for ink in self.atoms.iter().map(|atom| atom.word.ink) {
             self.overhang.above = self.overhang.above.max(-ink.top - face.ascent);
             self.overhang.below = self.overhang.below.max(ink.bottom - face.descent);
@@ -295,7 +295,7 @@ struct BidiLevels {
 }
 
 impl BidiLevels {
-    fn of(text: &str) -> Self {
+    fn from_text(text: &str) -> Self {
         if text.chars().all(is_left_to_right) {
             return Self {
                 base: Level::ltr(),
@@ -309,7 +309,7 @@ impl BidiLevels {
         }
     }
 
-    fn at(&self, byte: usize) -> Level {
+    fn level_at(&self, byte: usize) -> Level {
         self.levels.get(byte).copied().unwrap_or(self.base)
     }
 
@@ -325,7 +325,7 @@ fn is_left_to_right(character: char) -> bool {
 }
 
 /// The text with plain line feeds and spaces, without what is only a hint for hyphenation.
-fn plain(text: &str) -> Cow<'_, str> {
+fn normalize_spaces(text: &str) -> Cow<'_, str> {
     let is_rare = |character| {
         matches!(
             character,

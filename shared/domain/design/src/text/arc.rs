@@ -41,17 +41,17 @@ pub(crate) struct CurvePosition {
 
 impl BaselineCurve {
     /// The curve for a text at a size; `None` when the letters are too large for the circle.
-    pub(crate) fn of(
+    pub(crate) fn new(
         setting: &TextPlacement,
         arc: TextArc,
         analysis: &TextAnalysis,
         size: f64,
     ) -> Option<Self> {
         let area = setting.area;
-        let line = BentLineExtent::of(analysis);
+        let line = BentLineExtent::from_analysis(analysis);
         let reach = match arc.bend {
-            ArcBend::Up => ShapingFace::of(analysis.font).ascent + analysis.overhang.above,
-            ArcBend::Down => ShapingFace::of(analysis.font).descent + analysis.overhang.below,
+            ArcBend::Up => ShapingFace::for_font(analysis.font).ascent + analysis.overhang.above,
+            ArcBend::Down => ShapingFace::for_font(analysis.font).descent + analysis.overhang.below,
         };
         // The corners of a letter stand out more than its middle.
         let half = line.widest_half * size;
@@ -85,11 +85,11 @@ impl BaselineCurve {
 
     /// Points along the baseline between the ends of the arc.
     fn length(&self, setting: &TextPlacement, arc: TextArc) -> f64 {
-        arc.length(setting.area.width) / arc.radius * self.radius
+        arc.text_length(setting.area.width) / arc.radius * self.radius
     }
 
     /// The place so many points after the beginning of the text.
-    pub(crate) fn spot(&self, along: f64) -> CurvePosition {
+    pub(crate) fn position_at(&self, along: f64) -> CurvePosition {
         let angle = (self.start + along) / self.radius;
         let (sine, cosine) = angle.sin_cos();
         let (x, y) = self.middle;
@@ -135,8 +135,8 @@ impl GlyphCluster<'_> {
         let ink = self
             .glyphs
             .iter()
-            .fold(InkBounds::NONE, |ink, glyph| ink.and(glyph.ink));
-        ink.placed(size, (-middle * size, 0.0))
+            .fold(InkBounds::NONE, |ink, glyph| ink.union(glyph.ink));
+        ink.scale_and_move(size, (-middle * size, 0.0))
     }
 }
 
@@ -161,7 +161,7 @@ struct BentLineExtent {
 }
 
 impl BentLineExtent {
-    fn of(analysis: &TextAnalysis) -> Self {
+    fn from_analysis(analysis: &TextAnalysis) -> Self {
         let mut line = Self::default();
         for piece in &analysis.pieces {
             line.advance += piece.advance
@@ -192,25 +192,25 @@ impl BentLineExtent {
 }
 
 /// Whether all letters lie in the area at a size.
-pub(crate) fn fit(
+pub(crate) fn fits_arc(
     setting: &TextPlacement,
     arc: TextArc,
     analysis: &TextAnalysis,
     size: f64,
 ) -> bool {
-    let Some(curve) = BaselineCurve::of(setting, arc, analysis, size) else {
+    let Some(curve) = BaselineCurve::new(setting, arc, analysis, size) else {
         return false;
     };
-    let area = setting.area.grown(TOLERANCE);
+    let area = setting.area.expand(TOLERANCE);
     let mut along = 0.0;
     analysis
-        .visual(0..analysis.pieces.len())
+        .visual_order(0..analysis.pieces.len())
         .iter()
         .all(|atom| {
             let is_within = clusters(&atom.word).all(|cluster| {
                 let ink = cluster.ink(size);
-                let spot = curve.spot(along + (cluster.pen + cluster.advance / 2.0) * size);
-                ink.is_none()
+                let spot = curve.position_at(along + (cluster.pen + cluster.advance / 2.0) * size);
+                ink.is_empty()
                     || spot
                         .corners(ink)
                         .into_iter()

@@ -20,24 +20,24 @@ const KEYCAP: char = '\u{20e3}';
 const STAND_INS: [char; 2] = ['\u{fffc}', '\u{fffd}'];
 
 /// The font that prints what a reader sees as one character: the wanted one, else the first of its fallbacks.
-pub(crate) fn font_of(font: Font, character: &str) -> Option<Font> {
-    is_text(character).then(|| choices(font).find(|font| covers(*font, character)))?
+pub(crate) fn find_font(font: Font, character: &str) -> Option<Font> {
+    is_printable(character).then(|| font_choices(font).find(|font| covers(*font, character)))?
 }
 
 /// The font that prints all of these characters: the wanted one, else the first of its fallbacks.
-pub(crate) fn font_of_all(font: Font, characters: &str) -> Option<Font> {
+pub(crate) fn find_font_for_all(font: Font, characters: &str) -> Option<Font> {
     let mut all = characters.graphemes(true);
-    all.all(is_text).then(|| {
-        choices(font).find(|font| characters.graphemes(true).all(|one| covers(*font, one)))
+    all.all(is_printable).then(|| {
+        font_choices(font).find(|font| characters.graphemes(true).all(|one| covers(*font, one)))
     })?
 }
 
-fn choices(font: Font) -> impl Iterator<Item = Font> {
+fn font_choices(font: Font) -> impl Iterator<Item = Font> {
     std::iter::once(font).chain(font.fallbacks())
 }
 
 /// Whether it is made of characters that are printed with a font at all.
-fn is_text(character: &str) -> bool {
+fn is_printable(character: &str) -> bool {
     let is_picture = !character.contains(TEXT_SELECTOR) && character.chars().any(is_emoji);
     !is_picture
         && character
@@ -71,7 +71,7 @@ fn has_meaning(character: char) -> bool {
 
 /// Whether the font has every part of the character, apart or composed.
 fn covers(font: Font, character: &str) -> bool {
-    let charmap = ShapingFace::of(font).shaping.charmap();
+    let charmap = ShapingFace::for_font(font).shaping.charmap();
     let has = |part: char| {
         is_invisible(part) || part.is_whitespace() || charmap.map_unicode(part).is_some()
     };

@@ -19,17 +19,17 @@ pub(crate) struct ShapingFace {
 static FACES: LazyLock<Vec<ShapingFace>> = LazyLock::new(|| {
     Font::ALL
         .iter()
-        .map(|font| ShapingFace::read(*font))
+        .map(|font| ShapingFace::parse(*font))
         .collect()
 });
 
 impl ShapingFace {
     /// The font.
-    pub(crate) fn of(font: Font) -> &'static Self {
+    pub(crate) fn for_font(font: Font) -> &'static Self {
         &FACES[font as usize]
     }
 
-    fn read(font: Font) -> Self {
+    fn parse(font: Font) -> Self {
         let shaping = harfrust::Font::new(font.bytes(), 0).expect("the fonts that ship are fonts");
         let metrics = shaping.metrics();
         let units = f64::from(metrics.units_per_em);

@@ -55,7 +55,7 @@ impl TextPlacement {
     }
 
     /// Of straight lines.
-    pub(crate) fn block(style: &BlockStyle, area: PageRect) -> Self {
+    pub(crate) fn from_style(style: &BlockStyle, area: PageRect) -> Self {
         Self {
             style: *style,
             area,
@@ -66,28 +66,28 @@ impl TextPlacement {
     /// Takes a text apart. Along a curve there is one line.
     pub(crate) fn analyse(&self, typesetter: &mut Typesetter, text: &str) -> TextAnalysis {
         match self.arc {
-            Some(_) => TextAnalysis::of_line(typesetter, text, self.style.font),
-            None => TextAnalysis::of(typesetter, text, self.style.font),
+            Some(_) => TextAnalysis::new_single_line(typesetter, text, self.style.font),
+            None => TextAnalysis::new(typesetter, text, self.style.font),
         }
     }
 
     /// Finds the size.
-    pub(crate) fn fit(&self, analysis: &TextAnalysis, wrapping: LineWrapping) -> FittedSize {
+    pub(crate) fn find_size(&self, analysis: &TextAnalysis, wrapping: LineWrapping) -> FittedSize {
         let Some(arc) = self.arc else {
-            let found = self.largest(|size| lines::fit(self, analysis, size, wrapping));
+            let found = self.find_largest_size(|size| lines::fits_lines(self, analysis, size, wrapping));
             return found.map_or(FittedSize::Nowhere, FittedSize::At);
         };
-        let fits = |size| arc::fit(self, arc, analysis, size);
-        match self.largest(fits) {
+        let fits = |size| arc::fits_arc(self, arc, analysis, size);
+        match self.find_largest_size(fits) {
             Some(size) => FittedSize::At(size),
-            None => halved(self.style.smallest_size, fits)
+            None => bisect_size(self.style.smallest_size, fits)
                 .map_or(FittedSize::Nowhere, FittedSize::BelowSmallest),
         }
     }
 
     /// The largest size that fits, of those [`SIZE_STEP`] apart from the wanted one down, and the smallest. What
     /// fits at one fits at each smaller one, so that few are tried.
-    fn largest(&self, fits: impl Fn(f64) -> bool) -> Option<f64> {
+    fn find_largest_size(&self, fits: impl Fn(f64) -> bool) -> Option<f64> {
         let BlockStyle {
             size,
             smallest_size,
@@ -115,7 +115,7 @@ impl TextPlacement {
 }
 
 /// About the largest size below one that does not fit.
-fn halved(too_large: f64, fits: impl Fn(f64) -> bool) -> Option<f64> {
+fn bisect_size(too_large: f64, fits: impl Fn(f64) -> bool) -> Option<f64> {
     let (mut small, mut large) = (0.0, too_large);
     for _ in 0..HALVINGS {
         let middle = f64::midpoint(small, large);

@@ -59,13 +59,13 @@ impl LineExtent {
 }
 
 /// Points from the top of the first to the bottom of the last line, without ink that sticks out.
-pub(crate) fn height(setting: &TextPlacement, lines: usize, size: f64) -> f64 {
+pub(crate) fn lines_height(setting: &TextPlacement, lines: usize, size: f64) -> f64 {
     let between = setting.style.line_height * lines.saturating_sub(1) as f64;
-    (ShapingFace::of(setting.style.font).height() + between) * size
+    (ShapingFace::for_font(setting.style.font).height() + between) * size
 }
 
 /// Whether all lines lie in the area at a size, with all that sticks out of them.
-pub(crate) fn fit(
+pub(crate) fn fits_lines(
     setting: &TextPlacement,
     analysis: &TextAnalysis,
     size: f64,
@@ -76,5 +76,5 @@ pub(crate) fn fit(
         lines += 1
     });
     let overhang = (analysis.overhang.above + analysis.overhang.below) * size;
-    fits && height(setting, lines, size) + overhang <= setting.area.height + TOLERANCE
+    fits && lines_height(setting, lines, size) + overhang <= setting.area.height + TOLERANCE
 }

@@ -7,7 +7,7 @@ use crate::text::ShapingFace;
 use crate::text::analysis::{ShapedRun, TextAnalysis};
 use crate::text::arc::{BaselineCurve, CurvePosition, clusters};
 use crate::text::fit::{LineWrapping, TextPlacement};
-use crate::text::lines::{break_lines, height};
+use crate::text::lines::{break_lines, lines_height};
 use crate::text::word::InkBounds;
 
 /// A text that is set.
@@ -25,30 +25,30 @@ impl TextPlacement {
     pub(crate) fn place(&self, analysis: &TextAnalysis, size: f64) -> PlacedText {
         match self
             .arc
-            .map(|arc| BaselineCurve::of(self, arc, analysis, size))
+            .map(|arc| BaselineCurve::new(self, arc, analysis, size))
         {
-            Some(Some(curve)) => self.place_on(&curve, analysis, size),
+            Some(Some(curve)) => self.place_on_curve(&curve, analysis, size),
             Some(None) => PlacedText::default(),
             None => self.place_lines(analysis, size),
         }
     }
 
-    fn place_on(&self, curve: &BaselineCurve, analysis: &TextAnalysis, size: f64) -> PlacedText {
-        let atoms = analysis.visual(0..analysis.pieces.len());
+    fn place_on_curve(&self, curve: &BaselineCurve, analysis: &TextAnalysis, size: f64) -> PlacedText {
+        let atoms = analysis.visual_order(0..analysis.pieces.len());
         let mut placed = PlacedText::default();
         let mut along = 0.0;
         for atom in &atoms {
             for cluster in clusters(&atom.word) {
-                let spot = curve.spot(along + (cluster.pen + cluster.advance / 2.0) * size);
+                let spot = curve.position_at(along + (cluster.pen + cluster.advance / 2.0) * size);
                 let ink = cluster.ink(size);
-                if !ink.is_none() {
+                if !ink.is_empty() {
                     placed.outline.push(spot.corners(ink));
                 }
             }
             along += atom.word.advance * size;
         }
         placed.runs = self.runs(&atoms, size, |along, middle| {
-            let spot = curve.spot(along + middle);
+            let spot = curve.position_at(along + middle);
             CurvePosition {
                 at: spot.point((-middle, 0.0)),
                 rotation: spot.rotation,
@@ -68,7 +68,7 @@ impl TextPlacement {
         );
         let lines: Vec<Vec<&ShapedRun>> = lines
             .into_iter()
-            .map(|line| analysis.visual(line))
+            .map(|line| analysis.visual_order(line))
             .collect();
         let inks: Vec<InkBounds> = lines.iter().map(|line| line_ink(line)).collect();
         let first = self.first_baseline(&inks, size);
@@ -76,12 +76,12 @@ impl TextPlacement {
         for (index, (line, ink)) in lines.iter().zip(inks).enumerate() {
             let baseline = first + self.style.line_height * size * index as f64;
             let at = (self.line_start(line, ink, size), baseline);
-            if !ink.is_none() {
+            if !ink.is_empty() {
                 let spot = CurvePosition {
                     at: (0.0, 0.0),
                     rotation: 0.0,
                 };
-                placed.outline.push(spot.corners(ink.placed(size, at)));
+                placed.outline.push(spot.corners(ink.scale_and_move(size, at)));
             }
             let place = |along: f64, _| CurvePosition {
                 at: (at.0 + along, at.1),
@@ -94,21 +94,21 @@ impl TextPlacement {
 
     /// Where the first line stands, so that the text is aligned and no ink leaves the area if it fits.
     fn first_baseline(&self, inks: &[InkBounds], size: f64) -> f64 {
-        let slack = self.area.height - height(self, inks.len(), size);
+        let slack = self.area.height - lines_height(self, inks.len(), size);
         let before = match self.style.vertical_alignment {
             VerticalAlignment::Top => 0.0,
             VerticalAlignment::Middle => slack / 2.0,
             VerticalAlignment::Bottom => slack,
         };
-        let baseline = self.area.y + before + ShapingFace::of(self.style.font).ascent * size;
+        let baseline = self.area.y + before + ShapingFace::for_font(self.style.font).ascent * size;
         let ink = inks
             .iter()
             .enumerate()
             .fold(InkBounds::NONE, |all, (index, ink)| {
-                all.and(ink.placed(size, (0.0, self.style.line_height * size * index as f64)))
+                all.union(ink.scale_and_move(size, (0.0, self.style.line_height * size * index as f64)))
             });
         let end = self.area.y + self.area.height;
-        moved_within(baseline, (ink.top, ink.bottom), (self.area.y, end))
+        shift_within(baseline, (ink.top, ink.bottom), (self.area.y, end))
     }
 
     fn line_start(&self, line: &[&ShapedRun], ink: InkBounds, size: f64) -> f64 {
@@ -119,7 +119,7 @@ impl TextPlacement {
             HorizontalAlignment::Right => self.area.width - advance,
         };
         let end = self.area.x + self.area.width;
-        moved_within(
+        shift_within(
             self.area.x + before,
             (ink.left * size, ink.right * size),
             (self.area.x, end),
@@ -199,15 +199,15 @@ fn reading_order<'a>(atoms: &'a [&'a ShapedRun]) -> Box<dyn Iterator<Item = &'a 
 fn line_ink(line: &[&ShapedRun]) -> InkBounds {
     let mut along = 0.0;
     line.iter().fold(InkBounds::NONE, |ink, atom| {
-        let own = atom.word.ink.placed(1.0, (along, 0.0));
+        let own = atom.word.ink.scale_and_move(1.0, (along, 0.0));
         along += atom.word.advance;
-        ink.and(own)
+        ink.union(own)
     })
 }
 
 /// A place moved as little as it takes for what reaches from it to lie between two bounds; if it is too large, the
 /// beginning does.
-fn moved_within(place: f64, (least, most): (f64, f64), (start, end): (f64, f64)) -> f64 {
+fn shift_within(place: f64, (least, most): (f64, f64), (start, end): (f64, f64)) -> f64 {
     if least > most {
         return place;
     }

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::analysis::TextAnalysis;
 use super::fit::{FittedSize, LineWrapping, TextPlacement};
-use super::typesetter::{BlockStyle, Typesetter, script};
+use super::typesetter::{BlockStyle, Typesetter, shaping_script};
 use super::word::{InkBounds, ShapedWord};
 use super::{ShapingFace, arc, lines};
 use crate::element::{ArcBend, TextArc};
@@ -23,15 +23,15 @@ const STYLE: BlockStyle = BlockStyle {
 
 const AREA: PageRect = PageRect::new(10.0, 20.0, 200.0, 100.0);
 
-fn set(style: BlockStyle, text: &str) -> Vec<GlyphRun> {
+fn set_text(style: BlockStyle, text: &str) -> Vec<GlyphRun> {
     let lines: Vec<&str> = text.split('\n').collect();
-    let block = Typesetter::new().block(&lines, &style, AREA);
+    let block = Typesetter::new().set_block(&lines, &style, AREA);
     assert!(block.fits, "{text}");
     block.runs
 }
 
 fn analysis(font: Font, text: &str) -> TextAnalysis {
-    TextAnalysis::of(&mut Typesetter::new(), text, font)
+    TextAnalysis::new(&mut Typesetter::new(), text, font)
 }
 
 fn unsupported(text: &str) -> Vec<String> {
@@ -40,7 +40,7 @@ fn unsupported(text: &str) -> Vec<String> {
 
 /// The ink of a glyph where it is placed, told by the font itself.
 fn corners(run: &GlyphRun, glyph: &Glyph) -> Option<[(f64, f64); 4]> {
-    let face = ShapingFace::of(run.font);
+    let face = ShapingFace::for_font(run.font);
     let shaper = harfrust::ShaperFont::new(&face.shaping);
     let extents = shaper.glyph_extents(harfrust::GlyphId::new(glyph.id.into()))?;
     let left = face.ems(extents.x_bearing) * run.size;
@@ -59,7 +59,7 @@ fn corners(run: &GlyphRun, glyph: &Glyph) -> Option<[(f64, f64); 4]> {
 }
 
 fn is_inside(runs: &[GlyphRun], area: PageRect) -> bool {
-    let area = area.grown(0.001);
+    let area = area.expand(0.001);
     let mut corners = runs
         .iter()
         .flat_map(|run| run.glyphs.iter().filter_map(|glyph| corners(run, glyph)))
@@ -121,7 +121,7 @@ fn invisible_characters_and_plain_symbols_are_no_emoji() {
 
 #[test]
 fn an_accent_apart_prints_like_the_composed_letter() {
-    let (apart, composed) = (set(STYLE, "Jose\u{301} n\u{303}"), set(STYLE, "José ñ"));
+    let (apart, composed) = (set_text(STYLE, "Jose\u{301} n\u{303}"), set_text(STYLE, "José ñ"));
     let ids =
         |runs: &[GlyphRun]| -> Vec<u16> { runs[0].glyphs.iter().map(|glyph| glyph.id).collect() };
     assert_eq!(ids(&apart), ids(&composed));
@@ -134,7 +134,7 @@ fn an_accent_apart_prints_like_the_composed_letter() {
 
 #[test]
 fn an_accent_without_a_composed_letter_stands_over_its_own() {
-    let runs = set(
+    let runs = set_text(
         BlockStyle {
             font: Font::DejaVuSans,
             ..STYLE
@@ -161,9 +161,9 @@ fn arabic_letters_join_and_run_from_right_to_left() {
         font: Font::NotoSansArabic,
         ..STYLE
     };
-    let word = &set(style, "سلام")[0];
+    let word = &set_text(style, "سلام")[0];
     let ids = |text: &str| -> Vec<u16> {
-        set(style, text)[0]
+        set_text(style, text)[0]
             .glyphs
             .iter()
             .map(|glyph| glyph.id)
@@ -188,7 +188,7 @@ fn arabic_letters_join_and_run_from_right_to_left() {
 
 #[test]
 fn handwriting_varies_the_letters_of_a_word() {
-    let glyphs = &set(
+    let glyphs = &set_text(
         BlockStyle {
             font: Font::Caveat,
             ..STYLE
@@ -201,7 +201,7 @@ fn handwriting_varies_the_letters_of_a_word() {
 
 #[test]
 fn numbers_within_hebrew_keep_their_direction() {
-    let runs = set(STYLE, "רחוב 123 שלום");
+    let runs = set_text(STYLE, "רחוב 123 שלום");
     let texts: Vec<&str> = runs
         .iter()
         .map(|run| run.text.trim())
@@ -218,7 +218,7 @@ fn numbers_within_hebrew_keep_their_direction() {
 
 #[test]
 fn a_run_of_several_words_says_them_as_they_are_read() {
-    let runs = set(STYLE, "שלום עולם");
+    let runs = set_text(STYLE, "שלום עולם");
     assert_eq!(
         runs.iter()
             .filter(|run| run.font == Font::NotoSansHebrew)
@@ -226,7 +226,7 @@ fn a_run_of_several_words_says_them_as_they_are_read() {
             .collect::<Vec<_>>(),
         ["עולם", "שלום"]
     );
-    assert_eq!(set(STYLE, "Dear Ann,")[0].text, "Dear Ann,");
+    assert_eq!(set_text(STYLE, "Dear Ann,")[0].text, "Dear Ann,");
     for run in runs {
         for glyph in &run.glyphs {
             assert!(
@@ -246,7 +246,7 @@ fn lines_end_at_spaces_and_hyphens_and_where_the_text_says() {
             smallest_size: 12.0,
             ..STYLE
         };
-        let setting = TextPlacement::block(&style, PageRect::new(0.0, 0.0, 60.0, 100.0));
+        let setting = TextPlacement::from_style(&style, PageRect::new(0.0, 0.0, 60.0, 100.0));
         let placed = setting.place(&setting.analyse(&mut Typesetter::new(), text), style.size);
         placed.runs.iter().map(|run| run.text.clone()).collect()
     };
@@ -259,14 +259,14 @@ fn lines_end_at_spaces_and_hyphens_and_where_the_text_says() {
 
 #[test]
 fn an_empty_line_takes_its_room() {
-    let runs = set(STYLE, "a\n\nb");
+    let runs = set_text(STYLE, "a\n\nb");
     assert!((runs[1].glyphs[0].y - runs[0].glyphs[0].y - 2.0 * 12.0 * 1.2).abs() < 1e-9);
 }
 
 #[test]
 fn alignment_says_where_lines_and_text_stand() {
     let place = |alignment, vertical_alignment| {
-        let run = &set(
+        let run = &set_text(
             BlockStyle {
                 alignment,
                 vertical_alignment,
@@ -277,7 +277,7 @@ fn alignment_says_where_lines_and_text_stand() {
         let width: f64 = run.glyphs.iter().map(|glyph| glyph.advance).sum();
         (run.glyphs[0].x, run.glyphs[0].x + width, run.glyphs[0].y)
     };
-    let line = ShapingFace::of(Font::Inter);
+    let line = ShapingFace::for_font(Font::Inter);
     let (left, _, top) = place(HorizontalAlignment::Left, VerticalAlignment::Top);
     assert!((left - 10.0).abs() < 1e-9 && (top - (20.0 + line.ascent * 12.0)).abs() < 1e-9);
     let (from, to, middle) = place(HorizontalAlignment::Center, VerticalAlignment::Middle);
@@ -294,29 +294,29 @@ fn the_size_is_the_largest_that_fits_half_a_point_apart() {
         smallest_size: 6.2,
         ..STYLE
     };
-    let setting = TextPlacement::block(&style, AREA);
+    let setting = TextPlacement::from_style(&style, AREA);
     let text = analysis(
         Font::Inter,
         "The quick brown fox jumps over the lazy dog, and again.",
     );
-    let FittedSize::At(size) = setting.fit(&text, LineWrapping::AtSpaces) else {
+    let FittedSize::At(size) = setting.find_size(&text, LineWrapping::AtSpaces) else {
         panic!("it fits")
     };
     assert!(
         (size * 2.0).fract() == 0.0 && size > 6.2 && size < 40.0,
         "{size}"
     );
-    assert!(lines::fit(&setting, &text, size, LineWrapping::AtSpaces));
-    assert!(!lines::fit(
+    assert!(lines::fits_lines(&setting, &text, size, LineWrapping::AtSpaces));
+    assert!(!lines::fits_lines(
         &setting,
         &text,
         size + 0.5,
         LineWrapping::AtSpaces
     ));
     let long = analysis(Font::Inter, &"word ".repeat(280));
-    assert!(!lines::fit(&setting, &long, 6.5, LineWrapping::AtSpaces));
+    assert!(!lines::fits_lines(&setting, &long, 6.5, LineWrapping::AtSpaces));
     assert_eq!(
-        setting.fit(&long, LineWrapping::AtSpaces),
+        setting.find_size(&long, LineWrapping::AtSpaces),
         FittedSize::Nowhere
     );
 }
@@ -329,7 +329,7 @@ fn lines_of_a_block_break_only_when_no_size_keeps_them_whole() {
         ..STYLE
     };
     let mut typesetter = Typesetter::new();
-    let whole = typesetter.block(
+    let whole = typesetter.set_block(
         &["Ann Example", "1200 Barton Springs Road Apartment 12"],
         &style,
         AREA,
@@ -340,9 +340,9 @@ fn lines_of_a_block_break_only_when_no_size_keeps_them_whole() {
         whole.size
     );
     assert_eq!(whole.runs.len(), 2);
-    let broken = typesetter.block(&["Ann Example", &"Barton Springs ".repeat(5)], &style, AREA);
+    let broken = typesetter.set_block(&["Ann Example", &"Barton Springs ".repeat(5)], &style, AREA);
     assert!(broken.fits && broken.runs.len() > 2);
-    let never = typesetter.block(&["A", &"m".repeat(80)], &style, AREA);
+    let never = typesetter.set_block(&["A", &"m".repeat(80)], &style, AREA);
     assert!(!never.fits && never.runs.len() == 2);
     let right = never
         .runs
@@ -354,7 +354,7 @@ fn lines_of_a_block_break_only_when_no_size_keeps_them_whole() {
         right < AREA.x + AREA.width,
         "what is too long is cut off: {right}"
     );
-    let dropped = typesetter.block(&["Zoë 🎉"], &style, AREA);
+    let dropped = typesetter.set_block(&["Zoë 🎉"], &style, AREA);
     assert!(
         dropped.fits && dropped.unsupported == ["🎉"] && dropped.runs[0].text.starts_with("Zoë")
     );
@@ -363,11 +363,11 @@ fn lines_of_a_block_break_only_when_no_size_keeps_them_whole() {
 #[test]
 fn a_line_of_a_block_stays_one_whatever_stands_in_it() {
     let mut typesetter = Typesetter::new();
-    let plain = typesetter.block(&["Ann Example", "Austin"], &STYLE, AREA);
+    let plain = typesetter.set_block(&["Ann Example", "Austin"], &STYLE, AREA);
     for feed in [
         "\n", "\r\n", "\u{b}", "\u{85}", "\u{2028}", "\u{2029}", " \t ",
     ] {
-        let same = typesetter.block(
+        let same = typesetter.set_block(
             &[format!("Ann{feed}Example"), "Austin".to_owned()],
             &STYLE,
             AREA,
@@ -380,8 +380,8 @@ proptest! {
     #[test]
     fn a_line_is_no_wider_than_asked(text in "\\PC{0,60}|[a-zA-Z ]{0,200}", width in 1.0_f64..40.0) {
         let mut typesetter = Typesetter::new();
-        let line = typesetter.line(&text, Font::DejaVuSans, width);
-        let set = typesetter.block(&[&line], &BlockStyle { font: Font::DejaVuSans, size: 10.0, smallest_size: 10.0, ..STYLE },
+        let line = typesetter.fit_line(&text, Font::DejaVuSans, width);
+        let set = typesetter.set_block(&[&line], &BlockStyle { font: Font::DejaVuSans, size: 10.0, smallest_size: 10.0, ..STYLE },
             PageRect::new(0.0, 0.0, width * 10.0 + 1e-3, 1000.0));
         prop_assert!(set.fits && set.unsupported.is_empty(), "{:?} of {:?}", line, text);
         prop_assert!(!line.contains('\n'));
@@ -407,7 +407,7 @@ fn letters_stand_upright_on_their_curve() {
         };
         let text = analysis(Font::Inter, "round and round");
         assert_eq!(
-            setting.fit(&text, LineWrapping::AtSpaces),
+            setting.find_size(&text, LineWrapping::AtSpaces),
             FittedSize::At(10.0)
         );
         let runs = setting.place(&text, 10.0).runs;
@@ -443,7 +443,7 @@ fn a_text_too_long_for_its_curve_is_made_to_fit_it() {
         Font::Inter,
         "much too long for a curve of this length at this size",
     );
-    let FittedSize::BelowSmallest(size) = setting.fit(&text, LineWrapping::AtSpaces) else {
+    let FittedSize::BelowSmallest(size) = setting.find_size(&text, LineWrapping::AtSpaces) else {
         panic!("it is too long")
     };
     assert!(size < 18.0 && size > 5.0, "{size}");
@@ -510,7 +510,7 @@ fn any_setting() -> impl Strategy<Value = TextPlacement> {
                     radius: width * part,
                 });
                 // As the check of a document demands.
-                let line = ShapingFace::of(font).height() * smallest_size;
+                let line = ShapingFace::for_font(font).height() * smallest_size;
                 let arc = arc.filter(|arc| arc.rise(width) + line <= height && arc.radius > line);
                 let colour = Colour::BLACK;
                 let style = BlockStyle {
@@ -537,7 +537,7 @@ proptest! {
     #[test]
     fn text_that_is_said_to_fit_lies_inside_its_box(text in any_text(), setting in any_setting()) {
         let analysis = setting.analyse(&mut Typesetter::new(), &text);
-        let size = match setting.fit(&analysis, LineWrapping::AtSpaces) {
+        let size = match setting.find_size(&analysis, LineWrapping::AtSpaces) {
             FittedSize::At(size) => {
                 prop_assert!(size <= setting.style.size && size >= setting.style.smallest_size);
                 size
@@ -565,8 +565,8 @@ proptest! {
     fn what_fits_at_a_size_fits_at_each_smaller_one(text in any_text(), setting in any_setting()) {
         let analysis = setting.analyse(&mut Typesetter::new(), &text);
         let fits = |size: f64| match setting.arc {
-            Some(arc) => arc::fit(&setting, arc, &analysis, size),
-            None => lines::fit(&setting, &analysis, size, LineWrapping::AtSpaces),
+            Some(arc) => arc::fits_arc(&setting, arc, &analysis, size),
+            None => lines::fits_lines(&setting, &analysis, size, LineWrapping::AtSpaces),
         };
         let sizes: Vec<bool> = (8..160).map(|halves| fits(f64::from(halves) / 2.0)).collect();
         prop_assert!(sizes.is_sorted_by(|smaller, larger| smaller >= larger), "{:?}", sizes);
@@ -578,7 +578,7 @@ proptest! {
         for text in &texts {
             let used = setting.analyse(&mut typesetter, text);
             let fresh = setting.analyse(&mut Typesetter::new(), text);
-            prop_assert_eq!(setting.fit(&used, LineWrapping::AtSpaces), setting.fit(&fresh, LineWrapping::AtSpaces));
+            prop_assert_eq!(setting.find_size(&used, LineWrapping::AtSpaces), setting.find_size(&fresh, LineWrapping::AtSpaces));
             prop_assert_eq!(setting.place(&used, 8.0), setting.place(&fresh, 8.0));
         }
     }
@@ -601,12 +601,12 @@ proptest! {
     #[test]
     fn words_one_by_one_have_the_letters_of_a_whole_line(text in "[A-Za-wy-zÀ-ÖØ-öø-ÿ0-9]{1,9}[,.]?( [A-Za-wy-zÀ-ÖØ-öø-ÿ0-9]{1,9}[,.]?){0,4}", font in prop::sample::select(Font::ALL)) {
         let mut typesetter = Typesetter::new();
-        let apart = TextAnalysis::of(&mut typesetter, &text, font);
+        let apart = TextAnalysis::new(&mut typesetter, &text, font);
         // Handwriting has several forms of a letter, so that neighbours differ: within a word, with us. Inter moves
         // brackets and dashes up for a capital, even one beyond a space, and makes an `x` between digits a times sign.
         let is_handwriting = matches!(font, Font::Caveat | Font::CaveatBold);
         prop_assume!(!is_handwriting && apart.atoms.iter().all(|atom| atom.word.font == font));
-        let whole = typesetter.word(font, script(unicode_script::Script::Latin), false, &text);
+        let whole = typesetter.shape_word(font, shaping_script(unicode_script::Script::Latin), false, &text);
         let ids = |word: &ShapedWord| -> Vec<u16> { word.glyphs.iter().map(|glyph| glyph.id).collect() };
         let apart_ids: Vec<u16> = apart.atoms.iter().flat_map(|atom| ids(&atom.word)).collect();
         prop_assert_eq!(apart_ids, ids(&whole));
@@ -620,7 +620,7 @@ proptest! {
     fn ink_of_a_word_is_that_of_its_glyphs(text in "[A-Za-zéÅ]{1,12}", font in prop::sample::select(Font::ALL)) {
         let analysis = analysis(font, &text);
         for atom in &analysis.atoms {
-            let ink = atom.word.glyphs.iter().fold(InkBounds::NONE, |ink, glyph| ink.and(glyph.ink));
+            let ink = atom.word.glyphs.iter().fold(InkBounds::NONE, |ink, glyph| ink.union(glyph.ink));
             prop_assert_eq!(ink, atom.word.ink);
         }
     }

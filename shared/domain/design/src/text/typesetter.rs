@@ -88,18 +88,18 @@ impl Typesetter {
     /// Sets lines of text that are not the design's, such as an address, into an area: one below the other,
     /// without breaking any while they fit at a size down to the smallest. White space of all kinds is one space: a line
     /// never becomes two by what stands in it.
-    pub fn block<L: AsRef<str>>(
+    pub fn set_block<L: AsRef<str>>(
         &mut self,
         lines: &[L],
         style: &BlockStyle,
         area: PageRect,
     ) -> TextBlock {
-        let lines: Vec<String> = lines.iter().map(|line| one_spaced(line.as_ref())).collect();
-        let setting = TextPlacement::block(style, area);
-        let analysis = TextAnalysis::of(self, &lines.join("\n"), style.font);
+        let lines: Vec<String> = lines.iter().map(|line| collapse_spaces(line.as_ref())).collect();
+        let setting = TextPlacement::from_style(style, area);
+        let analysis = TextAnalysis::new(self, &lines.join("\n"), style.font);
         let fit = [LineWrapping::Never, LineWrapping::AtSpaces]
             .into_iter()
-            .find_map(|wrapping| match setting.fit(&analysis, wrapping) {
+            .find_map(|wrapping| match setting.find_size(&analysis, wrapping) {
                 FittedSize::At(size) => Some(size),
                 FittedSize::BelowSmallest(_) | FittedSize::Nowhere => None,
             });
@@ -115,10 +115,10 @@ impl Typesetter {
         let size = style.smallest_size;
         let cut: Vec<String> = lines
             .iter()
-            .map(|line| self.line(line, style.font, area.width / size))
+            .map(|line| self.fit_line(line, style.font, area.width / size))
             .collect();
         let runs = setting
-            .place(&TextAnalysis::of(self, &cut.join("\n"), style.font), size)
+            .place(&TextAnalysis::new(self, &cut.join("\n"), style.font), size)
             .runs;
         TextBlock {
             runs,
@@ -130,12 +130,12 @@ impl Typesetter {
 
     /// A text as one line that is no wider than `width`, in ems: without characters that no font prints, with single
     /// spaces, and cut off after the last whole word that fits, or in the first one if that is too wide.
-    pub fn line(&mut self, text: &str, font: Font, width: f64) -> String {
+    pub fn fit_line(&mut self, text: &str, font: Font, width: f64) -> String {
         let most = text
             .char_indices()
             .nth(LINE_CHARS)
             .map_or(text.len(), |(end, _)| end);
-        let line = self.printable(one_spaced(&text[..most]), font);
+        let line = self.strip_unprintable(collapse_spaces(&text[..most]), font);
         let ends: Vec<usize> = line
             .grapheme_indices(true)
             .map(|(at, _)| at)
@@ -143,7 +143,7 @@ impl Typesetter {
             .chain([line.len()])
             .collect();
         let mut fits = |end: usize| {
-            let pieces = TextAnalysis::of_line(self, &line[..end], font).pieces;
+            let pieces = TextAnalysis::new_single_line(self, &line[..end], font).pieces;
             lines::break_lines(&pieces, width, 1.0, LineWrapping::Never, |_| {})
         };
         if line.is_empty() || fits(line.len()) {
@@ -159,14 +159,14 @@ impl Typesetter {
     }
 
     /// A line without characters that no font prints.
-    fn printable(&mut self, mut line: String, font: Font) -> String {
+    fn strip_unprintable(&mut self, mut line: String, font: Font) -> String {
         loop {
             // Letters that a character stood between may make another one that no font prints.
             let length = line.len();
-            for unsupported in TextAnalysis::of_line(self, &line, font).unsupported {
+            for unsupported in TextAnalysis::new_single_line(self, &line, font).unsupported {
                 line = line.replace(&unsupported, "");
             }
-            line = one_spaced(&line);
+            line = collapse_spaces(&line);
             if line.len() == length {
                 return line;
             }
@@ -174,7 +174,7 @@ impl Typesetter {
     }
 
     /// A word as it is shaped with a font, from the memory if it is there.
-    pub(crate) fn word(
+    pub(crate) fn shape_word(
         &mut self,
         font: Font,
         script: Script,
@@ -186,7 +186,7 @@ impl Typesetter {
         } else {
             Direction::LeftToRight
         };
-        let index = self.voice(font, script, direction);
+        let index = self.cache_index(font, script, direction);
         if let Some(word) = self.voices[index].words.get(text) {
             return Arc::clone(word);
         }
@@ -203,13 +203,13 @@ impl Typesetter {
     }
 
     /// The place of the voice. There are few: a font, a script and a direction that a text had.
-    fn voice(&mut self, font: Font, script: Script, direction: Direction) -> usize {
+    fn cache_index(&mut self, font: Font, script: Script, direction: Direction) -> usize {
         let known = self.voices.iter().position(|voice| {
             voice.font == font && voice.script == script && voice.direction == direction
         });
         known.unwrap_or_else(|| {
             let plan = ShapePlan::new(
-                &ShapingFace::of(font).shaping,
+                &ShapingFace::for_font(font).shaping,
                 direction,
                 Some(script),
                 None,
@@ -237,7 +237,7 @@ impl Typesetter {
         let shaper = self
             .shapers
             .entry(*font)
-            .or_insert_with(|| ShaperFont::new(&ShapingFace::of(*font).shaping));
+            .or_insert_with(|| ShaperFont::new(&ShapingFace::for_font(*font).shaping));
         self.buffer.clear();
         self.buffer.push_str(text);
         self.buffer.set_direction(*direction);
@@ -251,16 +251,16 @@ impl Typesetter {
             shaped.is_ok(),
             "the plan is of the buffer's script and direction"
         );
-        ShapedWord::read(*font, text, shaper, &self.buffer)
+        ShapedWord::from_buffer(*font, text, shaper, &self.buffer)
     }
 }
 
-fn one_spaced(text: &str) -> String {
+fn collapse_spaces(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The script by Unicode's name of it.
-pub(crate) fn script(script: unicode_script::Script) -> Script {
+pub(crate) fn shaping_script(script: unicode_script::Script) -> Script {
     let tag = Tag::from_be_bytes(script.as_iso15924_tag().to_be_bytes());
     Script::from_iso15924_tag(tag).unwrap_or(Script::UNKNOWN)
 }

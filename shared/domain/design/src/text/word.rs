@@ -59,7 +59,7 @@ impl InkBounds {
     };
 
     /// Around both.
-    pub(crate) fn and(self, other: Self) -> Self {
+    pub(crate) fn union(self, other: Self) -> Self {
         Self {
             left: self.left.min(other.left),
             top: self.top.min(other.top),
@@ -68,12 +68,12 @@ impl InkBounds {
         }
     }
 
-    pub(crate) fn is_none(self) -> bool {
+    pub(crate) fn is_empty(self) -> bool {
         self.left > self.right
     }
 
     /// Scaled about the origin, then moved.
-    pub(crate) fn placed(self, scale: f64, (x, y): (f64, f64)) -> Self {
+    pub(crate) fn scale_and_move(self, scale: f64, (x, y): (f64, f64)) -> Self {
         Self {
             left: x + self.left * scale,
             top: y + self.top * scale,
@@ -85,13 +85,13 @@ impl InkBounds {
 
 impl ShapedWord {
     /// Reads what shaping left in the buffer.
-    pub(crate) fn read(
+    pub(crate) fn from_buffer(
         font: Font,
         text: &str,
         shaper: &ShaperFont<'_, '_>,
         buffer: &Buffer,
     ) -> Self {
-        let face = ShapingFace::of(font);
+        let face = ShapingFace::for_font(font);
         let clusters: Vec<u32> = buffer
             .glyph_infos()
             .iter()
@@ -110,8 +110,8 @@ impl ShapedWord {
             match u16::try_from(info.glyph_id) {
                 Ok(id) if id != 0 => {
                     let glyph_ink = glyph_ink(face, shaper, info.glyph_id)
-                        .placed(1.0, (pen + offset.0, offset.1));
-                    ink = ink.and(glyph_ink);
+                        .scale_and_move(1.0, (pen + offset.0, offset.1));
+                    ink = ink.union(glyph_ink);
                     let characters = clusters[index]..cluster_end(&clusters, index, text.len());
                     glyphs.push(WordGlyph {
                         id,
@@ -138,7 +138,7 @@ impl ShapedWord {
 
     /// By how much ink sticks out beyond the origin on the left and the advance on the right.
     pub(crate) fn overhang(&self) -> (f64, f64) {
-        if self.ink.is_none() {
+        if self.ink.is_empty() {
             return (0.0, 0.0);
         }
         (

@@ -38,19 +38,19 @@ impl FakeBucket {
     }
 
     pub(super) fn refuse(&self) {
-        self.shelf.kept().refuses = true;
+        self.shelf.lock_contents().refuses = true;
     }
 }
 
 impl SharedBucketContents {
-    fn kept(&self) -> MutexGuard<'_, BucketContents> {
+    fn lock_contents(&self) -> MutexGuard<'_, BucketContents> {
         self.0.lock().unwrap()
     }
 }
 
 impl Respond for SharedBucketContents {
     fn respond(&self, request: &Request) -> ResponseTemplate {
-        let mut kept = self.kept();
+        let mut kept = self.lock_contents();
         assert!(
             request.headers["authorization"]
                 .to_str()

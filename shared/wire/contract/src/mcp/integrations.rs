@@ -8,7 +8,7 @@ use crate::limits::{
     DECLARED_FIELDS, EXTERNAL_ID_CHARS, IDEMPOTENCY_KEY_CHARS, PAGE_ITEMS, PAGE_ITEMS_DEFAULT,
     RECORD_BYTES, RECORDS_PER_BATCH,
 };
-use crate::mcp::schema::{described, list, nothing, object, one_of, text, yes_no};
+use crate::mcp::schema::{with_description, list_schema, empty_object_schema, object_schema, one_of_schema, text_schema, yes_no_schema};
 use crate::mcp::{McpTool, ServerInfo, ToolAnnotations};
 use crate::push::{FieldSemantic, FieldType};
 
@@ -77,14 +77,14 @@ impl IntegrationTool {
     }
 
     /// All that a client knows of it.
-    pub fn tool(self) -> McpTool {
+    pub fn describe(self) -> McpTool {
         let (title, annotations) = self.title_and_hints();
         McpTool {
             name: self.name(),
             title,
             description: self.description(),
-            input_schema: self.input(),
-            output_schema: answers::of(self),
+            input_schema: self.input_schema(),
+            output_schema: answers::output_schema(self),
             annotations,
         }
     }
@@ -144,35 +144,35 @@ impl IntegrationTool {
         }
     }
 
-    fn input(self) -> Value {
+    fn input_schema(self) -> Value {
         match self {
-            Self::GetStatus => nothing(),
-            Self::DeclareSchema => object(json!({"fields": declared_fields()}), &["fields"]),
-            Self::ValidateRecords => object(json!({"records": records()}), &["records"]),
-            Self::BeginSync => object(
+            Self::GetStatus => empty_object_schema(),
+            Self::DeclareSchema => object_schema(json!({"fields": declared_fields()}), &["fields"]),
+            Self::ValidateRecords => object_schema(json!({"records": records()}), &["records"]),
+            Self::BeginSync => object_schema(
                 json!({
-                    "mode": one_of(&["full", "delta"], "full, the default, or delta."),
+                    "mode": one_of_schema(&["full", "delta"], "full, the default, or delta."),
                     "idempotencyKey": idempotency_key(),
                 }),
                 &[],
             ),
-            Self::PushRecords => object(
+            Self::PushRecords => object_schema(
                 json!({"records": records(), "idempotencyKey": idempotency_key()}),
                 &["records"],
             ),
-            Self::CompleteSync => object(
+            Self::CompleteSync => object_schema(
                 json!({
                     "syncId": sync_id("The sync that you mean; the open one when left out."),
-                    "confirmRemoval": yes_no("True goes through with a removal that the removal guard stopped."),
+                    "confirmRemoval": yes_no_schema("True goes through with a removal that the removal guard stopped."),
                     "idempotencyKey": idempotency_key(),
                 }),
                 &[],
             ),
-            Self::GetRejections => object(
+            Self::GetRejections => object_schema(
                 json!({
                     "syncId": sync_id("The sync; the latest one when left out."),
-                    "type": one_of(&["rejection", "warning"], "rejection, the default, or warning."),
-                    "includeResolved": yes_no("True lists those too that a later batch of the sync has resolved."),
+                    "type": one_of_schema(&["rejection", "warning"], "rejection, the default, or warning."),
+                    "includeResolved": yes_no_schema("True lists those too that a later batch of the sync has resolved."),
                     "after": {"type": "string", "pattern": "^[0-9]{1,15}$", "description": "nextAfter of the page before."},
                     "limit": {"type": "integer", "minimum": 1, "maximum": PAGE_ITEMS, "default": PAGE_ITEMS_DEFAULT, "description": "Items of a page."},
                 }),
@@ -198,7 +198,7 @@ fn idempotency_key() -> Value {
 
 /// The column of a contact that a field fills.
 fn semantic() -> Value {
-    one_of(
+    one_of_schema(
         &FieldSemantic::ALL.map(FieldSemantic::as_str),
         "The contact's column that the field fills; left out of a field that fills none of these.",
     )
@@ -209,9 +209,9 @@ fn field_properties(semantic: Value) -> Value {
     let types = FieldType::ALL.map(FieldType::as_str);
     json!({
         "key": {"type": "string", "minLength": 1, "description": "What records call the field; case-sensitive."},
-        "label": text("What people call it; the key when left out."),
-        "type": one_of(&types, "How values are read; text when left out."),
-        "options": described(list(text("A choice.")), "The choices of a choice field; without any it takes any text."),
+        "label": text_schema("What people call it; the key when left out."),
+        "type": one_of_schema(&types, "How values are read; text when left out."),
+        "options": with_description(list_schema(text_schema("A choice.")), "The choices of a choice field; without any it takes any text."),
         "semantic": semantic,
     })
 }
@@ -220,7 +220,7 @@ fn declared_fields() -> Value {
     json!({
         "type": "array",
         "maxItems": DECLARED_FIELDS,
-        "items": object(field_properties(semantic()), &["key"]),
+        "items": object_schema(field_properties(semantic()), &["key"]),
         "description": "The fields that records bring, each with a key of its own.",
     })
 }
@@ -231,7 +231,7 @@ fn records() -> Value {
             "type": "string", "minLength": 1, "maxLength": EXTERNAL_ID_CHARS,
             "description": "The CRM's own id of the contact, which never changes.",
         },
-        "op": one_of(&["upsert", "delete"], "upsert, the default, makes or changes the contact; delete removes it."),
+        "op": one_of_schema(&["upsert", "delete"], "upsert, the default, makes or changes the contact; delete removes it."),
         "fields": {
             "type": "object",
             "additionalProperties": true,
@@ -241,7 +241,7 @@ fn records() -> Value {
     json!({
         "type": "array",
         "maxItems": RECORDS_PER_BATCH,
-        "items": object(properties, &["external_id"]),
+        "items": object_schema(properties, &["external_id"]),
         "description": format!("The contacts, each at most {RECORD_BYTES} bytes of JSON and at most once in a batch."),
     })
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::limits::BODY_BYTES;
-use crate::push::body::{string, where_json_ends};
+use crate::push::body::{parse_json_string, describe_json_end};
 
 const VERSION: &str = "2.0";
 
@@ -93,17 +93,17 @@ impl<'a> RpcMessage<'a> {
     /// # Errors
     /// [`RpcError::NotJsonRpc`], [`RpcError::InvalidRequest`].
     pub fn read(body: &'a [u8]) -> Result<Self, (Option<&'a RawValue>, RpcError)> {
-        let envelope = RpcEnvelope::read(body).map_err(|error| (None, error))?;
+        let envelope = RpcEnvelope::parse(body).map_err(|error| (None, error))?;
         let id = envelope.id.filter(|id| is_id(id));
         let invalid = |why| (id, RpcError::InvalidRequest(why));
-        if envelope.method.is_none() && id.is_some() && envelope.is_answer() {
+        if envelope.method.is_none() && id.is_some() && envelope.is_response() {
             return Ok(Self::Notification);
         }
         let method = envelope
             .method
-            .and_then(string)
+            .and_then(parse_json_string)
             .ok_or_else(|| invalid("The request has no method."))?;
-        if envelope.jsonrpc.and_then(string).as_deref() != Some(VERSION) {
+        if envelope.jsonrpc.and_then(parse_json_string).as_deref() != Some(VERSION) {
             let why = "The message is not of JSON-RPC 2.0: jsonrpc must be \"2.0\".".to_owned();
             return Err((id, RpcError::NotJsonRpc(why)));
         }
@@ -121,17 +121,17 @@ impl<'a> RpcMessage<'a> {
 
 impl<'a> RpcEnvelope<'a> {
     /// Whether it is a client's answer. The servers ask nothing, so there is nobody to read it.
-    fn is_answer(&self) -> bool {
-        let is_of_version = self.jsonrpc.and_then(string).as_deref() == Some(VERSION);
+    fn is_response(&self) -> bool {
+        let is_of_version = self.jsonrpc.and_then(parse_json_string).as_deref() == Some(VERSION);
         is_of_version && (self.result.is_some() || self.error.is_some())
     }
 
-    fn read(body: &'a [u8]) -> Result<Self, RpcError> {
+    fn parse(body: &'a [u8]) -> Result<Self, RpcError> {
         let not_json = |why: &str| RpcError::NotJsonRpc(format!("The body is not JSON: {why}."));
         let body = std::str::from_utf8(body).map_err(|_| not_json("it is not UTF-8"))?;
         // Walks the whole body without recursion and keeps nothing: after this it is JSON.
         let raw: &RawValue =
-            serde_json::from_str(body).map_err(|error| not_json(&where_json_ends(&error)))?;
+            serde_json::from_str(body).map_err(|error| not_json(&describe_json_end(&error)))?;
         if !raw.get().starts_with('{') {
             return Err(RpcError::NotJsonRpc(
                 "The body must be one JSON-RPC message.".to_owned(),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// An object with these properties, of which these must be there.
-pub(super) fn object(properties: Value, required: &[&str]) -> Value {
+pub(super) fn object_schema(properties: Value, required: &[&str]) -> Value {
     let mut schema = json!({"type": "object", "properties": properties});
     if !required.is_empty() {
         schema["required"] = json!(required);
@@ -12,12 +12,12 @@ pub(super) fn object(properties: Value, required: &[&str]) -> Value {
 }
 
 /// No arguments.
-pub(super) fn nothing() -> Value {
-    object(json!({}), &[])
+pub(super) fn empty_object_schema() -> Value {
+    object_schema(json!({}), &[])
 }
 
 /// What a tool answers: this, or a failure. Some clients hold failures against the schema too.
-pub(super) fn answer(success: Value) -> Value {
+pub(super) fn answer_schema(success: Value) -> Value {
     json!({"type": "object", "anyOf": [success, failure()]})
 }
 
@@ -27,28 +27,28 @@ fn failure() -> Value {
         "message": {"type": "string", "description": "What is wrong and what to do, in a sentence."},
         "details": {"type": "object", "description": "Values that the code comes with."},
     });
-    object(properties, &["error", "message"])
+    object_schema(properties, &["error", "message"])
 }
 
 /// A list of these.
-pub(super) fn list(items: Value) -> Value {
+pub(super) fn list_schema(items: Value) -> Value {
     json!({"type": "array", "items": items})
 }
 
 /// The schema with a description.
-pub(super) fn described(mut schema: Value, description: &str) -> Value {
+pub(super) fn with_description(mut schema: Value, description: &str) -> Value {
     schema["description"] = json!(description);
     schema
 }
 
 /// A text.
-pub(super) fn text(description: &str) -> Value {
+pub(super) fn text_schema(description: &str) -> Value {
     json!({"type": "string", "description": description})
 }
 
 /// A text or null.
 pub(super) fn text_or_null(description: &str) -> Value {
-    or_null(text(description))
+    or_null(text_schema(description))
 }
 
 /// This or null. In two branches, each of one type: hosts that translate schemas for their models know no list of types.
@@ -64,12 +64,12 @@ pub(super) fn or_null(mut schema: Value) -> Value {
 }
 
 /// A whole number, zero or more.
-pub(super) fn count(description: &str) -> Value {
+pub(super) fn count_schema(description: &str) -> Value {
     json!({"type": "integer", "minimum": 0, "description": description})
 }
 
 /// Yes or no.
-pub(super) fn yes_no(description: &str) -> Value {
+pub(super) fn yes_no_schema(description: &str) -> Value {
     json!({"type": "boolean", "description": description})
 }
 
@@ -79,6 +79,6 @@ pub(super) fn always_true() -> Value {
 }
 
 /// One of these words.
-pub(super) fn one_of(words: &[&str], description: &str) -> Value {
+pub(super) fn one_of_schema(words: &[&str], description: &str) -> Value {
     json!({"type": "string", "enum": words, "description": description})
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::mcp::RpcError;
-use crate::push::body::string;
+use crate::push::body::parse_json_string;
 
 /// A tool, as data: all that a client and its model know of it.
 #[derive(Debug, Clone, Serialize)]
@@ -98,7 +98,7 @@ impl<'a> ToolCall<'a> {
         let params: ToolCallParams<'_> = serde_json::from_str(params.get()).map_err(|_| {
             RpcError::InvalidParams("params must hold name and arguments, once each.")
         })?;
-        let name = params.name.and_then(string).ok_or(RpcError::InvalidParams(
+        let name = params.name.and_then(parse_json_string).ok_or(RpcError::InvalidParams(
             "params.name must be the tool's name.",
         ))?;
         if params

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use crate::limits::RECORDS_PER_BATCH;
 use crate::push::PushError;
-use crate::push::body::{read_object, string};
+use crate::push::body::{read_object, parse_json_string};
 
 /// The records of one batch, each as it was sent.
 #[derive(Debug)]
@@ -102,17 +102,17 @@ fn split_carefully(body: &[u8]) -> Result<BatchRecords<'_>, PushError> {
 
 impl<'a> PushedRecord<'a> {
     /// Takes a record apart. `None` when it is not an object.
-    pub fn read(raw: &'a RawValue) -> Option<Self> {
+    pub fn parse(raw: &'a RawValue) -> Option<Self> {
         // Nearly every record has an object of fields, and then it is walked over once.
-        Self::read_with::<RawFields<'a>>(raw).or_else(|| Self::read_with::<&RawValue>(raw))
+        Self::parse_with::<RawFields<'a>>(raw).or_else(|| Self::parse_with::<&RawValue>(raw))
     }
 
     /// As [`PushedRecord::read`], without a look into the fields: they count as empty.
-    pub(crate) fn read_outline(raw: &'a RawValue) -> Option<Self> {
-        Self::read_with::<IgnoredAny>(raw)
+    pub(crate) fn parse_outline(raw: &'a RawValue) -> Option<Self> {
+        Self::parse_with::<IgnoredAny>(raw)
     }
 
-    fn read_with<F: Deserialize<'a> + Into<SentFields<'a>>>(raw: &'a RawValue) -> Option<Self> {
+    fn parse_with<F: Deserialize<'a> + Into<SentFields<'a>>>(raw: &'a RawValue) -> Option<Self> {
         serde_json::Deserializer::from_str(raw.get())
             .deserialize_map(RecordVisitor::<F>(PhantomData))
             .ok()
@@ -120,7 +120,7 @@ impl<'a> PushedRecord<'a> {
 
     /// The operation, an upsert unless it says otherwise; `None` when it is another word.
     pub fn operation(&self) -> Option<RecordOperation> {
-        match self.operation.map(string) {
+        match self.operation.map(parse_json_string) {
             None => Some(RecordOperation::Upsert),
             Some(Some(word)) if word == "upsert" => Some(RecordOperation::Upsert),
             Some(Some(word)) if word == "delete" => Some(RecordOperation::Delete),
@@ -306,14 +306,14 @@ mod tests {
         );
         let batch = split_batch(deep.as_bytes()).unwrap();
         assert_eq!(batch.records.len(), 2);
-        assert!(PushedRecord::read(batch.records[0]).is_none());
-        assert!(PushedRecord::read(batch.records[1]).is_some());
+        assert!(PushedRecord::parse(batch.records[0]).is_none());
+        assert!(PushedRecord::parse(batch.records[1]).is_some());
     }
 
     #[test]
     fn the_last_of_two_counts_and_fields_are_an_object_or_null() {
         let fields = |json: &str| {
-            let record = PushedRecord::read(serde_json::from_str(json).unwrap()).unwrap();
+            let record = PushedRecord::parse(serde_json::from_str(json).unwrap()).unwrap();
             match record.fields {
                 SentFields::Read(fields) => Some(fields.len()),
                 SentFields::Unreadable => None,
@@ -346,11 +346,11 @@ mod tests {
             let members: Vec<String> = parts.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
             let json = format!("{{{}}}", members.join(","));
             let raw: &RawValue = serde_json::from_str(&json).unwrap();
-            let careful = format!("{:?}", PushedRecord::read_with::<&RawValue>(raw));
-            let record = PushedRecord::read(raw);
+            let careful = format!("{:?}", PushedRecord::parse_with::<&RawValue>(raw));
+            let record = PushedRecord::parse(raw);
             prop_assert_eq!(format!("{:?}", &record), careful);
             let id = |record: Option<PushedRecord<'_>>| record.map(|record| record.external_id.map(ToString::to_string));
-            prop_assert_eq!(id(record), id(PushedRecord::read_outline(raw)));
+            prop_assert_eq!(id(record), id(PushedRecord::parse_outline(raw)));
         }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn read_object<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, P
     let raw: &RawValue = serde_json::from_str(text).map_err(|error| {
         PushError::InvalidJson(format!(
             "The body is not JSON: {}.",
-            where_json_ends(&error)
+            describe_json_end(&error)
         ))
     })?;
     if !raw.get().starts_with('{') {
@@ -34,7 +34,7 @@ pub(crate) fn read_object<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, P
 const AMBIGUOUS: &str = "The body must hold each of its names once, as texts of whole characters.";
 
 /// Where a text stops being JSON, as the end of a sentence.
-pub(crate) fn where_json_ends(error: &serde_json::Error) -> String {
+pub(crate) fn describe_json_end(error: &serde_json::Error) -> String {
     match error.classify() {
         Category::Eof => "it ends too early".to_owned(),
         _ => format!("see line {}, column {}", error.line(), error.column()),
@@ -51,7 +51,7 @@ pub(crate) fn read_optional_object<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Re
 }
 
 /// A string, `None` when the JSON is no string or holds an escape without a meaning.
-pub(crate) fn string(raw: &RawValue) -> Option<std::borrow::Cow<'_, str>> {
+pub(crate) fn parse_json_string(raw: &RawValue) -> Option<std::borrow::Cow<'_, str>> {
     #[derive(Deserialize)]
     struct JsonText<'a>(#[serde(borrow)] std::borrow::Cow<'a, str>);
     serde_json::from_str(raw.get())

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::limits::{EXTERNAL_ID_CHARS, FIELD_NAME_CHARS, RECORD_BYTES};
 use crate::push::batch::{PushedRecord, RecordBatch, RecordOperation, SentFields};
-use crate::push::body::string;
+use crate::push::body::parse_json_string;
 use crate::push::field::{FieldSemantic, FieldType, IntegrationField};
 use crate::push::issue::{
     DroppedValue, DryRunAnswer, IssueCode, PushAnswer, RecordRejection, group_warnings,
@@ -72,10 +72,10 @@ impl RecordError {
         }
     }
 
-    fn of_field(code: IssueCode, key: &str, message: String) -> Self {
+    fn for_field(code: IssueCode, key: &str, message: String) -> Self {
         Self {
             code,
-            field: Some(shown(key)),
+            field: Some(truncate_key(key)),
             message,
         }
     }
@@ -110,7 +110,7 @@ pub fn check_batch<'a>(batch: &RecordBatch<'a>, schema: &FieldSchema<'a>) -> Che
     let mut checked = CheckedBatch::default();
     let mut seen = HashSet::new();
     for (index, raw) in batch.records.iter().enumerate() {
-        checked.take(CheckedRecord::of(index, raw, schema).unless_seen(&mut seen));
+        checked.add_record(CheckedRecord::new(index, raw, schema).reject_if_seen(&mut seen));
     }
     checked
 }
@@ -118,7 +118,7 @@ pub fn check_batch<'a>(batch: &RecordBatch<'a>, schema: &FieldSchema<'a>) -> Che
 impl<'a> RecordBatch<'a> {
     /// The external id of each record, in the order sent; blank for one without. No more of a record is read.
     pub fn external_ids(&self) -> Vec<Cow<'a, str>> {
-        let read = |raw: &&'a RawValue| read_external_id(&PushedRecord::read_outline(raw)?).ok();
+        let read = |raw: &&'a RawValue| read_external_id(&PushedRecord::parse_outline(raw)?).ok();
         self.records
             .iter()
             .map(|raw| read(raw).unwrap_or_default())
@@ -137,8 +137,8 @@ struct CheckedRecord<'a> {
 }
 
 impl<'a> CheckedRecord<'a> {
-    fn of(index: usize, raw: &'a RawValue, schema: &FieldSchema<'a>) -> Self {
-        let record = PushedRecord::read(raw);
+    fn new(index: usize, raw: &'a RawValue, schema: &FieldSchema<'a>) -> Self {
+        let record = PushedRecord::parse(raw);
         let mut warnings = Vec::new();
         let external_id = record
             .as_ref()
@@ -165,7 +165,7 @@ impl<'a> CheckedRecord<'a> {
     }
 
     /// This record, refused when its contact was seen before, whatever else is wrong with it.
-    fn unless_seen(mut self, seen: &mut HashSet<Cow<'a, str>>) -> Self {
+    fn reject_if_seen(mut self, seen: &mut HashSet<Cow<'a, str>>) -> Self {
         if self
             .external_id
             .as_ref()
@@ -188,7 +188,7 @@ enum AcceptedRecord<'a> {
 }
 
 impl<'a> CheckedBatch<'a> {
-    fn take(&mut self, record: CheckedRecord<'a>) {
+    fn add_record(&mut self, record: CheckedRecord<'a>) {
         let CheckedRecord {
             index,
             external_id,
@@ -262,7 +262,7 @@ fn read_external_id<'a>(record: &PushedRecord<'a>) -> Result<Cow<'a, str>, Recor
     };
     let invalid = |message: &str| RecordError::new(IssueCode::InvalidExternalId, message);
     let raw = record.external_id.ok_or_else(missing)?;
-    let text = string(raw).ok_or_else(|| invalid("external_id must be a text."))?;
+    let text = parse_json_string(raw).ok_or_else(|| invalid("external_id must be a text."))?;
     if text.is_empty() {
         return Err(missing());
     }
@@ -321,20 +321,20 @@ impl<'a> RecordChecker<'_, 'a> {
         warnings: &mut Vec<DroppedValue>,
     ) -> Result<ContactValues<'a>, RecordError> {
         let (mut values, mut dropped) = (ContactValues::default(), Vec::new());
-        for (position, raw) in self.in_order(sent)? {
+        for (position, raw) in self.sort_by_schema(sent)? {
             let field = &self.schema.fields[position];
-            let value = ScalarValue::read(raw)
-                .and_then(|scalar| scalar.fit(field.field_type, &field.options));
+            let value = ScalarValue::parse(raw)
+                .and_then(|scalar| scalar.convert_to(field.field_type, &field.options));
             match value {
                 Some(value) => {
                     check_email(field, &value)?;
                     values.push(&field.key, value);
                 }
                 None if field.semantic.is_some() => {
-                    return Err(RecordError::of_field(
+                    return Err(RecordError::for_field(
                         IssueCode::InvalidType,
                         &field.key,
-                        misfit(field),
+                        describe_expected(field),
                     ));
                 }
                 None => dropped.push(position),
@@ -354,7 +354,7 @@ impl<'a> RecordChecker<'_, 'a> {
 
     /// What was sent as positions in the schema and values, in the schema's order. Of a field given twice the last
     /// value stays.
-    fn in_order(
+    fn sort_by_schema(
         &self,
         sent: Vec<(Cow<'a, str>, &'a RawValue)>,
     ) -> Result<Vec<(usize, &'a RawValue)>, RecordError> {
@@ -362,8 +362,8 @@ impl<'a> RecordChecker<'_, 'a> {
         let mut next = 0;
         for (key, raw) in sent {
             let position = self.schema.position(&key, next).ok_or_else(|| {
-                let message = format!("The field {} was not declared.", shown(&key));
-                RecordError::of_field(IssueCode::UnknownField, &key, message)
+                let message = format!("The field {} was not declared.", truncate_key(&key));
+                RecordError::for_field(IssueCode::UnknownField, &key, message)
             })?;
             found.push((position, raw));
             next = position + 1;
@@ -380,7 +380,7 @@ impl<'a> RecordChecker<'_, 'a> {
 
     fn warning(&self, external_id: &Arc<str>, position: usize) -> DroppedValue {
         let field = &self.schema.fields[position];
-        let texts = || (field.key.as_str().into(), misfit(field).into());
+        let texts = || (field.key.as_str().into(), describe_expected(field).into());
         let (key, message) = self.schema.misfits[position].get_or_init(texts).clone();
         let (index, external_id) = (self.index, external_id.clone());
         DroppedValue {
@@ -402,7 +402,7 @@ fn check_email(field: &IntegrationField, value: &str) -> Result<(), RecordError>
         "{} must be a complete e-mail address like ann@example.com.",
         field.key
     );
-    Err(RecordError::of_field(
+    Err(RecordError::for_field(
         IssueCode::InvalidEmail,
         &field.key,
         message,
@@ -413,7 +413,7 @@ fn check_email(field: &IntegrationField, value: &str) -> Result<(), RecordError>
 const SHOWN_OPTIONS: usize = 20;
 const SHOWN_OPTIONS_CHARS: usize = 300;
 
-fn misfit(field: &IntegrationField) -> String {
+fn describe_expected(field: &IntegrationField) -> String {
     match field.field_type {
         FieldType::Choice if field.options.is_empty() => {
             format!("{} {}.", field.key, FieldType::Text.expectation())
@@ -422,14 +422,14 @@ fn misfit(field: &IntegrationField) -> String {
             format!(
                 "{} must be one of its options: {}.",
                 field.key,
-                shown_options(&field.options)
+                list_options(&field.options)
             )
         }
         other => format!("{} {}.", field.key, other.expectation()),
     }
 }
 
-fn shown_options(options: &[String]) -> String {
+fn list_options(options: &[String]) -> String {
     let mut chars = 0;
     let fits = |option: &&String| {
         chars += option.chars().count();
@@ -448,7 +448,7 @@ fn shown_options(options: &[String]) -> String {
 }
 
 /// A key as it is shown: a sent one can be of any length and hold what cannot be stored.
-fn shown(key: &str) -> String {
+fn truncate_key(key: &str) -> String {
     key.chars()
         .take(FIELD_NAME_CHARS)
         .map(|character| {

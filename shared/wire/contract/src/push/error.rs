@@ -30,7 +30,7 @@ pub enum TypeLockReason {
     Formula,
 }
 
-fn locked_sentence(fields: &[LockedField]) -> String {
+fn describe_locked_fields(fields: &[LockedField]) -> String {
     let reason = |why| match why {
         TypeLockReason::Owner => "The owner has set another type for these columns",
         TypeLockReason::Conditions => {
@@ -56,7 +56,7 @@ fn locked_sentence(fields: &[LockedField]) -> String {
     sentences.collect::<Vec<_>>().join(" ")
 }
 
-fn in_progress_sentence(open: &OpenSync) -> String {
+fn describe_open_sync(open: &OpenSync) -> String {
     let expires_at = open.expires_at.format("%Y-%m-%d %H:%M");
     match open.mode {
         SyncMode::Full => format!(
@@ -124,10 +124,10 @@ pub enum PushError {
     #[error("No sync is open. Begin one first.")]
     NoOpenSync,
     /// A begin while a sync is open.
-    #[error("{}", in_progress_sentence(.0))]
+    #[error("{}", describe_open_sync(.0))]
     SyncInProgress(OpenSync),
     /// Declared types that differ from those that columns keep.
-    #[error("{}", locked_sentence(fields))]
+    #[error("{}", describe_locked_fields(fields))]
     FieldLocked {
         /// The fields, in the order of the declaration.
         fields: Vec<LockedField>,

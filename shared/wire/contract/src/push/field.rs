@@ -200,7 +200,7 @@ pub fn read_declaration(body: &[u8]) -> Result<Vec<IntegrationField>, PushError>
         .iter()
         .enumerate()
         .map(|(index, raw)| {
-            read_field(raw)
+            parse_field(raw)
                 .map_err(|why| PushError::InvalidRequest(format!("fields[{index}]: {why}.")))
         })
         .collect::<Result<Vec<_>, _>>()?;
@@ -208,7 +208,7 @@ pub fn read_declaration(body: &[u8]) -> Result<Vec<IntegrationField>, PushError>
     Ok(fields)
 }
 
-fn read_field(raw: &RawValue) -> Result<IntegrationField, String> {
+fn parse_field(raw: &RawValue) -> Result<IntegrationField, String> {
     if !raw.get().starts_with('{') {
         return Err("a field must be an object".to_owned());
     }
@@ -238,7 +238,7 @@ fn read_field(raw: &RawValue) -> Result<IntegrationField, String> {
         ),
     };
     let options = match field_type {
-        FieldType::Choice => read_options(sent.options.unwrap_or_default())?,
+        FieldType::Choice => parse_options(sent.options.unwrap_or_default())?,
         _ => Vec::new(),
     };
     Ok(IntegrationField {
@@ -250,7 +250,7 @@ fn read_field(raw: &RawValue) -> Result<IntegrationField, String> {
     })
 }
 
-fn read_options(options: Vec<String>) -> Result<Vec<String>, String> {
+fn parse_options(options: Vec<String>) -> Result<Vec<String>, String> {
     if options.len() > OPTIONS_PER_FIELD {
         return Err(format!(
             "a choice field has at most {OPTIONS_PER_FIELD} options"

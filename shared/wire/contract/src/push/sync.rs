@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::id::SyncId;
 use crate::idempotency::RequestHash;
 use crate::push::PushError;
-use crate::push::body::{read_optional_object, string};
+use crate::push::body::{read_optional_object, parse_json_string};
 
 /// What a sync does with contacts that it did not receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -183,17 +183,17 @@ struct CompleteBody<'a> {
 }
 
 /// A value that is there and not null.
-fn given(raw: Option<&RawValue>) -> Option<&RawValue> {
+fn non_null(raw: Option<&RawValue>) -> Option<&RawValue> {
     raw.filter(|raw| raw.get() != "null")
 }
 
 impl BeginSyncRequest {
     /// Reads a body; an empty one is `{}`. Errors: `invalid_json`, `invalid_request`.
-    pub fn read(body: &[u8]) -> Result<Self, PushError> {
+    pub fn parse(body: &[u8]) -> Result<Self, PushError> {
         let body: BeginBody<'_> = read_optional_object(body)?;
-        let mode = match given(body.mode) {
+        let mode = match non_null(body.mode) {
             None => Some(SyncMode::Full),
-            Some(raw) => string(raw).and_then(|name| name.parse().ok()),
+            Some(raw) => parse_json_string(raw).and_then(|name| name.parse().ok()),
         };
         let mode = mode
             .ok_or_else(|| PushError::InvalidRequest("mode must be full or delta.".to_owned()))?;
@@ -208,16 +208,16 @@ impl BeginSyncRequest {
 
 impl CompleteSyncRequest {
     /// Reads a body; an empty one is `{}`. Errors: `invalid_json`, `invalid_request`, `invalid_sync_id`.
-    pub fn read(body: &[u8]) -> Result<Self, PushError> {
+    pub fn parse(body: &[u8]) -> Result<Self, PushError> {
         let body: CompleteBody<'_> = read_optional_object(body)?;
-        let sync_id = match given(body.sync_id) {
+        let sync_id = match non_null(body.sync_id) {
             None => None,
             Some(raw) => {
-                let sync_id = string(raw).and_then(|text| text.parse().ok());
+                let sync_id = parse_json_string(raw).and_then(|text| text.parse().ok());
                 Some(sync_id.ok_or(PushError::InvalidSyncId)?)
             }
         };
-        let confirm_removal = match given(body.confirm_removal).map(RawValue::get) {
+        let confirm_removal = match non_null(body.confirm_removal).map(RawValue::get) {
             None | Some("false") => false,
             Some("true") => true,
             Some(_) => {
@@ -276,13 +276,13 @@ mod tests {
             r#"{"mode":"full","more":[1]}"#,
         ] {
             assert_eq!(
-                BeginSyncRequest::read(body.as_bytes()).unwrap().mode,
+                BeginSyncRequest::parse(body.as_bytes()).unwrap().mode,
                 SyncMode::Full,
                 "{body}"
             );
         }
         assert_eq!(
-            BeginSyncRequest::read(br#"{"mode":"delta"}"#).unwrap().mode,
+            BeginSyncRequest::parse(br#"{"mode":"delta"}"#).unwrap().mode,
             SyncMode::Delta
         );
         for body in [
@@ -293,13 +293,13 @@ mod tests {
             r#"{"mode":{}}"#,
         ] {
             assert_eq!(
-                BeginSyncRequest::read(body.as_bytes()).unwrap_err().code(),
+                BeginSyncRequest::parse(body.as_bytes()).unwrap_err().code(),
                 "invalid_request",
                 "{body}"
             );
         }
         assert_eq!(
-            BeginSyncRequest::read(b"{").unwrap_err().code(),
+            BeginSyncRequest::parse(b"{").unwrap_err().code(),
             "invalid_json"
         );
     }
@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn complete_takes_a_sync_id_and_a_confirmation() {
         let id = SyncId::new();
-        let read = |body: &str| CompleteSyncRequest::read(body.as_bytes());
+        let read = |body: &str| CompleteSyncRequest::parse(body.as_bytes());
         assert_eq!(
             read("").unwrap(),
             CompleteSyncRequest {

@@ -6,7 +6,7 @@ use audience::value::fits;
 use email_address::{EmailAddress, Options};
 use serde_json::value::RawValue;
 
-use crate::push::body::string;
+use crate::push::body::parse_json_string;
 use crate::push::field::FieldType;
 
 /// A scalar value as text.
@@ -23,13 +23,13 @@ pub(crate) enum ScalarValue<'a> {
 impl<'a> ScalarValue<'a> {
     /// `None` for what is no scalar or cannot be stored: an array, an object, a text with U+0000 or with an escape
     /// that has no meaning.
-    pub(crate) fn read(raw: &'a RawValue) -> Option<Self> {
+    pub(crate) fn parse(raw: &'a RawValue) -> Option<Self> {
         let text = raw.get();
         match text.as_bytes().first()? {
             b'[' | b'{' => None,
-            b'"' => string(raw)
+            b'"' => parse_json_string(raw)
                 .filter(|text| !text.contains('\0'))
-                .map(|text| Self::Text(trimmed(text))),
+                .map(|text| Self::Text(trim_text(text))),
             b'n' => Some(Self::Text(Cow::Borrowed(""))),
             b't' | b'f' => Some(Self::YesNo(text)),
             _ => Some(Self::Number(text)),
@@ -37,7 +37,7 @@ impl<'a> ScalarValue<'a> {
     }
 
     /// The value as it is stored, if it fits the type. A blank fits every type.
-    pub(crate) fn fit(self, field_type: FieldType, options: &[String]) -> Option<Cow<'a, str>> {
+    pub(crate) fn convert_to(self, field_type: FieldType, options: &[String]) -> Option<Cow<'a, str>> {
         let fits = match (&self, field_type) {
             (_, FieldType::Text) => true,
             (Self::Text(text), _) if text.is_empty() => true,
@@ -75,7 +75,7 @@ pub(crate) fn is_complete_email(text: &str) -> bool {
     EmailAddress::parse_with_options(text, options).is_ok()
 }
 
-fn trimmed(text: Cow<'_, str>) -> Cow<'_, str> {
+fn trim_text(text: Cow<'_, str>) -> Cow<'_, str> {
     match text {
         Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
         Cow::Owned(text) if text.trim().len() == text.len() => Cow::Owned(text),
@@ -90,8 +90,8 @@ mod tests {
     fn stored(field_type: FieldType, json: &str) -> Option<String> {
         let raw = RawValue::from_string(json.to_owned()).unwrap();
         let options = ["gold".to_owned(), "1".to_owned()];
-        ScalarValue::read(&raw)?
-            .fit(field_type, &options)
+        ScalarValue::parse(&raw)?
+            .convert_to(field_type, &options)
             .map(Cow::into_owned)
     }
 

@@ -85,7 +85,7 @@ impl SendRequestError {
 
     fn json(error: &serde_json::Error) -> Self {
         if error.is_data() {
-            return Self::Shape(format!("The body cannot be read: {}.", place_of(error)));
+            return Self::Shape(format!("The body cannot be read: {}.", describe_without_position(error)));
         }
         let (line, column) = (error.line(), error.column());
         Self::Shape(format!(
@@ -110,7 +110,7 @@ struct SendEnvelope<'a> {
 struct SendText<'a>(#[serde(borrow)] Cow<'a, str>);
 
 impl<'a> SendEnvelope<'a> {
-    fn read(body: &'a [u8]) -> Result<Self, SendRequestError> {
+    fn parse(body: &'a [u8]) -> Result<Self, SendRequestError> {
         let text = std::str::from_utf8(body)
             .map_err(|error| SendRequestError::shape(format!("The body is not UTF-8: {error}.")))?;
         if text.starts_with('\u{feff}') {
@@ -149,7 +149,7 @@ impl<'a> SendEnvelope<'a> {
         let mut reader = serde_json::Deserializer::from_str(raw.get());
         reader
             .deserialize_map(FieldTypesVisitor)
-            .map_err(|error| SendRequestError::shape(format!("{must}: {}.", place_of(&error))))
+            .map_err(|error| SendRequestError::shape(format!("{must}: {}.", describe_without_position(&error))))
     }
 
     fn each_recipient(
@@ -162,7 +162,7 @@ impl<'a> SendEnvelope<'a> {
             .ok_or_else(|| SendRequestError::shape("recipients must be an array of recipients."))?;
         let count = serde_json::Deserializer::from_str(raw.get())
             .deserialize_seq(RecipientsVisitor(&mut take))
-            .map_err(|error| SendRequestError::shape(place_of(&error)))?;
+            .map_err(|error| SendRequestError::shape(describe_without_position(&error)))?;
         match count {
             0 => Err(SendRequestError::shape(
                 "recipients is empty: send at least one recipient.",
@@ -175,7 +175,7 @@ impl<'a> SendEnvelope<'a> {
 
 /// The text of an error about a recipient, without the line and column inside `recipients`: the message
 /// names the recipient and the field, which is what the sender can look up.
-fn place_of(error: &serde_json::Error) -> String {
+fn describe_without_position(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let end = text.rfind(" at line ").unwrap_or(text.len());
     text[..end].to_owned()
@@ -183,7 +183,7 @@ fn place_of(error: &serde_json::Error) -> String {
 
 /// Reads a body. Errors: [`SendRequestError`], the first one found.
 pub fn parse(body: &[u8]) -> Result<SendRequest<'_>, SendRequestError> {
-    let envelope = SendEnvelope::read(body)?;
+    let envelope = SendEnvelope::parse(body)?;
     let mut recipients = Vec::new();
     let counted = envelope.each_recipient(|recipient| {
         // Past the limit the rest is only counted, for the message.
@@ -205,7 +205,7 @@ pub fn parse(body: &[u8]) -> Result<SendRequest<'_>, SendRequestError> {
 
 /// Checks a body as [`parse`] does, keeping nothing: memory does not grow with the recipients.
 pub fn check(body: &[u8]) -> Result<(), SendRequestError> {
-    let envelope = SendEnvelope::read(body)?;
+    let envelope = SendEnvelope::parse(body)?;
     let counted = envelope.each_recipient(drop);
     envelope.field_types()?;
     envelope.require_variable_images()?;
@@ -215,7 +215,7 @@ pub fn check(body: &[u8]) -> Result<(), SendRequestError> {
 /// The key in the body's `api_key`, for senders that cannot set headers. `None` when the body cannot be
 /// read as JSON or holds no text there; a body whose other parts are malformed still gives its key.
 pub fn api_key_in(body: &[u8]) -> Option<PresentedKey> {
-    let envelope = SendEnvelope::read(body).ok()?;
+    let envelope = SendEnvelope::parse(body).ok()?;
     let SendText(text) = serde_json::from_str(envelope.api_key?.get()).ok()?;
     Some(PresentedKey::new(&text))
 }
@@ -247,7 +247,7 @@ pub fn request_hash(body: &[u8]) -> Result<RequestHash, SendRequestError> {
         field_types,
         require_variable_images,
         ..
-    } = SendEnvelope::read(body)?;
+    } = SendEnvelope::parse(body)?;
     let words = [
         campaign_id,
         recipients,
@@ -280,7 +280,7 @@ impl<'de> Visitor<'de> for FieldTypesVisitor {
         let mut seen = HashSet::new();
         let mut read = FieldTypes::default();
         while let Some(SendText(name)) = map.next_key()? {
-            let name = field_name(name).map_err(A::Error::custom)?;
+            let name = parse_field_name(name).map_err(A::Error::custom)?;
             let raw: &RawValue = map.next_value()?;
             let Some(name) = name else {
                 read.long_names += 1;
@@ -290,7 +290,7 @@ impl<'de> Visitor<'de> for FieldTypesVisitor {
                 return Err(A::Error::custom(format!("{name} is given twice")));
             }
             let column_type = serde_json::from_str(raw.get()).map_err(|_| {
-                A::Error::custom(format!("{name} has the type {}", shortened(raw.get())))
+                A::Error::custom(format!("{name} has the type {}", excerpt_text(raw.get())))
             })?;
             read.types.push((name, column_type));
         }
@@ -299,7 +299,7 @@ impl<'de> Visitor<'de> for FieldTypesVisitor {
 }
 
 /// The beginning of a text that is quoted in a message.
-fn shortened(text: &str) -> Cow<'_, str> {
+fn excerpt_text(text: &str) -> Cow<'_, str> {
     const CHARS: usize = 60;
     match text.char_indices().nth(CHARS) {
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
@@ -344,7 +344,7 @@ impl<'de> DeserializeSeed<'de> for RecipientSeed {
         }
         serde_json::Deserializer::from_str(raw.get())
             .deserialize_map(RecipientVisitor)
-            .map_err(|error| D::Error::custom(format!("recipients[{index}]: {}", place_of(&error))))
+            .map_err(|error| D::Error::custom(format!("recipients[{index}]: {}", describe_without_position(&error))))
     }
 }
 
@@ -361,7 +361,7 @@ impl<'de> Visitor<'de> for RecipientVisitor {
         let mut recipient = SentRecipient::default();
         let mut seen = FieldNameSet::default();
         while let Some(SendText(name)) = map.next_key()? {
-            let name = field_name(name).map_err(A::Error::custom)?;
+            let name = parse_field_name(name).map_err(A::Error::custom)?;
             let raw: &RawValue = map.next_value()?;
             let Some(name) = name else {
                 recipient.long_names += 1;
@@ -371,14 +371,14 @@ impl<'de> Visitor<'de> for RecipientVisitor {
                 return Err(A::Error::custom(format!("the field {name} is given twice")));
             }
             let Some(value) =
-                scalar(raw).map_err(|why| A::Error::custom(format!("{name} {why}")))?
+                parse_scalar(raw).map_err(|why| A::Error::custom(format!("{name} {why}")))?
             else {
                 continue;
             };
             if name.eq_ignore_ascii_case("reference") {
                 recipient.reference = Some(value);
             } else {
-                recipient.fields.push((name, trimmed(value)));
+                recipient.fields.push((name, trim_value(value)));
             }
         }
         Ok(recipient)
@@ -411,8 +411,8 @@ impl FieldNameSet {
 
 /// A field's name: trimmed, not empty, without control characters. `None` for one that is longer than a column's may be:
 /// what it names is left out and counted.
-fn field_name(name: Cow<'_, str>) -> Result<Option<Cow<'_, str>>, String> {
-    let name = trimmed(name);
+fn parse_field_name(name: Cow<'_, str>) -> Result<Option<Cow<'_, str>>, String> {
+    let name = trim_value(name);
     if name.is_empty() {
         return Err("a field has an empty name".to_owned());
     }
@@ -424,10 +424,10 @@ fn field_name(name: Cow<'_, str>) -> Result<Option<Cow<'_, str>>, String> {
 }
 
 /// A field's value as text: a string's content, a number's or a boolean's own JSON text; null is `None`.
-fn scalar(raw: &RawValue) -> Result<Option<Cow<'_, str>>, &'static str> {
+fn parse_scalar(raw: &RawValue) -> Result<Option<Cow<'_, str>>, &'static str> {
     let text = raw.get();
     match text.as_bytes().first() {
-        Some(b'"') => string(text).map(Some),
+        Some(b'"') => parse_string(text).map(Some),
         Some(b'n') => Ok(None),
         Some(b'[') => Err("must be a text, a number or a boolean, not an array"),
         Some(b'{') => Err("must be a text, a number or a boolean, not an object"),
@@ -435,7 +435,7 @@ fn scalar(raw: &RawValue) -> Result<Option<Cow<'_, str>>, &'static str> {
     }
 }
 
-fn string(text: &str) -> Result<Cow<'_, str>, &'static str> {
+fn parse_string(text: &str) -> Result<Cow<'_, str>, &'static str> {
     let inside = &text[1..text.len() - 1];
     if !inside.contains('\\') {
         return Ok(Cow::Borrowed(inside));
@@ -448,7 +448,7 @@ fn string(text: &str) -> Result<Cow<'_, str>, &'static str> {
     Ok(value)
 }
 
-fn trimmed(text: Cow<'_, str>) -> Cow<'_, str> {
+fn trim_value(text: Cow<'_, str>) -> Cow<'_, str> {
     match text {
         Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
         Cow::Owned(text) if text.trim().len() == text.len() => Cow::Owned(text),

@@ -296,7 +296,7 @@ impl RecipientOutcome {
 
     /// The same recipient after the request's payment was declined.
     #[must_use]
-    pub fn declined(self) -> Self {
+    pub fn into_declined(self) -> Self {
         let declined = Self::not_mailed(
             self.reference,
             self.address,
@@ -311,7 +311,7 @@ impl RecipientOutcome {
 
     /// The same recipient in the answer to a dry run.
     #[must_use]
-    pub(super) fn foreseen(mut self) -> Self {
+    pub(super) fn into_dry_run(mut self) -> Self {
         if let (MailingStatus::Mailed, Some(mail_by_date)) = (self.status, self.mail_by_date) {
             self.status = MailingStatus::WouldMail;
             self.detail = match (self.homes_found, self.homes_mailed) {
@@ -426,7 +426,7 @@ impl SendResponse {
     /// The same answer with these additions to its summary: fields whose names are too long, and birthdays that could not
     /// be read whole.
     #[must_use]
-    pub fn with_left_out(mut self, long_names: usize, birthdays: usize) -> Self {
+    pub fn with_ignored_counts(mut self, long_names: usize, birthdays: usize) -> Self {
         self.summary.long_names_ignored = long_names;
         self.summary.birthdays_not_read = birthdays;
         self
@@ -436,14 +436,14 @@ impl SendResponse {
     /// and so do `copies` (positions of recipients that were `duplicate_recent` only because an earlier one
     /// in the same request was mailed).
     #[must_use]
-    pub fn declined(mut self, copies: &[usize]) -> Self {
+    pub fn into_declined(mut self, copies: &[usize]) -> Self {
         self.results = self
             .results
             .into_iter()
             .enumerate()
             .map(|(index, outcome)| {
                 if outcome.is_mailed() || copies.contains(&index) {
-                    outcome.declined()
+                    outcome.into_declined()
                 } else {
                     outcome
                 }

@@ -69,7 +69,7 @@ fn a_center_shows_its_homes_and_no_product_also_when_the_payment_failed() {
             "detail": "3 cards are queued to print for 5 homes inside the radius, to mail by 2026-11-25.",
             "homesFound": 5, "homesMailed": 3, "postage": "standard", "mail_by_date": "2026-11-25"})
     );
-    let declined = serde_json::to_value(center.declined()).unwrap();
+    let declined = serde_json::to_value(center.into_declined()).unwrap();
     assert_eq!(
         (&declined["homesFound"], &declined["homesMailed"]),
         (&5.into(), &0.into())
@@ -92,7 +92,7 @@ fn a_decline_turns_the_mailed_and_their_copies_into_payment_failed() {
         "Twice.".into(),
     );
     let response =
-        SendResponse::new(vec![mailed("a"), copy.clone(), copy, refused("d")], 2, 0).declined(&[1]);
+        SendResponse::new(vec![mailed("a"), copy.clone(), copy, refused("d")], 2, 0).into_declined(&[1]);
     let reasons: Vec<_> = response
         .results
         .iter()

@@ -85,7 +85,7 @@ impl SendValidation {
             summary,
             results: results
                 .into_iter()
-                .map(RecipientOutcome::foreseen)
+                .map(RecipientOutcome::into_dry_run)
                 .collect(),
         }
     }
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_payment_that_would_fail_is_foreseen() {
-        let answer = written(SendResponse::new(vec![mailed("a")], 0, 0).declined(&[]));
+        let answer = written(SendResponse::new(vec![mailed("a")], 0, 0).into_declined(&[]));
         assert_eq!(answer["results"][0]["reason"], "payment_failed");
         assert_eq!(
             answer["results"][0]["detail"],

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use super::*;
 
 fn payment(status: u16, body: &Value) -> StripeAnswer<PaymentOutcome> {
-    of_payment(
+    parse_payment(
         StatusCode::from_u16(status).unwrap(),
         body.to_string().as_bytes(),
     )
@@ -132,7 +132,7 @@ fn a_charge_is_found_by_its_id() {
             { "id": "pi_2", "status": "succeeded", "metadata": { "charge_id": "two" } },
             { "id": "pi_1", "status": "canceled", "metadata": { "charge_id": "one" } },
         ] });
-        let StripeAnswer::Final(page) = of_page(StatusCode::OK, body.to_string().as_bytes()) else {
+        let StripeAnswer::Final(page) = parse_page(StatusCode::OK, body.to_string().as_bytes()) else {
             panic!("no page")
         };
         page
@@ -140,26 +140,26 @@ fn a_charge_is_found_by_its_id() {
     let paid = StripeAnswer::Final(PaymentOutcome::Paid {
         reference: Some("pi_2".to_owned()),
     });
-    assert_eq!(page(true).find("two"), PaymentSearch::Payment(paid));
+    assert_eq!(page(true).find_payment("two"), PaymentSearch::Payment(paid));
     assert_eq!(
-        page(true).find("three"),
+        page(true).find_payment("three"),
         PaymentSearch::After("pi_1".to_owned())
     );
-    assert_eq!(page(false).find("three"), PaymentSearch::Nowhere);
+    assert_eq!(page(false).find_payment("three"), PaymentSearch::Nowhere);
 }
 
 proptest! {
     #[test]
     fn noise_is_never_certain(status in 100..1000_u16, body in prop::collection::vec(any::<u8>(), 0..60)) {
         let status = StatusCode::from_u16(status).unwrap();
-        prop_assert!(!matches!(of_payment(status, &body), StripeAnswer::Final(_)));
-        prop_assert!(!matches!(of_page(status, &body), StripeAnswer::Final(_)));
+        prop_assert!(!matches!(parse_payment(status, &body), StripeAnswer::Final(_)));
+        prop_assert!(!matches!(parse_page(status, &body), StripeAnswer::Final(_)));
     }
 
     #[test]
     fn any_cut_of_an_answer_is_never_certain(length in 0_usize..100) {
         let body = json!({ "id": "pi_1", "status": "succeeded", "metadata": { "charge_id": "one" } }).to_string();
         prop_assume!(length < body.len());
-        prop_assert!(matches!(of_payment(StatusCode::OK, &body.as_bytes()[..length]), StripeAnswer::Again(_)));
+        prop_assert!(matches!(parse_payment(StatusCode::OK, &body.as_bytes()[..length]), StripeAnswer::Again(_)));
     }
 }

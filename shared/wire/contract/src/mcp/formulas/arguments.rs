@@ -85,7 +85,7 @@ pub fn read_arguments<T: DeserializeOwned>(
 ) -> Result<T, FormulaError> {
     let read: Option<Value> = serde_json::from_slice(arguments).ok();
     let misfit = match &read {
-        Some(arguments) => misfit(&super::schemas::input(tool), arguments),
+        Some(arguments) => find_misfit(&super::schemas::input_schema(tool), arguments),
         None => Some(
             "The arguments must be JSON with at most 128 levels, and texts of whole characters."
                 .to_owned(),
@@ -93,7 +93,7 @@ pub fn read_arguments<T: DeserializeOwned>(
     };
     match (misfit, read) {
         (None, Some(arguments)) => {
-            serde_json::from_value(with_whole_limit(arguments)).map_err(|_| {
+            serde_json::from_value(normalize_limit(arguments)).map_err(|_| {
                 FormulaError::InvalidRequest(
                     "The arguments are not those of the tool's inputSchema.".to_owned(),
                 )
@@ -105,16 +105,16 @@ pub fn read_arguments<T: DeserializeOwned>(
 
 /// A number without a fraction is a whole one however it is written: JSON Schema takes 2.0 for an integer, and so do
 /// clients.
-fn whole(value: &Value) -> Option<u64> {
+fn parse_whole_number(value: &Value) -> Option<u64> {
     let fits = |number: &f64| number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(number);
     value
         .as_u64()
         .or_else(|| value.as_f64().filter(fits).map(|number| number as u64))
 }
 
-fn with_whole_limit(mut arguments: Value) -> Value {
+fn normalize_limit(mut arguments: Value) -> Value {
     if let Some(limit) = arguments.get_mut("limit")
-        && let Some(number) = whole(limit)
+        && let Some(number) = parse_whole_number(limit)
     {
         *limit = number.into();
     }
@@ -122,7 +122,7 @@ fn with_whole_limit(mut arguments: Value) -> Value {
 }
 
 /// The first argument that is missing or of another type than the schema has. Null is absent.
-fn misfit(schema: &Value, arguments: &Value) -> Option<String> {
+fn find_misfit(schema: &Value, arguments: &Value) -> Option<String> {
     let given = |name: &str| arguments.get(name).filter(|value| !value.is_null());
     let required = schema["required"]
         .as_array()
@@ -137,15 +137,15 @@ fn misfit(schema: &Value, arguments: &Value) -> Option<String> {
         .filter_map(|(name, property)| Some((name, property, given(name)?)))
         .find_map(|(name, property, value)| match property["type"].as_str() {
             Some("string") if !value.is_string() => Some(format!("{name} must be a text.")),
-            Some("integer") if whole(value).is_none() => {
+            Some("integer") if parse_whole_number(value).is_none() => {
                 Some(format!("{name} must be a whole number."))
             }
-            Some("array") => not_a_list_of_objects(name, value),
+            Some("array") => find_non_object(name, value),
             _ => None,
         })
 }
 
-fn not_a_list_of_objects(name: &str, value: &Value) -> Option<String> {
+fn find_non_object(name: &str, value: &Value) -> Option<String> {
     let Some(items) = value.as_array() else {
         return Some(format!("{name} must be a list."));
     };

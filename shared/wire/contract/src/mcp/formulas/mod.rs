@@ -100,14 +100,14 @@ impl FormulaTool {
     }
 
     /// All that a client knows of it.
-    pub fn tool(self) -> McpTool {
+    pub fn describe(self) -> McpTool {
         let (title, annotations) = self.title_and_hints();
         McpTool {
             name: self.name(),
             title,
             description: self.description().to_owned(),
-            input_schema: schemas::input(self),
-            output_schema: schemas::output(self),
+            input_schema: schemas::input_schema(self),
+            output_schema: schemas::output_schema(self),
             annotations,
         }
     }

@@ -5,41 +5,41 @@ use serde_json::{Value, json};
 
 use super::{FORMULA_PAGE_COLUMNS, FormulaTool, PREVIEW_ROWS, PREVIEW_ROWS_DEFAULT};
 use crate::mcp::schema::{
-    answer, count, described, list, object, one_of, text, text_or_null, yes_no,
+    answer_schema, count_schema, with_description, list_schema, object_schema, one_of_schema, text_schema, text_or_null, yes_no_schema,
 };
 
 /// The schema of a tool's arguments.
-pub(super) fn input(tool: FormulaTool) -> Value {
+pub(super) fn input_schema(tool: FormulaTool) -> Value {
     match tool {
-        FormulaTool::ListColumns => object(
+        FormulaTool::ListColumns => object_schema(
             json!({
-                "search": text("Only columns whose name contains this, whatever its case."),
-                "after": text("nextAfter of the page before."),
+                "search": text_schema("Only columns whose name contains this, whatever its case."),
+                "after": text_schema("nextAfter of the page before."),
                 "limit": limit(FORMULA_PAGE_COLUMNS, FORMULA_PAGE_COLUMNS),
             }),
             &[],
         ),
-        FormulaTool::ListFunctions => object(
+        FormulaTool::ListFunctions => object_schema(
             json!({
-                "category": one_of(&["text", "number", "date", "logic"], "Only functions of this category."),
-                "search": text("Only functions whose name or description contains this, whatever its case."),
+                "category": one_of_schema(&["text", "number", "date", "logic"], "Only functions of this category."),
+                "search": text_schema("Only functions whose name or description contains this, whatever its case."),
             }),
             &[],
         ),
-        FormulaTool::CheckFormula => object(
-            json!({"formula": formula(), "name": text("The formula column that it is meant for, if it exists.")}),
+        FormulaTool::CheckFormula => object_schema(
+            json!({"formula": formula(), "name": text_schema("The formula column that it is meant for, if it exists.")}),
             &["formula"],
         ),
-        FormulaTool::PreviewFormula => object(preview_arguments(), &[]),
-        FormulaTool::SaveFormula => object(
+        FormulaTool::PreviewFormula => object_schema(preview_arguments(), &[]),
+        FormulaTool::SaveFormula => object_schema(
             json!({
                 "name": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The column's name."},
                 "formula": formula(),
             }),
             &["name", "formula"],
         ),
-        FormulaTool::ExplainFormula => object(
-            json!({"name": text("The formula column's name.")}),
+        FormulaTool::ExplainFormula => object_schema(
+            json!({"name": text_schema("The formula column's name.")}),
             &["name"],
         ),
     }
@@ -48,7 +48,7 @@ pub(super) fn input(tool: FormulaTool) -> Value {
 fn preview_arguments() -> Value {
     json!({
         "formula": formula(),
-        "name": text("A formula column: computed as it is saved when formula is left out."),
+        "name": text_schema("A formula column: computed as it is saved when formula is left out."),
         "rows": {
             "type": "array",
             "maxItems": PREVIEW_ROWS,
@@ -60,7 +60,7 @@ fn preview_arguments() -> Value {
 }
 
 fn formula() -> Value {
-    text("The formula, such as IF(lifetime_value > 500, \"VIP\", PROPER(first_name)).")
+    text_schema("The formula, such as IF(lifetime_value > 500, \"VIP\", PROPER(first_name)).")
 }
 
 fn limit(default: usize, most: usize) -> Value {
@@ -68,8 +68,8 @@ fn limit(default: usize, most: usize) -> Value {
 }
 
 /// The schema of a tool's answer, failures included.
-pub(super) fn output(tool: FormulaTool) -> Value {
-    answer(match tool {
+pub(super) fn output_schema(tool: FormulaTool) -> Value {
+    answer_schema(match tool {
         FormulaTool::ListColumns => columns(),
         FormulaTool::ListFunctions => functions(),
         FormulaTool::CheckFormula => checked(),
@@ -81,34 +81,34 @@ pub(super) fn output(tool: FormulaTool) -> Value {
 
 fn columns() -> Value {
     let kinds = ["built_in", "custom", "formula", "ai"];
-    let column = object(
+    let column = object_schema(
         json!({
-            "name": text("How it is called."),
+            "name": text_schema("How it is called."),
             "type": column_type(),
-            "kind": one_of(&kinds, "Who fills it: every address book has built_in ones."),
-            "formula": text("The formula of a formula column."),
-            "prompt": text("What a language model is asked for an AI column."),
-            "problem": text("Why a formula column is blank everywhere: its formula no longer fits the columns."),
+            "kind": one_of_schema(&kinds, "Who fills it: every address book has built_in ones."),
+            "formula": text_schema("The formula of a formula column."),
+            "prompt": text_schema("What a language model is asked for an AI column."),
+            "problem": text_schema("Why a formula column is blank everywhere: its formula no longer fits the columns."),
         }),
         &["name", "type", "kind"],
     );
     let next_after = text_or_null("Pass it as after for the next page; null on the last one.");
-    object(
-        json!({"columns": list(column), "nextAfter": next_after}),
+    object_schema(
+        json!({"columns": list_schema(column), "nextAfter": next_after}),
         &["columns", "nextAfter"],
     )
 }
 
 fn functions() -> Value {
     let properties = json!({
-        "name": text("How it is called."),
-        "category": text("text, number, date or logic."),
-        "signature": text("What it takes; square brackets hold what may be left out."),
-        "description": text("What it does."),
-        "example": text("A whole formula."),
-        "result": text("What the example gives on 2026-01-31; empty for blank."),
+        "name": text_schema("How it is called."),
+        "category": text_schema("text, number, date or logic."),
+        "signature": text_schema("What it takes; square brackets hold what may be left out."),
+        "description": text_schema("What it does."),
+        "example": text_schema("A whole formula."),
+        "result": text_schema("What the example gives on 2026-01-31; empty for blank."),
     });
-    let function = object(
+    let function = object_schema(
         properties,
         &[
             "name",
@@ -119,33 +119,33 @@ fn functions() -> Value {
             "result",
         ],
     );
-    object(json!({"functions": list(function)}), &["functions"])
+    object_schema(json!({"functions": list_schema(function)}), &["functions"])
 }
 
 fn checked() -> Value {
     let properties = json!({
-        "valid": yes_no("Whether it can be saved."),
+        "valid": yes_no_schema("Whether it can be saved."),
         "type": column_type(),
         "columns": column_names(),
-        "problems": list(problem()),
-        "warnings": described(list(problem()), "Where a valid formula is likely to give something else than is meant."),
+        "problems": list_schema(problem()),
+        "warnings": with_description(list_schema(problem()), "Where a valid formula is likely to give something else than is meant."),
     });
-    object(properties, &["valid", "columns", "problems"])
+    object_schema(properties, &["valid", "columns", "problems"])
 }
 
 fn problem() -> Value {
     let properties = json!({
-        "offset": count("Where it begins, in characters from the start of the formula, from 0."),
-        "length": count("How many characters it covers."),
-        "excerpt": text("These characters."),
-        "message": text("What is wrong and what works."),
-        "suggestion": text("What to write in its place."),
+        "offset": count_schema("Where it begins, in characters from the start of the formula, from 0."),
+        "length": count_schema("How many characters it covers."),
+        "excerpt": text_schema("These characters."),
+        "message": text_schema("What is wrong and what works."),
+        "suggestion": text_schema("What to write in its place."),
     });
-    object(properties, &["offset", "length", "excerpt", "message"])
+    object_schema(properties, &["offset", "length", "excerpt", "message"])
 }
 
 fn previewed() -> Value {
-    let row = object(
+    let row = object_schema(
         json!({
             "values": {
                 "type": "object",
@@ -153,7 +153,7 @@ fn previewed() -> Value {
                 "description": "Values of the columns that the formula uses, by name.",
             },
             "result": text_or_null("The result as text; null for blank."),
-            "reason": text("Why it is blank."),
+            "reason": text_schema("Why it is blank."),
             "reasons": {
                 "type": "object",
                 "additionalProperties": {"type": "string"},
@@ -165,65 +165,65 @@ fn previewed() -> Value {
     let properties = json!({
         "formula": formula(),
         "type": column_type(),
-        "source": one_of(&["rows", "address_book"], "Where the rows come from."),
-        "masked": yes_no("True when people of the address book show by the first letters, first digits and years of their values, from which the formula was computed."),
-        "unknownColumns": described(
-            list(json!({"type": "string"})),
+        "source": one_of_schema(&["rows", "address_book"], "Where the rows come from."),
+        "masked": yes_no_schema("True when people of the address book show by the first letters, first digits and years of their values, from which the formula was computed."),
+        "unknownColumns": with_description(
+            list_schema(json!({"type": "string"})),
             "Names in the rows that are no columns: their values are not looked at.",
         ),
-        "rows": list(row),
+        "rows": list_schema(row),
     });
-    object(properties, &["formula", "type", "source", "rows"])
+    object_schema(properties, &["formula", "type", "source", "rows"])
 }
 
 fn saved() -> Value {
     let properties = json!({
-        "name": text("The column's name as it stands."),
-        "outcome": one_of(&["created", "changed", "unchanged"], "What was done."),
+        "name": text_schema("The column's name as it stands."),
+        "outcome": one_of_schema(&["created", "changed", "unchanged"], "What was done."),
         "formula": formula(),
         "type": column_type(),
-        "previousFormula": text("The formula before a change."),
+        "previousFormula": text_schema("The formula before a change."),
     });
-    object(properties, &["name", "outcome", "formula", "type"])
+    object_schema(properties, &["name", "outcome", "formula", "type"])
 }
 
 fn explained() -> Value {
-    let campaign = object(
-        json!({"id": text("Its id."), "name": text("Its name.")}),
+    let campaign = object_schema(
+        json!({"id": text_schema("Its id."), "name": text_schema("Its name.")}),
         &["id", "name"],
     );
-    let design = object(
-        json!({"name": text("Its name."), "as": list(text("text, link, image or return_address."))}),
+    let design = object_schema(
+        json!({"name": text_schema("Its name."), "as": list_schema(text_schema("text, link, image or return_address."))}),
         &["name", "as"],
     );
-    let used_by = object(
+    let used_by = object_schema(
         json!({
-            "formulas": described(list(json!({"type": "string"})), "Formula columns that are computed from it."),
-            "campaigns": described(list(campaign), "Campaigns that filter on it."),
-            "designs": described(list(design), "Designs that use it."),
-            "isComplete": yes_no("False when there is more than was looked at."),
+            "formulas": with_description(list_schema(json!({"type": "string"})), "Formula columns that are computed from it."),
+            "campaigns": with_description(list_schema(campaign), "Campaigns that filter on it."),
+            "designs": with_description(list_schema(design), "Designs that use it."),
+            "isComplete": yes_no_schema("False when there is more than was looked at."),
         }),
         &["formulas", "campaigns", "designs", "isComplete"],
     );
-    let change = object(
+    let change = object_schema(
         json!({
             "changedAt": {"type": "string", "format": "date-time"},
-            "byKey": text("The name of the API key that was used."),
-            "formula": text("The formula since then."),
+            "byKey": text_schema("The name of the API key that was used."),
+            "formula": text_schema("The formula since then."),
             "previousFormula": text_or_null("The formula before; null when the column was new."),
         }),
         &["changedAt", "byKey", "formula", "previousFormula"],
     );
     let properties = json!({
-        "name": text("The column's name."),
+        "name": text_schema("The column's name."),
         "formula": formula(),
         "type": column_type(),
         "columns": column_names(),
-        "problems": described(list(problem()), "Why it is blank everywhere, when its formula no longer fits the columns."),
+        "problems": with_description(list_schema(problem()), "Why it is blank everywhere, when its formula no longer fits the columns."),
         "usedBy": used_by,
-        "changes": described(list(change), "Its latest changes, the newest first."),
+        "changes": with_description(list_schema(change), "Its latest changes, the newest first."),
     });
-    object(
+    object_schema(
         properties,
         &[
             "name", "formula", "type", "columns", "problems", "usedBy", "changes",
@@ -232,14 +232,14 @@ fn explained() -> Value {
 }
 
 fn column_names() -> Value {
-    described(
-        list(json!({"type": "string"})),
+    with_description(
+        list_schema(json!({"type": "string"})),
         "The columns that it uses, by name.",
     )
 }
 
 fn column_type() -> Value {
-    one_of(
+    one_of_schema(
         &ColumnType::ALL.map(ColumnType::as_str),
         "The type of its values.",
     )

@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use super::{IntegrationTool, field_properties, semantic, sync_id};
 use crate::limits::WARNING_EXAMPLES;
 use crate::mcp::schema::{
-    always_true, answer, count, list, object, one_of, or_null, text, text_or_null, yes_no,
+    always_true, answer_schema, count_schema, list_schema, object_schema, one_of_schema, or_null, text_schema, text_or_null, yes_no_schema,
 };
 
 /// The schema of a tool's answer, failures included.
-pub(super) fn of(tool: IntegrationTool) -> Value {
-    answer(match tool {
+pub(super) fn output_schema(tool: IntegrationTool) -> Value {
+    answer_schema(match tool {
         IntegrationTool::GetStatus => status(),
         IntegrationTool::DeclareSchema => declared(),
         IntegrationTool::ValidateRecords => validated(),
@@ -23,30 +23,30 @@ pub(super) fn of(tool: IntegrationTool) -> Value {
 }
 
 fn status() -> Value {
-    let integration = object(
+    let integration = object_schema(
         json!({
-            "id": text("The integration's public id."),
-            "name": text("Its name."),
-            "status": text("setup_needed, ready or syncing; more may be added."),
-            "setupComplete": yes_no("Whether its contacts can be mailed."),
+            "id": text_schema("The integration's public id."),
+            "name": text_schema("Its name."),
+            "status": text_schema("setup_needed, ready or syncing; more may be added."),
+            "setupComplete": yes_no_schema("Whether its contacts can be mailed."),
         }),
         &["id", "name", "status", "setupComplete"],
     );
-    let open_sync = object(
+    let open_sync = object_schema(
         json!({
             "id": sync_id("Its id."),
             "mode": mode(),
             "expiresAt": time("When it expires."),
-            "batchesReceived": count("Batches that it received."),
+            "batchesReceived": count_schema("Batches that it received."),
         }),
         &["id", "mode", "expiresAt", "batchesReceived"],
     );
-    let limits = object(
+    let limits = object_schema(
         json!({
-            "recordsPerBatch": count("Records in a batch."),
-            "bytesPerBatch": count("Bytes of a batch."),
-            "declaredFields": count("Declared fields of the integration."),
-            "syncExpiryHours": count("Hours until an open sync expires."),
+            "recordsPerBatch": count_schema("Records in a batch."),
+            "bytesPerBatch": count_schema("Bytes of a batch."),
+            "declaredFields": count_schema("Declared fields of the integration."),
+            "syncExpiryHours": count_schema("Hours until an open sync expires."),
         }),
         &[
             "recordsPerBatch",
@@ -59,10 +59,10 @@ fn status() -> Value {
         "integration": integration,
         "openSync": or_null(open_sync),
         "limits": limits,
-        "nextStep": text("What to call next."),
-        "fields": list(object(field_properties(or_null(semantic())), &["key", "label", "type", "semantic"])),
+        "nextStep": text_schema("What to call next."),
+        "fields": list_schema(object_schema(field_properties(or_null(semantic())), &["key", "label", "type", "semantic"])),
     });
-    object(
+    object_schema(
         properties,
         &["integration", "openSync", "limits", "nextStep", "fields"],
     )
@@ -71,14 +71,14 @@ fn status() -> Value {
 fn declared() -> Value {
     let properties = json!({
         "ok": always_true(),
-        "added": count("Fields declared for the first time."),
-        "noLongerSent": list(text("Key of a declared field that was not mentioned.")),
+        "added": count_schema("Fields declared for the first time."),
+        "noLongerSent": list_schema(text_schema("Key of a declared field that was not mentioned.")),
     });
-    object(properties, &["ok", "added", "noLongerSent"])
+    object_schema(properties, &["ok", "added", "noLongerSent"])
 }
 
 fn begun() -> Value {
-    object(sync_properties(), &["syncId", "mode", "expiresAt"])
+    object_schema(sync_properties(), &["syncId", "mode", "expiresAt"])
 }
 
 fn sync_properties() -> Value {
@@ -87,8 +87,8 @@ fn sync_properties() -> Value {
 
 fn pushed() -> Value {
     let mut properties = batch_properties();
-    properties["deleted"] = count("Records that removed a contact.");
-    object(
+    properties["deleted"] = count_schema("Records that removed a contact.");
+    object_schema(
         properties,
         &["accepted", "deleted", "rejected", "rejections", "warnings"],
     )
@@ -97,7 +97,7 @@ fn pushed() -> Value {
 fn validated() -> Value {
     let mut properties = batch_properties();
     properties["validated"] = always_true();
-    object(
+    object_schema(
         properties,
         &[
             "validated",
@@ -111,38 +111,38 @@ fn validated() -> Value {
 
 fn batch_properties() -> Value {
     json!({
-        "accepted": count("Records that are applied."),
-        "rejected": count("Records that are refused."),
-        "rejections": list(rejection()),
-        "warnings": list(warning_group()),
+        "accepted": count_schema("Records that are applied."),
+        "rejected": count_schema("Records that are refused."),
+        "rejections": list_schema(rejection()),
+        "warnings": list_schema(warning_group()),
     })
 }
 
 fn rejection() -> Value {
     let properties = json!({
-        "index": count("Position in the batch."),
+        "index": count_schema("Position in the batch."),
         "externalId": text_or_null("The record's external_id, where it can be read."),
-        "code": text("missing_external_id, invalid_external_id, unknown_field, invalid_type, invalid_email, \
+        "code": text_schema("missing_external_id, invalid_external_id, unknown_field, invalid_type, invalid_email, \
             duplicate_in_batch, record_too_large or invalid_record; more may be added."),
-        "field": text("The field at fault."),
-        "message": text("What is wrong, in a sentence."),
+        "field": text_schema("The field at fault."),
+        "message": text_schema("What is wrong, in a sentence."),
     });
-    object(properties, &["index", "externalId", "code", "message"])
+    object_schema(properties, &["index", "externalId", "code", "message"])
 }
 
 fn warning_group() -> Value {
-    let mut external_ids = list(json!({"type": "string"}));
+    let mut external_ids = list_schema(json!({"type": "string"}));
     external_ids["maxItems"] = json!(WARNING_EXAMPLES);
     let properties = json!({
-        "index": count("Position of the first record."),
-        "externalId": text("external_id of the first record."),
-        "code": text("invalid_type; more may be added."),
-        "field": text("The field that lost its value."),
-        "message": text("What is wrong, in a sentence."),
-        "count": count("Accepted records that lost a value of this field."),
+        "index": count_schema("Position of the first record."),
+        "externalId": text_schema("external_id of the first record."),
+        "code": text_schema("invalid_type; more may be added."),
+        "field": text_schema("The field that lost its value."),
+        "message": text_schema("What is wrong, in a sentence."),
+        "count": count_schema("Accepted records that lost a value of this field."),
         "externalIds": external_ids,
     });
-    object(
+    object_schema(
         properties,
         &[
             "index",
@@ -161,10 +161,10 @@ fn completed() -> Value {
         "ok": always_true(),
         "syncId": sync_id("The completed sync."),
         "mode": mode(),
-        "recordsUpserted": count("Upserts that it applied."),
-        "recordsDeleted": count("Deletes that it applied."),
-        "recordsRejected": count("Records that it refused."),
-        "markedRemoved": count("Contacts that a full sync did not receive and removed."),
+        "recordsUpserted": count_schema("Upserts that it applied."),
+        "recordsDeleted": count_schema("Deletes that it applied."),
+        "recordsRejected": count_schema("Records that it refused."),
+        "markedRemoved": count_schema("Contacts that a full sync did not receive and removed."),
     });
     let required = [
         "ok",
@@ -175,20 +175,20 @@ fn completed() -> Value {
         "recordsRejected",
         "markedRemoved",
     ];
-    object(properties, &required)
+    object_schema(properties, &required)
 }
 
 fn rejections_page() -> Value {
-    let item = object(
+    let item = object_schema(
         json!({
-            "id": count("Its number within the sync."),
-            "batch": count("The batch's number within the sync, from 1."),
-            "index": count("Position in the batch."),
+            "id": count_schema("Its number within the sync."),
+            "batch": count_schema("The batch's number within the sync, from 1."),
+            "index": count_schema("Position in the batch."),
             "externalId": text_or_null("The record's external_id, where it can be read."),
-            "code": text("Why."),
+            "code": text_schema("Why."),
             "field": text_or_null("The field at fault."),
-            "message": text("What is wrong, in a sentence."),
-            "resolved": yes_no("True when a later batch of the sync accepted the record, or a value for the field."),
+            "message": text_schema("What is wrong, in a sentence."),
+            "resolved": yes_no_schema("True when a later batch of the sync accepted the record, or a value for the field."),
         }),
         &[
             "id",
@@ -202,15 +202,15 @@ fn rejections_page() -> Value {
     );
     let properties = json!({
         "syncId": sync_id("The sync."),
-        "type": one_of(&["rejection", "warning"], "What is listed."),
-        "items": list(item),
+        "type": one_of_schema(&["rejection", "warning"], "What is listed."),
+        "items": list_schema(item),
         "nextAfter": text_or_null("Pass it as after for the next page; null on the last one."),
     });
-    object(properties, &["syncId", "type", "items", "nextAfter"])
+    object_schema(properties, &["syncId", "type", "items", "nextAfter"])
 }
 
 fn mode() -> Value {
-    one_of(
+    one_of_schema(
         &["full", "delta"],
         "full removes at its end what it did not receive; delta does not.",
     )

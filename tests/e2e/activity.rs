@@ -219,7 +219,7 @@ async fn what_is_refused_leaves_no_entry() {
     let orchard = store.team_get(log.team_id).await.unwrap();
     let again = store::Team {
         team_id: TeamId::new(),
-        time_zone: "America/Chicago".to_owned(),
+        time_zone: "America/Chicago".parse().unwrap(),
         ..orchard.clone()
     };
     let refused = accounts::create_team(&store, store::Actor::Operator, &again, now).await;

@@ -28,6 +28,7 @@ mod errors;
 mod fairness;
 mod formula_ai;
 mod formula_columns;
+mod layout;
 mod limits;
 mod lists;
 mod lost;

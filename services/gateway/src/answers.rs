@@ -106,6 +106,7 @@ pub(crate) async fn hold_answer(
     if !is_counted(&response) {
         return response;
     }
-    let place = reserved.unwrap_or_else(|| gateway.answers.open_reservation(identity.asker(), source));
+    let place =
+        reserved.unwrap_or_else(|| gateway.answers.open_reservation(identity.asker(), source));
     place.hold(response).await
 }

@@ -110,7 +110,10 @@ impl BodyReader {
         source: IpAddr,
         body: &mut Body,
     ) -> Result<Bytes, AdmissionError> {
-        let accounts = vec![self.known.team_account(team_id), self.known.source_account(source)];
+        let accounts = vec![
+            self.known.team_account(team_id),
+            self.known.source_account(source),
+        ];
         self.read_into(self.known.budget.open_for_sender(accounts), body)
             .await
     }

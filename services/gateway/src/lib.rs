@@ -207,8 +207,14 @@ fn router(gateway: GatewayState) -> Router {
             "/api/v1/recipients",
             post(recipients::post).fallback(method_not_allowed),
         )
-        .route("/api/v1/scans", get(scan::feed::get).fallback(refuse_other_methods))
-        .route(requests::PATH, get(requests::get).fallback(refuse_other_methods))
+        .route(
+            "/api/v1/scans",
+            get(scan::feed::get).fallback(refuse_other_methods),
+        )
+        .route(
+            requests::PATH,
+            get(requests::get).fallback(refuse_other_methods),
+        )
         .nest(push::BASE_PATH, push::router())
         .route(mcp::FORMULAS_PATH, mcp::route(mcp::McpServer::Formulas))
         .route(

@@ -233,7 +233,10 @@ impl MailerRequest {
 }
 
 /// Whether the team has switched keys on: the contract reads none.
-async fn honors_idempotency_keys(gateway: &GatewayState, access: FullAccess) -> Result<bool, SendError> {
+async fn honors_idempotency_keys(
+    gateway: &GatewayState,
+    access: FullAccess,
+) -> Result<bool, SendError> {
     gateway
         .process
         .store

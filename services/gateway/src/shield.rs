@@ -62,6 +62,9 @@ mod tests {
         assert!(!shield.is_refused(&0_usize.to_be_bytes(), until));
         let later = until + TimeDelta::seconds(1);
         shield.insert(b"next".to_vec(), later + TimeDelta::seconds(60), later);
-        assert!(shield.is_refused(b"next", later), "what has ended makes place");
+        assert!(
+            shield.is_refused(b"next", later),
+            "what has ended makes place"
+        );
     }
 }

@@ -61,9 +61,13 @@ impl CallHandler for PushHandler {
         let trace = TraceContext::from_header(Some(&call.trace));
         let span = trace.work_span(&call, PUSH_QUEUE);
         span.record("integration_id", display(context.integration_id));
-        work(span, Box::pin(self.answer_call(&call, &context)), answer_code)
-            .await
-            .map(to_reply)
+        work(
+            span,
+            Box::pin(self.answer_call(&call, &context)),
+            answer_code,
+        )
+        .await
+        .map(to_reply)
     }
 }
 

@@ -6,8 +6,8 @@ use contract::mcp::{FormulaTool, IntegrationTool, RpcError, VERSIONS};
 use serde_json::{Value, json};
 
 use super::operation::{
-    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, empty_response, json_response, error_responses,
-    parameter,
+    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, empty_response,
+    error_responses, json_response, parameter,
 };
 use super::types::SchemaRegistry;
 use crate::mcp::list_access_errors;

@@ -171,7 +171,8 @@ fn error_response(envelope: ErrorEnvelopeKind, status: u16, failures: &[Document
         .collect();
     let schema = json!({"$ref": format!("#/components/schemas/{}", envelope.schema_name())});
     let mut response = json_response(&names.join(", "), schema);
-    let example = |failure: &DocumentedError| (failure.code.to_owned(), error_example(envelope, failure));
+    let example =
+        |failure: &DocumentedError| (failure.code.to_owned(), error_example(envelope, failure));
     response["content"]["application/json"]["examples"] = failures.iter().map(example).collect();
     if status == StatusCode::TOO_MANY_REQUESTS.as_u16() {
         response = with_retry_after_header(response);

@@ -3,7 +3,10 @@
 use askama::Template;
 use serde_json::Value;
 
-use super::view::{FieldView, TextSpan, TypeView, WordView, field_views, type_view, description_spans, split_spans, word_views};
+use super::view::{
+    FieldView, TextSpan, TypeView, WordView, description_spans, field_views, split_spans,
+    type_view, word_views,
+};
 use super::{DOCUMENT_PATH, STYLE_PATH};
 
 /// All of the page.
@@ -142,7 +145,9 @@ fn operation_view(path: &str, method: &str, described: &Value) -> (String, Opera
             .collect(),
         parameters: parameters.map(parameter_view).collect(),
         body: body.map(self::body_view),
-        responses: object_entries(&described["responses"]).map(response_view).collect(),
+        responses: object_entries(&described["responses"])
+            .map(response_view)
+            .collect(),
     };
     (json_text(&described["tags"][0]), operation)
 }
@@ -179,9 +184,10 @@ fn response_view((status, described): (&String, &Value)) -> ResponseView {
         word: code.clone(),
         meaning: split_spans(example["summary"].as_str().unwrap_or_default()),
     };
-    let codes: Vec<WordView> = object_entries(&described["content"]["application/json"]["examples"])
-        .map(code)
-        .collect();
+    let codes: Vec<WordView> =
+        object_entries(&described["content"]["application/json"]["examples"])
+            .map(code)
+            .collect();
     let bodies = match schema["oneOf"].as_array() {
         Some(several) => several.iter().map(type_view).collect(),
         None => vec![type_view(schema)],

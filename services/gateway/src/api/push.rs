@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::operation::{
-    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, json_response, error_responses, parameter,
-    with_replay_header, mark_required,
+    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, error_responses,
+    json_response, mark_required, parameter, with_replay_header,
 };
 use super::shape::{BeginRequestShape, CompleteRequestShape, DeclarationShape, PushRequest};
 use super::types::SchemaRegistry;
@@ -61,7 +61,7 @@ fn read_operation(
 }
 
 /// What any request may be refused for, and these.
-fn error_responses(own: Vec<PushError>) -> BTreeMap<u16, Value> {
+fn push_error_responses(own: Vec<PushError>) -> BTreeMap<u16, Value> {
     let common = [
         PushError::InvalidKey,
         PushError::IntegrationUnavailable,
@@ -84,7 +84,7 @@ fn change_error_responses(mut own: Vec<PushError>) -> BTreeMap<u16, Value> {
         PushError::PayloadTooLarge,
         PushError::DeadlinePassed,
     ]);
-    error_responses(own)
+    push_error_responses(own)
 }
 
 /// The same for a request with a key.
@@ -132,7 +132,7 @@ fn uuid_schema() -> Value {
 }
 
 fn integration_operation(types: &mut SchemaRegistry) -> ApiOperation {
-    let mut responses = error_responses(Vec::new());
+    let mut responses = push_error_responses(Vec::new());
     let answer = types.written_schema::<IntegrationAnswer>();
     responses.insert(
         200,
@@ -151,7 +151,7 @@ fn integration_operation(types: &mut SchemaRegistry) -> ApiOperation {
 }
 
 fn schema_operation(types: &mut SchemaRegistry) -> ApiOperation {
-    let mut responses = error_responses(Vec::new());
+    let mut responses = push_error_responses(Vec::new());
     responses.insert(
         200,
         json_response(
@@ -203,7 +203,7 @@ fn declare_operation(types: &mut SchemaRegistry) -> ApiOperation {
 }
 
 fn sync_operation(types: &mut SchemaRegistry) -> ApiOperation {
-    let mut responses = error_responses(Vec::new());
+    let mut responses = push_error_responses(Vec::new());
     responses.insert(
         200,
         json_response(
@@ -231,7 +231,10 @@ fn begin_operation(types: &mut SchemaRegistry) -> ApiOperation {
     let mut responses = keyed_error_responses(vec![PushError::SyncInProgress(open)]);
     responses.insert(
         200,
-        with_replay_header(json_response("The open sync.", types.written_schema::<BeginAnswer>())),
+        with_replay_header(json_response(
+            "The open sync.",
+            types.written_schema::<BeginAnswer>(),
+        )),
     );
     let description = "A `full` sync marks every contact that it did not receive as removed when it completes; a `delta` sync \
                        removes only what is deleted explicitly. One sync is open at a time, for 24 hours at the most.";
@@ -260,8 +263,7 @@ fn complete_operation(types: &mut SchemaRegistry) -> ApiOperation {
         PushError::SyncNotFound,
         guard,
     ]);
-    let answer =
-        json!({"oneOf": [types.written_schema::<CompleteAnswer>(), types.written_schema::<ValidatedComplete>()]});
+    let answer = json!({"oneOf": [types.written_schema::<CompleteAnswer>(), types.written_schema::<ValidatedComplete>()]});
     responses.insert(
         200,
         with_replay_header(json_response(
@@ -322,7 +324,7 @@ const RESOLVED: &str =
     "`false` leaves out what a later batch of the sync has resolved. Any other value is ignored.";
 
 fn rejections_operation(types: &mut SchemaRegistry) -> ApiOperation {
-    let mut responses = error_responses(vec![
+    let mut responses = push_error_responses(vec![
         PushError::InvalidSyncId,
         PushError::InvalidType,
         PushError::InvalidCursor,
@@ -366,10 +368,14 @@ fn rejections_operation(types: &mut SchemaRegistry) -> ApiOperation {
 }
 
 fn syncs_operation(types: &mut SchemaRegistry) -> ApiOperation {
-    let mut responses = error_responses(vec![PushError::InvalidCursor, PushError::InvalidLimit]);
+    let mut responses =
+        push_error_responses(vec![PushError::InvalidCursor, PushError::InvalidLimit]);
     responses.insert(
         200,
-        json_response("A page, the newest first.", types.written_schema::<SyncsAnswer>()),
+        json_response(
+            "A page, the newest first.",
+            types.written_schema::<SyncsAnswer>(),
+        ),
     );
     ApiOperation {
         parameters: vec![
@@ -389,7 +395,7 @@ fn syncs_operation(types: &mut SchemaRegistry) -> ApiOperation {
 fn contact_operation(types: &mut SchemaRegistry) -> ApiOperation {
     let needed =
         PushError::InvalidRequest("externalId names the contact and is needed.".to_owned());
-    let mut responses = error_responses(vec![needed, PushError::ContactNotFound]);
+    let mut responses = push_error_responses(vec![needed, PushError::ContactNotFound]);
     responses.insert(
         200,
         json_response("The contact.", types.written_schema::<ContactAnswer>()),

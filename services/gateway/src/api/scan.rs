@@ -8,7 +8,8 @@ use model::scan::SCAN_PATH;
 use serde_json::{Value, json};
 
 use super::operation::{
-    ApiOperation, ErrorEnvelopeKind, json_response, error_responses, parameter, mark_required, with_retry_after_header,
+    ApiOperation, ErrorEnvelopeKind, error_responses, json_response, mark_required, parameter,
+    with_retry_after_header,
 };
 use super::send::{OPENED_BY, documented_error};
 use super::types::SchemaRegistry;
@@ -22,7 +23,11 @@ pub(super) const EVENTS_TAG: &str = "Webhooks";
 
 /// All of them.
 pub(super) fn list_operations(types: &mut SchemaRegistry) -> Vec<ApiOperation> {
-    vec![follow_operation("get"), follow_operation("head"), feed_operation(types)]
+    vec![
+        follow_operation("get"),
+        follow_operation("head"),
+        feed_operation(types),
+    ]
 }
 
 /// What a phone asks, or a program that looks where a code leads.
@@ -53,8 +58,14 @@ fn follow_operation(method: &'static str) -> ApiOperation {
         opened_by: &[],
         responses: BTreeMap::from([
             (302, redirect_response()),
-            (404, html_response("No card has this code. A page for people.")),
-            (503, with_retry_after_header(html_response("Try again. A page for people."))),
+            (
+                404,
+                html_response("No card has this code. A page for people."),
+            ),
+            (
+                503,
+                with_retry_after_header(html_response("Try again. A page for people.")),
+            ),
         ]),
     }
 }
@@ -82,7 +93,10 @@ fn feed_operation(types: &mut SchemaRegistry) -> ApiOperation {
         errors.iter().map(documented_error).collect(),
     );
     let description = format!("Scans behind `after`, at most {EVENTS}.");
-    responses.insert(200, json_response(&description, types.written_schema::<ScansAnswer>()));
+    responses.insert(
+        200,
+        json_response(&description, types.written_schema::<ScansAnswer>()),
+    );
     let wait = json!({"type": "integer", "minimum": 0, "maximum": MOST_WAIT_SECONDS, "default": 0});
     ApiOperation {
         method: "get",

@@ -5,8 +5,8 @@ use model::limits::IDEMPOTENCY_KEY_CHARS;
 use serde_json::{Value, json};
 
 use super::operation::{
-    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, json_response, with_cost_header, error_responses,
-    parameter, with_replay_header,
+    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, error_responses,
+    json_response, parameter, with_cost_header, with_replay_header,
 };
 use super::shape::SendRequestShape;
 use super::types::SchemaRegistry;
@@ -25,15 +25,17 @@ pub(super) fn list_operations(types: &mut SchemaRegistry) -> Vec<ApiOperation> {
 }
 
 fn send_operation(types: &mut SchemaRegistry) -> ApiOperation {
-    let answer =
-        json!({"oneOf": [types.written_schema::<SendResponse>(), types.written_schema::<SendValidation>()]});
+    let answer = json!({"oneOf": [types.written_schema::<SendResponse>(), types.written_schema::<SendValidation>()]});
     let key = json!({"type": "string", "maxLength": IDEMPOTENCY_KEY_CHARS});
     let mut responses = error_responses(
         ErrorEnvelopeKind::Flat,
         all_errors().iter().map(documented_error).collect(),
     );
     let description = "Every recipient's result; with `validate=1`, what it would be.";
-    responses.insert(200, with_cost_header(with_replay_header(json_response(description, answer))));
+    responses.insert(
+        200,
+        with_cost_header(with_replay_header(json_response(description, answer))),
+    );
     ApiOperation {
         method: "post",
         path: "/api/v1/recipients".to_owned(),

@@ -68,7 +68,10 @@ pub(super) fn type_view(schema: &Value) -> TypeView {
         let Some(kinds) = schema[several].as_array() else {
             continue;
         };
-        let named = kinds.iter().map(type_view).find(|kind| kind.schema.is_some());
+        let named = kinds
+            .iter()
+            .map(type_view)
+            .find(|kind| kind.schema.is_some());
         let is_nullable = kinds.iter().any(|kind| kind["type"] == "null");
         if let Some(named) = named {
             let words = if is_nullable {

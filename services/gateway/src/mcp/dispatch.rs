@@ -56,8 +56,8 @@ impl McpMethod {
         method: &str,
         params: Option<&RawValue>,
     ) -> Result<Self, RpcError> {
-        let known =
-            RpcMethod::from_name(method).ok_or_else(|| RpcError::UnknownMethod(printable_name(method)))?;
+        let known = RpcMethod::from_name(method)
+            .ok_or_else(|| RpcError::UnknownMethod(printable_name(method)))?;
         Ok(match known {
             RpcMethod::Initialize => Self::Initialize(params.map(ToOwned::to_owned)),
             RpcMethod::Ping => Self::Ping,
@@ -90,7 +90,9 @@ impl McpRequest<'_> {
         wanted: McpMethod,
     ) -> Result<McpOutcome, RpcError> {
         Ok(match wanted {
-            McpMethod::Initialize(params) => result_outcome(id, &self.initialize(params.as_deref())),
+            McpMethod::Initialize(params) => {
+                result_outcome(id, &self.initialize(params.as_deref()))
+            }
             McpMethod::Ping => result_outcome(id, &serde_json::json!({})),
             McpMethod::ListTools => result_outcome(
                 id,

@@ -104,8 +104,12 @@ fn parse_idempotency_key(arguments: &[u8]) -> Result<IdempotencyKey, PushError> 
     Ok(text.parse()?)
 }
 
-async fn read_status(request: McpRequest<'_>, access: IntegrationAccess) -> Result<Bytes, PushError> {
-    let integration = read::read_integration(request.gateway, access.integration_id, &TOOLS).await?;
+async fn read_status(
+    request: McpRequest<'_>,
+    access: IntegrationAccess,
+) -> Result<Bytes, PushError> {
+    let integration =
+        read::read_integration(request.gateway, access.integration_id, &TOOLS).await?;
     let fields = read::read_fields(request.gateway, access.integration_id).await?;
     Ok(ReplayableAnswer::new(&IntegrationStatusAnswer {
         integration,

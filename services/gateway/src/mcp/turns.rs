@@ -152,7 +152,13 @@ mod tests {
                 tokio::spawn(async move { ask(&turns, team, 0, LONG).await.is_some() })
             })
             .collect();
-        while turns.teams.permits_of_team(team).waiting.available_permits() > 0 {
+        while turns
+            .teams
+            .permits_of_team(team)
+            .waiting
+            .available_permits()
+            > 0
+        {
             tokio::task::yield_now().await;
         }
         assert!(ask(&turns, team, 0, LONG).await.is_none(), "at once");

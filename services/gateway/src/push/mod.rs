@@ -59,19 +59,46 @@ enum PushEndpoint {
 /// The routes below [`BASE_PATH`].
 pub(crate) fn router() -> Router<GatewayState> {
     Router::new()
-        .route("/", route_endpoint(MethodFilter::GET, PushEndpoint::Integration))
-        .route("/schema", route_endpoint(MethodFilter::GET, PushEndpoint::Schema))
-        .route("/schema", route_endpoint(MethodFilter::POST, PushEndpoint::Declare))
-        .route("/sync", route_endpoint(MethodFilter::GET, PushEndpoint::Sync))
-        .route("/sync", route_endpoint(MethodFilter::POST, PushEndpoint::Begin))
-        .route("/sync", route_endpoint(MethodFilter::PATCH, PushEndpoint::Complete))
+        .route(
+            "/",
+            route_endpoint(MethodFilter::GET, PushEndpoint::Integration),
+        )
+        .route(
+            "/schema",
+            route_endpoint(MethodFilter::GET, PushEndpoint::Schema),
+        )
+        .route(
+            "/schema",
+            route_endpoint(MethodFilter::POST, PushEndpoint::Declare),
+        )
+        .route(
+            "/sync",
+            route_endpoint(MethodFilter::GET, PushEndpoint::Sync),
+        )
+        .route(
+            "/sync",
+            route_endpoint(MethodFilter::POST, PushEndpoint::Begin),
+        )
+        .route(
+            "/sync",
+            route_endpoint(MethodFilter::PATCH, PushEndpoint::Complete),
+        )
         .route(
             "/sync/rejections",
             route_endpoint(MethodFilter::GET, PushEndpoint::Rejections),
         )
-        .route("/records", route_endpoint(MethodFilter::POST, PushEndpoint::Push))
-        .route("/syncs", route_endpoint(MethodFilter::GET, PushEndpoint::Syncs))
-        .route("/contacts", route_endpoint(MethodFilter::GET, PushEndpoint::Contact))
+        .route(
+            "/records",
+            route_endpoint(MethodFilter::POST, PushEndpoint::Push),
+        )
+        .route(
+            "/syncs",
+            route_endpoint(MethodFilter::GET, PushEndpoint::Syncs),
+        )
+        .route(
+            "/contacts",
+            route_endpoint(MethodFilter::GET, PushEndpoint::Contact),
+        )
         .route("/mcp", mcp::route(McpServer::Integrations))
         .fallback(answer::not_found)
         .method_not_allowed_fallback(answer::method_not_allowed)

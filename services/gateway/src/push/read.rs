@@ -78,7 +78,12 @@ pub(crate) async fn read_fields(
     gateway: &GatewayState,
     id: IntegrationId,
 ) -> Result<Vec<IntegrationField>, PushError> {
-    gateway.process.store.field_list(id).await.map_err(internal_error)
+    gateway
+        .process
+        .store
+        .field_list(id)
+        .await
+        .map_err(internal_error)
 }
 
 /// GET sync: the latest one.
@@ -90,7 +95,10 @@ pub(super) async fn read_sync(
     Ok(ReplayableAnswer::new(&SyncAnswer { sync }))
 }
 
-async fn latest_sync(gateway: &GatewayState, id: IntegrationId) -> Result<Option<SyncView>, PushError> {
+async fn latest_sync(
+    gateway: &GatewayState,
+    id: IntegrationId,
+) -> Result<Option<SyncView>, PushError> {
     gateway
         .process
         .store
@@ -114,7 +122,14 @@ pub(crate) async fn read_rejections(
     );
     let store = &gateway.process.store;
     let sync_id = match asked {
-        Some(sync_id) if store.sync_exists(id, sync_id).await.map_err(internal_error)? => sync_id,
+        Some(sync_id)
+            if store
+                .sync_exists(id, sync_id)
+                .await
+                .map_err(internal_error)? =>
+        {
+            sync_id
+        }
         Some(_) => return Err(PushError::SyncNotFound),
         None => {
             latest_sync(gateway, id)
@@ -181,7 +196,10 @@ pub(super) async fn read_contact(
         return Err(PushError::ContactNotFound);
     }
     let store = &gateway.process.store;
-    let contact = store.contact_get(id, external_id).await.map_err(internal_error)?;
+    let contact = store
+        .contact_get(id, external_id)
+        .await
+        .map_err(internal_error)?;
     let contact = contact.ok_or(PushError::ContactNotFound)?;
     let issues = store
         .issue_list_of_contact(id, external_id, CONTACT_ISSUES)

@@ -143,7 +143,10 @@ async fn answer_query(
     let Some(mut after) = question.after else {
         return write_answer(
             &[],
-            follower.end_cursor(process.clock.now()).await.map_err(failed)?,
+            follower
+                .end_cursor(process.clock.now())
+                .await
+                .map_err(failed)?,
         );
     };
     // Without a place among those who wait, the answer is what there is now.

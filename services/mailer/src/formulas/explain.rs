@@ -30,7 +30,8 @@ pub(super) async fn explain_formula(
         .formula_change_list(asker.team_id, &column.name_key, CHANGES)
         .await;
     let mut used_by = find_uses(asker, &column.name_key).await.map_err(failed)?;
-    used_by.formulas = tokio::task::block_in_place(|| find_dependent_formulas(&book, &column.name_key));
+    used_by.formulas =
+        tokio::task::block_in_place(|| find_dependent_formulas(&book, &column.name_key));
     Ok(ExplainAnswer {
         name: column.name.clone(),
         formula,
@@ -38,7 +39,11 @@ pub(super) async fn explain_formula(
         columns,
         problems,
         used_by,
-        changes: changes.map_err(failed)?.into_iter().map(change_view).collect(),
+        changes: changes
+            .map_err(failed)?
+            .into_iter()
+            .map(change_view)
+            .collect(),
     })
 }
 

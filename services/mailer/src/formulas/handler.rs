@@ -43,7 +43,9 @@ impl FormulaHandler {
             FormulaTool::ListColumns => {
                 to_json_bytes(list::list_columns(asker, read_arguments(tool, body)?).await)
             }
-            FormulaTool::ListFunctions => to_json_bytes(list::list_functions(&read_arguments(tool, body)?)),
+            FormulaTool::ListFunctions => {
+                to_json_bytes(list::list_functions(&read_arguments(tool, body)?))
+            }
             FormulaTool::CheckFormula => {
                 to_json_bytes(check::check_formula(asker, read_arguments(tool, body)?).await)
             }
@@ -100,7 +102,12 @@ impl CallHandler for FormulaHandler {
             result.as_ref().map_or_else(FormulaError::code, |_| "ok")
         };
         Some(to_reply(
-            work(span, Box::pin(self.answer_call(&call, tool, context)), code_of).await,
+            work(
+                span,
+                Box::pin(self.answer_call(&call, tool, context)),
+                code_of,
+            )
+            .await,
         ))
     }
 }

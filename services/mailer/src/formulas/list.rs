@@ -45,7 +45,9 @@ pub(super) async fn list_columns(
 }
 
 /// The functions of a category, or that a search finds.
-pub(super) fn list_functions(arguments: &FunctionsArguments) -> Result<FunctionsAnswer, FormulaError> {
+pub(super) fn list_functions(
+    arguments: &FunctionsArguments,
+) -> Result<FunctionsAnswer, FormulaError> {
     if let Some(category) = &arguments.category
         && formula::functions()
             .iter()

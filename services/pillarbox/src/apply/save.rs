@@ -2,16 +2,17 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use accounts::{BalanceCredit, KeyIntegration, MemberSettings, NewMember, NewTeamKey, create_key_within, credit_balance_within, save_member_within, save_team_within, set_formula_keys_within, set_idempotency_keys_within};
-use address::{AddressListEntry};
-use campaigns::{SaveCampaignError};
+use accounts::{
+    BalanceCredit, KeyIntegration, MemberSettings, NewMember, NewTeamKey, create_key_within,
+    credit_balance_within, save_member_within, save_team_within, set_formula_keys_within,
+    set_idempotency_keys_within,
+};
+use address::AddressListEntry;
+use campaigns::SaveCampaignError;
 use chrono::{DateTime, Utc};
 use contract::id::{CampaignId, DesignId, TeamId};
 use contract::key::KeyKind;
-use store::{
-    Actor, CampaignSettings, Integration, MemberRole, NewApiKey, StepSettings, Transaction,
-};
-use uuid::Uuid;
+use store::{Actor, CampaignSettings, Integration, MemberRole, StepSettings, Transaction};
 
 use super::DisplayName;
 use super::applied::{

@@ -33,7 +33,7 @@ pub async fn request_top_up(
     let mut connection = store.connection().await?;
     let transaction = connection.begin().await?;
     transaction
-        .top_up_request_add(team_id, amount.cents(), &reference, actor.name(), now)
+        .top_up_request_add(team_id, amount.cents(), &reference, &actor.name(), now)
         .await?;
     let subject = format!("{amount}, {reference}");
     transaction

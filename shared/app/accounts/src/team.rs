@@ -51,7 +51,11 @@ pub async fn save_team_within(
     let (action, subject) = if saved.is_new {
         ("team.created", wanted.name.clone())
     } else if saved.is_changed {
-        let subject = format!("time zone {}, pays by {}", wanted.time_zone, wanted.payment);
+        let subject = format!(
+            "time zone {}, pays by {}",
+            wanted.time_zone,
+            wanted.payment.as_str()
+        );
         ("team.changed", subject)
     } else {
         return Ok(saved);

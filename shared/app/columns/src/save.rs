@@ -107,7 +107,9 @@ pub async fn save_within(
     let actor_name = actor.name();
     let by = match actor {
         Actor::KeyHolder { key_id, .. } => FormulaChangeAuthor::Key(key_id),
-        Actor::Member(_) | Actor::Operator => FormulaChangeAuthor::Person(&actor_name),
+        Actor::Member(_) | Actor::SignedOut { .. } | Actor::Operator => {
+            FormulaChangeAuthor::Person(&actor_name)
+        }
     };
     let change = NewFormulaChange {
         request_id,

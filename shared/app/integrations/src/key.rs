@@ -100,11 +100,13 @@ pub async fn revoke_key(
     }
     let mut connection = store.connection().await?;
     let transaction = connection.begin().await?;
-    let name = transaction.key_revoke(team_id, key_id, now).await?;
-    let subject = key_subject(&name, integration);
-    transaction
-        .activity_record(team_id, actor, "key.revoked", &subject, now)
-        .await?;
+    let revoked = transaction.key_revoke(team_id, key_id, now).await?;
+    if revoked.is_changed {
+        let subject = key_subject(&revoked.name, integration);
+        transaction
+            .activity_record(team_id, actor, "key.revoked", &subject, now)
+            .await?;
+    }
     transaction.commit().await
 }
 

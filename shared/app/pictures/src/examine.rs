@@ -43,8 +43,8 @@ fn decode_png(content: &[u8], max_pixels: u64) -> Result<(), String> {
         ImageError::Limits(_) => "it is too large to decode".to_owned(),
         error => damage_message(&error),
     };
-    let decoder =
-        PngDecoder::with_limits(Cursor::new(content), decoder_limits(max_pixels)).map_err(undecodable)?;
+    let decoder = PngDecoder::with_limits(Cursor::new(content), decoder_limits(max_pixels))
+        .map_err(undecodable)?;
     let (width, height) = decoder.dimensions();
     check_size((width as usize, height as usize), max_pixels)?;
     let size = usize::try_from(decoder.total_bytes()).ok();
@@ -58,7 +58,9 @@ fn decode_jpeg(content: &[u8], max_pixels: u64) -> Result<(), String> {
     let options = DecoderOptions::default().set_strict_mode(true);
     let options = options.set_max_width(usize::MAX).set_max_height(usize::MAX);
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(content), options);
-    decoder.decode_headers().map_err(|error| damage_message(&error))?;
+    decoder
+        .decode_headers()
+        .map_err(|error| damage_message(&error))?;
     check_size(decoder.dimensions().unwrap_or_default(), max_pixels)?;
     // In the fewest colours that lose nothing of the decoding.
     let colours = match decoder.input_colorspace() {
@@ -190,7 +192,9 @@ mod tests {
             );
         }
         // What follows the end is not the picture's.
-        assert!(decode_picture(&[&whole[..], b"a film of two seconds"].concat(), MAX_PIXELS).is_ok());
+        assert!(
+            decode_picture(&[&whole[..], b"a film of two seconds"].concat(), MAX_PIXELS).is_ok()
+        );
     }
 
     #[test]

@@ -122,7 +122,10 @@ mod tests {
     #[test]
     fn what_another_host_does_is_not_held_against_the_one_that_the_link_names() {
         let timeout = || OutboundError::Timeout(Duration::from_secs(5));
-        assert_eq!(DownloadError::from_request_error(&timeout()).sign, HostSignal::Silent);
+        assert_eq!(
+            DownloadError::from_request_error(&timeout()).sign,
+            HostSignal::Silent
+        );
         for error in [
             timeout(),
             OutboundError::Refused(TargetPolicyError::NotPublic),

@@ -57,7 +57,10 @@ impl PaperSettings {
             .collect()
     }
 
-    fn from_settings(settings: &PrintSettings, mailer_id: Option<String>) -> Result<Self, PaperSettingsError> {
+    fn from_settings(
+        settings: &PrintSettings,
+        mailer_id: Option<String>,
+    ) -> Result<Self, PaperSettingsError> {
         if settings.public_url.is_empty() {
             return Err(PaperSettingsError::NoPublicUrl);
         }

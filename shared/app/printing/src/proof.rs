@@ -34,7 +34,13 @@ impl Proof {
         now: DateTime<Utc>,
     ) -> Self {
         let has_stand_ins = pictures.fill_missing(&document);
-        let piece = sample::sample_mailpiece(&document, design, fields, pictures.file_names_by_link(), now);
+        let piece = sample::sample_mailpiece(
+            &document,
+            design,
+            fields,
+            pictures.file_names_by_link(),
+            now,
+        );
         Self {
             plan: LayoutPlan::new(document),
             piece,

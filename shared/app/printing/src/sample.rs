@@ -131,7 +131,10 @@ fn sample_address_lines(address_1: String, address_2: String) -> [String; 2] {
 }
 
 /// The return address with these values; the fallback where one is missing, as it prints then.
-fn sample_return_address(document: &PrintableDesign, fields: &BTreeMap<String, String>) -> Vec<String> {
+fn sample_return_address(
+    document: &PrintableDesign,
+    fields: &BTreeMap<String, String>,
+) -> Vec<String> {
     let Some(design) = document.return_address() else {
         return Vec::new();
     };

@@ -1,7 +1,9 @@
 //! A scan as an event.
 
 use chrono::{DateTime, Utc};
-use contract::webhook::{EventCampaign, EventId, EventLocation, EventRecipient, QrScanned, non_empty};
+use contract::webhook::{
+    EventCampaign, EventId, EventLocation, EventRecipient, QrScanned, non_empty,
+};
 use serde_json::value::RawValue;
 use store::{RecordedScan, ScannedMailpiece};
 use uuid::Uuid;

@@ -7,7 +7,7 @@ use model::id::TeamId;
 use store::{FeedItem, FeedKind, RecordedScan, Store, StoreError};
 use uuid::Uuid;
 
-use crate::cursor::{FeedCursor, FeedPosition, least_id_after, first_id_after};
+use crate::cursor::{FeedCursor, FeedPosition, first_id_after, least_id_after};
 
 /// Past every id.
 const NO_ID: Uuid = Uuid::max();
@@ -66,7 +66,10 @@ impl FeedReader<'_> {
     }
 
     /// The scans behind a place; `None` when it is not in the feed.
-    async fn page_after_position(&self, place: FeedPosition) -> Result<Option<ScanFeedPage>, StoreError> {
+    async fn page_after_position(
+        &self,
+        place: FeedPosition,
+    ) -> Result<Option<ScanFeedPage>, StoreError> {
         // With the item at the place itself, which shows that it is the same one.
         let items = self
             .store
@@ -121,7 +124,11 @@ impl FeedReader<'_> {
 
     /// The scans behind an id: first those from before what the feed still has, then what is in the feed. Where the one
     /// passes into the other some may come a second time; none is left out.
-    async fn page_after_id(&self, id: Uuid, now: DateTime<Utc>) -> Result<ScanFeedPage, StoreError> {
+    async fn page_after_id(
+        &self,
+        id: Uuid,
+        now: DateTime<Utc>,
+    ) -> Result<ScanFeedPage, StoreError> {
         let first = self
             .store
             .feed_first_id(self.team_id, FeedKind::Scans)
@@ -152,9 +159,12 @@ impl FeedReader<'_> {
             Some(item) if item.position == position => FeedPosition::after_item(item),
             _ => FeedPosition::after_position(position, now),
         };
-        Ok(self.page_after_position(place).await?.unwrap_or(ScanFeedPage {
-            scans: Vec::new(),
-            next_after: FeedCursor::Position(place),
-        }))
+        Ok(self
+            .page_after_position(place)
+            .await?
+            .unwrap_or(ScanFeedPage {
+                scans: Vec::new(),
+                next_after: FeedCursor::Position(place),
+            }))
     }
 }

@@ -125,7 +125,11 @@ mod tests {
             json!({"city": "", "latitude": 30.0}),
             json!({"city": 7}),
         ] {
-            assert_eq!(location_from_record(&record), GeoLocation::default(), "{record}");
+            assert_eq!(
+                location_from_record(&record),
+                GeoLocation::default(),
+                "{record}"
+            );
         }
         let wrong = json!({"city": "Nul\u{0}", "latitude": 91.0, "longitude": 0.0});
         assert_eq!(

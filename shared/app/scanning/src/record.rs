@@ -142,7 +142,10 @@ impl ScanRecorder {
     /// # Errors
     /// [`ScanLookupError`].
     pub async fn look_up(&self, target: ScanTarget) -> Result<Option<String>, ScanLookupError> {
-        Ok(self.request_lookup(target, None).await?.map(|found| found.destination))
+        Ok(self
+            .request_lookup(target, None)
+            .await?
+            .map(|found| found.destination))
     }
 
     async fn request_lookup(

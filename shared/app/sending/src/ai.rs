@@ -64,7 +64,10 @@ pub(crate) async fn run(mailer: &MailerState, model: Option<&LanguageModelClient
 }
 
 /// Writes due values, or else queues some of a new prompt. False when there is nothing of either.
-async fn write_due_cells(mailer: &MailerState, model: &LanguageModelClient) -> Result<bool, StoreError> {
+async fn write_due_cells(
+    mailer: &MailerState,
+    model: &LanguageModelClient,
+) -> Result<bool, StoreError> {
     let (store, settings) = (&mailer.process.store, &mailer.process.config.language_model);
     let now = mailer.process.clock.now();
     let call = i64::try_from(settings.timeout_ms).unwrap_or(i64::MAX / 2);
@@ -268,7 +271,10 @@ mod tests {
     #[test]
     fn tomorrow_begins_at_midnight() {
         let now = "2026-11-21T22:15:09.5Z".parse().unwrap();
-        assert_eq!(next_utc_day(now).date_naive(), "2026-11-22".parse().unwrap());
+        assert_eq!(
+            next_utc_day(now).date_naive(),
+            "2026-11-22".parse().unwrap()
+        );
         assert_eq!(next_utc_day(now).num_seconds_from_midnight(), 0);
     }
 }

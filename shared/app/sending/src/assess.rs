@@ -114,7 +114,8 @@ impl AssessmentContext<'_> {
         let profile = recipient_profile(assessed, verified, &values);
         let is_waiting = self.facts.waiting.contains(&address_id);
         let after_duplicates = if self.are_centers {
-            self.rules.find_waiting_reason(&profile, is_waiting, self.today)
+            self.rules
+                .find_waiting_reason(&profile, is_waiting, self.today)
         } else {
             self.rules.find_refusal(&profile, is_waiting, self.today)
         };
@@ -125,7 +126,11 @@ impl AssessmentContext<'_> {
     }
 
     /// Where the QR codes of the recipient's card lead; nowhere when it can get none.
-    pub(crate) fn qr_destinations(&self, assessed: &AssessedRecipient<'_>, links: &QrLinks) -> String {
+    pub(crate) fn qr_destinations(
+        &self,
+        assessed: &AssessedRecipient<'_>,
+        links: &QrLinks,
+    ) -> String {
         match assessed.verdict {
             AddressVerdict::Deliverable(verified) => {
                 let values = self.values(assessed);

@@ -160,7 +160,8 @@ mod tests {
 
     #[test]
     fn a_copy_is_a_duplicate_only_when_the_first_is_mailed() {
-        let decisions = decide_candidates(&[candidate(1), candidate(1)], &HashSet::new(), Some(10), 79);
+        let decisions =
+            decide_candidates(&[candidate(1), candidate(1)], &HashSet::new(), Some(10), 79);
         assert_eq!(
             decisions,
             [MailingDecision::Refuse(NotMailedReason::BudgetExceeded); 2]

@@ -282,7 +282,11 @@ async fn finish_or_repeat(
 }
 
 /// A paused campaign mails nobody: its re-check begins anew on the next day, its steps go on where they are after a while.
-async fn suspend_job(mailer: &MailerState, job: &Job, campaign: &Campaign) -> Result<(), StoreError> {
+async fn suspend_job(
+    mailer: &MailerState,
+    job: &Job,
+    campaign: &Campaign,
+) -> Result<(), StoreError> {
     match job.kind {
         JobKind::Recheck => finish_or_repeat(mailer, job, campaign).await,
         JobKind::Step { .. } => {

@@ -17,7 +17,7 @@ use uuid::Uuid;
 use verification::VerificationError;
 
 use crate::MailerState;
-use crate::assess::{AssessedRecipient, AssessmentContext, entry_rows, assign_ids};
+use crate::assess::{AssessedRecipient, AssessmentContext, assign_ids, entry_rows};
 use crate::cards::{MailpieceContext, MailpieceDraft, MailpieceDraftError, draft_for_candidates};
 use crate::decide::MailingCandidate;
 use crate::fields::{ColumnLimits, RequestColumns};
@@ -177,7 +177,8 @@ async fn assess_and_reserve(
             })
             .unzip()
     });
-    let mut neighborhoods = find_neighborhoods(mailer, campaign, &rules, &assessed, &candidates).await?;
+    let mut neighborhoods =
+        find_neighborhoods(mailer, campaign, &rules, &assessed, &candidates).await?;
     let deciding = execution.mailpiece_context(mailer, judgement.today);
     let cards = match &mut neighborhoods {
         None => {

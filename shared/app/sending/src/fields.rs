@@ -188,7 +188,11 @@ mod tests {
             .collect();
         columns.push(stored("owned", ColumnKind::Custom, ColumnSource::Owner));
         let mut fields = RequestColumns::new(columns, [].into_iter(), LIMITS);
-        let slots = [fields.target_of("x"), fields.target_of("y"), fields.target_of("z")];
+        let slots = [
+            fields.target_of("x"),
+            fields.target_of("y"),
+            fields.target_of("z"),
+        ];
         assert_eq!(
             slots,
             [

@@ -70,5 +70,7 @@ async fn finish_send(mailer: &MailerState, reserved: &ReservedSend) -> Result<()
         .campaign_get(team_id, &reserved.campaign_id)
         .await?;
     let settle = settle_send(mailer, reserved, campaign.as_ref());
-    with_lease_renewal(mailer, reserved.lease, settle).await.map(drop)
+    with_lease_renewal(mailer, reserved.lease, settle)
+        .await
+        .map(drop)
 }

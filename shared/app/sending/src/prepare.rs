@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use address::{AddressInput, unverified_address_id};
+use address::AddressInput;
 use audience::column::cut_value;
 use audience::{Birthday, BuiltInColumn, ColumnType, value};
 use contract::send::{SendRequest, SentRecipient};
@@ -162,7 +162,7 @@ pub(crate) fn entry_id(address_id: Uuid, first_name: &str, last_name: &str) -> U
 
 /// The id that stands for an address which could not be verified.
 pub(crate) fn unverified_address_id(input: AddressInput<'_>) -> Uuid {
-    unverified_address_id(input).as_uuid()
+    address::unverified_address_id(input).as_uuid()
 }
 
 #[cfg(test)]

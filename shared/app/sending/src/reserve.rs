@@ -22,7 +22,7 @@ use crate::ai;
 use crate::assess::{AssessedRecipient, mailpiece_rows, recipient_rows};
 use crate::cards::MailpieceDraft;
 use crate::decide::{MailingCandidate, MailingDecision, decide_candidates};
-use crate::detail::{explain_reason, collect_warnings};
+use crate::detail::{collect_warnings, explain_reason};
 use crate::neighborhood::{CenterMailing, HomeLinkContext, NeighborhoodHomes};
 use crate::prepare::PreparedRequest;
 use crate::rules::{AudienceRules, StepRules};

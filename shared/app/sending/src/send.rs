@@ -55,7 +55,10 @@ pub enum SendAnswer {
 }
 
 /// Answers a request. A request that is delivered again goes on from where the database has it.
-pub async fn handle_send(mailer: &MailerState, incoming: IncomingSend) -> Result<SendAnswer, SendError> {
+pub async fn handle_send(
+    mailer: &MailerState,
+    incoming: IncomingSend,
+) -> Result<SendAnswer, SendError> {
     let request = tokio::task::block_in_place(|| parse(&incoming.body))?;
     let key = incoming.send_key()?;
     if let Some(response) = find_answer_by_key(mailer, &incoming, key).await? {

@@ -7,11 +7,16 @@ use store::{PaymentKind, StoreError};
 
 use crate::MailerState;
 use crate::execute::{SendExecution, SendMode, execute};
-use crate::reserve::{ReserveError, ReserveOutcome, SendPlan, decide_recipients, address_line, build_response};
-use crate::send::{IncomingSend, load_campaign, internal_error, load_steps};
+use crate::reserve::{
+    ReserveError, ReserveOutcome, SendPlan, address_line, build_response, decide_recipients,
+};
+use crate::send::{IncomingSend, internal_error, load_campaign, load_steps};
 
 /// Answers what would become of a request.
-pub async fn validate_send(mailer: &MailerState, incoming: &IncomingSend) -> Result<Bytes, SendError> {
+pub async fn validate_send(
+    mailer: &MailerState,
+    incoming: &IncomingSend,
+) -> Result<Bytes, SendError> {
     if mailer.process.clock.now().timestamp_millis() > incoming.deadline_ms {
         // Nobody waits any more.
         return Err(SendError::InternalError);

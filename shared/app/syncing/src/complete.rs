@@ -108,7 +108,10 @@ async fn refuse_unknown(
 }
 
 /// The open sync, if it is the one that is meant.
-fn select_open_sync(open: Option<SyncView>, sync_id: Option<SyncId>) -> Result<SyncView, PushError> {
+fn select_open_sync(
+    open: Option<SyncView>,
+    sync_id: Option<SyncId>,
+) -> Result<SyncView, PushError> {
     open.filter(|open| sync_id.is_none_or(|meant| meant == open.id))
         .ok_or(PushError::NoOpenSync)
 }
@@ -205,7 +208,9 @@ pub async fn validate_complete(
         request.sync_id,
     )
     .await?;
-    count_removal(syncer, context, request).await.map_err(internal_error)?
+    count_removal(syncer, context, request)
+        .await
+        .map_err(internal_error)?
 }
 
 async fn count_removal(

@@ -55,7 +55,10 @@ impl<P: VerificationProvider> CachedVerifier<P> {
     }
 
     /// The answers for different addresses: kept ones, and the provider's for the others.
-    async fn load_answers(&self, inputs: &[AddressInput<'_>]) -> Result<Vec<Value>, VerificationError> {
+    async fn load_answers(
+        &self,
+        inputs: &[AddressInput<'_>],
+    ) -> Result<Vec<Value>, VerificationError> {
         let ids: Vec<Uuid> = inputs
             .iter()
             .map(|input| unverified_address_id(*input).as_uuid())

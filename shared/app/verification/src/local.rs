@@ -37,7 +37,8 @@ impl LocalVerifier {
         inputs: &[AddressInput<'_>],
     ) -> Result<Vec<(CheckedAddress, AddressPointFacts)>, StoreError> {
         // Thousands of addresses are milliseconds of work: other tasks of this thread move away meanwhile.
-        let mut readings: Vec<CheckedAddress> = tokio::task::block_in_place(|| parse_addresses(inputs));
+        let mut readings: Vec<CheckedAddress> =
+            tokio::task::block_in_place(|| parse_addresses(inputs));
         let keys: Vec<PointKey> = readings.iter().map(CheckedAddress::point_key).collect();
         let mut facts = self.store.address_look_up(&keys).await?;
         self.correct_streets(&mut readings, &keys, &mut facts)

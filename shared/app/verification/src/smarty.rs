@@ -182,7 +182,8 @@ impl SmartyClient {
             _ => return Err(SmartyError::ForGood(reason)),
         }
         let body = read_bounded_body(response).await?;
-        answer::parse_answers(&body, inputs.len()).map_err(|reason| SmartyError::Again(reason, None))
+        answer::parse_answers(&body, inputs.len())
+            .map_err(|reason| SmartyError::Again(reason, None))
     }
 
     fn with_breaker<T>(&self, act: impl FnOnce(&mut CircuitBreaker) -> T) -> T {
@@ -250,7 +251,8 @@ fn new_lookup<'a>(input: &AddressInput<'a>) -> SmartyLookup<'a> {
 
 /// The body of an answer, as far as it is not too long.
 async fn read_bounded_body(mut response: Response) -> Result<Vec<u8>, SmartyError> {
-    let failed = |error: reqwest::Error| SmartyError::Again(describe_causes(&error.without_url()), None);
+    let failed =
+        |error: reqwest::Error| SmartyError::Again(describe_causes(&error.without_url()), None);
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(failed)? {
         if body.len() + chunk.len() > ANSWER_BYTES {

@@ -42,7 +42,10 @@ fn read_geonames(text: &str, zips: &mut BTreeMap<String, ZipDataRow>) {
             zips.insert(zip.to_string(), (military.into(), None, city.into()));
         } else if !state.is_empty() {
             let centre = latitude.parse().ok().zip(longitude.parse().ok());
-            zips.insert(zip.to_string(), (state.to_string(), centre, fix_capitals(place)));
+            zips.insert(
+                zip.to_string(),
+                (state.to_string(), centre, fix_capitals(place)),
+            );
         }
     }
 }

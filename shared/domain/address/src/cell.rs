@@ -31,7 +31,10 @@ pub fn cells_around(latitude: f64, longitude: f64, radius_metres: f64) -> Vec<(i
     // The farther edge from the equator has the shortest degrees of longitude.
     let widest = (latitude.abs() + north).min(89.9).to_radians().cos();
     let east = north / widest;
-    let rows = (latitude_row(latitude - north), latitude_row(latitude + north));
+    let rows = (
+        latitude_row(latitude - north),
+        latitude_row(latitude + north),
+    );
     let first_column = longitude_column(longitude - east);
     let columns = longitude_column(longitude + east).wrapping_sub(first_column) & grid_mask();
     // Squares small enough that few lie outside, and large enough that there are not many.

@@ -83,7 +83,10 @@ pub(crate) fn comparable_street(street: StreetParts<'_>) -> String {
 /// The name of a street or of an urbanization.
 pub(crate) fn comparable_name(name: &str) -> String {
     let plain = fold_to_capitals(name);
-    let words: Vec<&str> = plain.split_ascii_whitespace().map(expand_abbreviation).collect();
+    let words: Vec<&str> = plain
+        .split_ascii_whitespace()
+        .map(expand_abbreviation)
+        .collect();
     match words.as_slice() {
         ["FARM", "ROAD", number] => format!("FM {number}"),
         ["RANCH", "ROAD", number] => format!("RM {number}"),

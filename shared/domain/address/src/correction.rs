@@ -120,7 +120,8 @@ pub fn is_one_component_apart(sent: &ParsedAddress, known: &ParsedAddress) -> bo
         return true;
     }
     let street = known.street_parts();
-    let is_name_changed = compared::comparable_name(&sent.street) != compared::comparable_name(&known.street);
+    let is_name_changed =
+        compared::comparable_name(&sent.street) != compared::comparable_name(&known.street);
     let changes_of_street = if extends_written_name(sent, &longer_names(sent), &street) {
         1
     } else if has_directionals(&street, &sent.predirectional, &sent.postdirectional) {
@@ -183,7 +184,10 @@ fn longer_names(written: &ParsedAddress) -> Vec<LongerName> {
         let bare = written.suffix.is_empty().then(|| written.street.clone());
         for name in suffixed.iter().chain(&bare) {
             push(
-                &format!("{name} {}", direction::spell_directional(&written.postdirectional)),
+                &format!(
+                    "{name} {}",
+                    direction::spell_directional(&written.postdirectional)
+                ),
                 "",
             );
         }

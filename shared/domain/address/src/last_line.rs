@@ -52,7 +52,8 @@ fn join_words<'a>(words: &[AddressWord<'a>], text: impl Fn(&AddressWord<'a>) -> 
 fn format_city_name(words: &[AddressWord<'_>]) -> String {
     let end = match words.iter().position(|word| word.ends_segment) {
         Some(comma)
-            if state::abbreviate_state(&join_words(&words[comma + 1..], |word| word.upper)).is_some() =>
+            if state::abbreviate_state(&join_words(&words[comma + 1..], |word| word.upper))
+                .is_some() =>
         {
             comma + 1
         }
@@ -207,13 +208,16 @@ fn segment_start(words: &[AddressWord<'_>]) -> usize {
 /// True when `name` at the end stands for the state and not for a suffix (`Ct`), a directional
 /// (`NE`) or a street (`Georgia`).
 fn is_state(before: &[AddressWord<'_>], name: &str, found: &str, zip: &str) -> bool {
-    let counts = |word: &AddressWord<'_>| word.has_digit() || unit::floor_ordinal(word.upper).is_some();
+    let counts =
+        |word: &AddressWord<'_>| word.has_digit() || unit::floor_ordinal(word.upper).is_some();
     if name == "FL" && zip.is_empty() && before.last().is_some_and(counts) {
         return false;
     }
     let follows_comma = before.last().is_none_or(|word| word.ends_segment);
     if follows_comma {
-        return direction::abbreviate_directional(name).is_none() || !zip.is_empty() || before.is_empty();
+        return direction::abbreviate_directional(name).is_none()
+            || !zip.is_empty()
+            || before.is_empty();
     }
     if let Some(zip) = zips::find_zip(zip)
         && zip.state() == found
@@ -355,8 +359,9 @@ fn ends_street(segment: &[AddressWord<'_>], index: usize) -> bool {
             && suffix::is_thoroughfare(segment[index].upper)
             && direction::abbreviate_directional(segment[index - 1].upper).is_none()
     };
-    let is_unit =
-        |word: &AddressWord<'_>| unit::find_unit_designator(word.upper).is_some_and(|unit| unit.is_plain);
+    let is_unit = |word: &AddressWord<'_>| {
+        unit::find_unit_designator(word.upper).is_some_and(|unit| unit.is_plain)
+    };
     word.has_digit()
         || ends_name(index)
         || (is_short_direction(word) && ends_name(index - 1))

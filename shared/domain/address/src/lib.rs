@@ -29,7 +29,7 @@ mod verify;
 mod zips;
 
 pub use cell::{RANGES_MAX, cell, cells_around, distance_metres};
-pub use correction::{SimilarStreets, StreetQuestion, is_one_component_apart, find_only_confirmed};
+pub use correction::{SimilarStreets, StreetQuestion, find_only_confirmed, is_one_component_apart};
 pub use id::{AddressId, unverified_address_id};
 pub use input::{AddressInput, INPUT_BYTES_MAX, one_line_as_sent};
 pub use listed::AddressListEntry;

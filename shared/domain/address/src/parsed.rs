@@ -246,7 +246,8 @@ impl ParsedAddress {
                 *line = format!("{after}{units}");
             }
         }
-        let compared_line = compared::comparable_house(&self.number, self.as_street_parts(), &self.zip);
+        let compared_line =
+            compared::comparable_house(&self.number, self.as_street_parts(), &self.zip);
         self.compared_house = append_urbanization(compared_line, &self.urbanization);
         self.write_one_line();
     }

@@ -159,7 +159,8 @@ pub(crate) fn find_zip(zip5: &str) -> Option<&'static ZipEntry> {
 
 /// True when the state has a post office by this name.
 pub(crate) fn is_city(state: &str, city: &str) -> bool {
-    state::state_index(state).is_some_and(|state| ZIPS.by_city.contains_key(&(state, city_key(city))))
+    state::state_index(state)
+        .is_some_and(|state| ZIPS.by_city.contains_key(&(state, city_key(city))))
 }
 
 /// The centre of a ZIP (five digits): degrees north and east. `None` for a ZIP that is not known

@@ -2,8 +2,8 @@
 
 use address::{
     AddressCorrection, AddressError, AddressField, AddressInput, AddressVerdict, ConfirmationLevel,
-    INPUT_BYTES_MAX, VerifiedAddress, one_line_as_sent, parse_one_line, unverified_address_id, verify,
-    zip_centre,
+    INPUT_BYTES_MAX, VerifiedAddress, one_line_as_sent, parse_one_line, unverified_address_id,
+    verify, zip_centre,
 };
 
 fn input<'a>(address_1: &'a str, address_2: &'a str, last: [&'a str; 3]) -> AddressInput<'a> {

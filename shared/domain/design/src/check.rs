@@ -31,13 +31,15 @@ pub(crate) fn check_document(document: &PrintableDesign) -> Result<(), DesignErr
             let checked = check_unique_id(&mut ids, &element.id)
                 .and_then(|()| check_element(document, side, element))
                 .and_then(|()| check_fixed_text(&mut typesetter, element));
-            checked
-                .map_err(|explanation| DesignError::for_item(side, quote_id(&element.id), explanation))?;
+            checked.map_err(|explanation| {
+                DesignError::for_item(side, quote_id(&element.id), explanation)
+            })?;
         }
     }
     if let Some(return_address) = document.return_address() {
-        let checked = check_return_address(return_address)
-            .and_then(|()| check_fixed_address(&mut typesetter, document.product(), return_address));
+        let checked = check_return_address(return_address).and_then(|()| {
+            check_fixed_address(&mut typesetter, document.product(), return_address)
+        });
         checked.map_err(|explanation| {
             DesignError::for_item(
                 document.product().address_side(),

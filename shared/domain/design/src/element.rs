@@ -217,8 +217,8 @@ impl DesignElement {
             .cloned()
             .ok_or("an element must be an object")?;
         let id = take_setting(&mut settings, "id")?.ok_or("it has no id")?;
-        let kind =
-            take_setting(&mut settings, "kind")?.ok_or("it has no kind: text, image, qr_code or shape")?;
+        let kind = take_setting(&mut settings, "kind")?
+            .ok_or("it has no kind: text, image, qr_code or shape")?;
         let area: PageRect = take_setting(&mut settings, "area")?.ok_or("it has no area")?;
         let rotation = take_setting(&mut settings, "rotation")?.unwrap_or(0.0);
         let settings = Value::Object(settings);
@@ -275,7 +275,9 @@ fn take_setting<T: DeserializeOwned>(
 ) -> Result<Option<T>, String> {
     let value = settings.remove(name);
     value
-        .map(|value| deserialize_setting(&value).map_err(|explanation| format!("{name}: {explanation}")))
+        .map(|value| {
+            deserialize_setting(&value).map_err(|explanation| format!("{name}: {explanation}"))
+        })
         .transpose()
 }
 

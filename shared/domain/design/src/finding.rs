@@ -164,7 +164,10 @@ impl LayoutWarning {
     }
 
     pub(crate) fn image_blank(field: &str, has_link: bool) -> Self {
-        let detail = format!("{}, so its place stays blank.", describe_missing_picture(field, has_link));
+        let detail = format!(
+            "{}, so its place stays blank.",
+            describe_missing_picture(field, has_link)
+        );
         Self::new(LayoutWarningCode::VariableImageBlank, field, detail)
     }
 

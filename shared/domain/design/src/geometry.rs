@@ -104,7 +104,9 @@ impl ElementFrame {
 
     /// Whether no corner lies outside the area.
     pub fn is_within(self, area: PageRect) -> bool {
-        self.corners().into_iter().all(|corner| area.contains_within_tolerance(corner))
+        self.corners()
+            .into_iter()
+            .all(|corner| area.contains_within_tolerance(corner))
     }
 
     /// Whether the two share more than an edge.
@@ -123,20 +125,25 @@ impl ElementFrame {
             rotation: -self.rotation,
             ..self
         };
-        other
-            .corners()
-            .into_iter()
-            .all(|corner| self.area.contains_within_tolerance(back.rotate_point(corner)))
+        other.corners().into_iter().all(|corner| {
+            self.area
+                .contains_within_tolerance(back.rotate_point(corner))
+        })
     }
 }
 
 /// Whether two convex shapes share more than an edge. They are apart when they are along the normal of one of their
 /// edges.
 pub(crate) fn polygons_overlap(first: &[PagePoint], second: &[PagePoint]) -> bool {
-    edge_normals(first).chain(edge_normals(second)).all(|direction| {
-        let (first, second) = (project_corners(first, direction), project_corners(second, direction));
-        first.0 + TOLERANCE < second.1 && second.0 + TOLERANCE < first.1
-    })
+    edge_normals(first)
+        .chain(edge_normals(second))
+        .all(|direction| {
+            let (first, second) = (
+                project_corners(first, direction),
+                project_corners(second, direction),
+            );
+            first.0 + TOLERANCE < second.1 && second.0 + TOLERANCE < first.1
+        })
 }
 
 /// The directions across the edges of a shape, of length 1.

@@ -114,8 +114,9 @@ impl LayoutPlan {
                             .iter()
                             .find(|text| (text.side, text.index) == (side, index));
                         warnings.extend(text.and_then(|text| text.warning(&part.id, text_box)));
-                        warnings
-                            .extend(text.and_then(|text| self.find_overlap(text, &texts, recipient)));
+                        warnings.extend(
+                            text.and_then(|text| self.find_overlap(text, &texts, recipient)),
+                        );
                     }
                     (_, ElementContent::Image(image)) => {
                         warnings.extend(picture::picture_warning(image, recipient))

@@ -179,7 +179,12 @@ impl Barcode {
                 0.0
             };
             let (y, height) = (top + REACH - above, TRACKER_HEIGHT + above + below);
-            content.rect(pdf_number(x), pdf_number(y), pdf_number(BAR_WIDTH), pdf_number(height));
+            content.rect(
+                pdf_number(x),
+                pdf_number(y),
+                pdf_number(BAR_WIDTH),
+                pdf_number(height),
+            );
             x += PITCH;
         }
         content.fill_nonzero();

@@ -63,7 +63,8 @@ pub fn proof(
     pages
         .into_iter()
         .map(|page| {
-            render_page(&pdf, &cache, page, scale).and_then(|whole| encode_png(whole, product, scale, crop))
+            render_page(&pdf, &cache, page, scale)
+                .and_then(|whole| encode_png(whole, product, scale, crop))
         })
         .collect()
 }

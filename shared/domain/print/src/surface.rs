@@ -56,7 +56,12 @@ impl PageCanvas {
             height,
         } = product.bleed_area();
         self.content
-            .rect(pdf_number(x), pdf_number(y), pdf_number(width), pdf_number(height))
+            .rect(
+                pdf_number(x),
+                pdf_number(y),
+                pdf_number(width),
+                pdf_number(height),
+            )
             .fill_nonzero();
     }
 
@@ -67,7 +72,12 @@ impl PageCanvas {
     }
 
     /// Draws a picture.
-    pub(crate) fn draw_picture(&mut self, placed: &EmbeddedPicture, item: &PageItem, fit: ImageFit) {
+    pub(crate) fn draw_picture(
+        &mut self,
+        placed: &EmbeddedPicture,
+        item: &PageItem,
+        fit: ImageFit,
+    ) {
         let name = self.add_object(placed.object);
         draw_turned(&mut self.content, item.frame, |content, area| {
             placed.draw(content, Name(name.as_bytes()), area, fit);

@@ -345,7 +345,9 @@ fn a_picture_on_many_cards_is_in_the_file_and_read_once() {
         .collect();
     assert_eq!((said.lines().count() - 2, objects.len()), (250, 1));
     // The page tree has more than one node now; every page is found.
-    assert!(run_poppler("pdftotext", &["-f", "499", "-l", "500", "-", "-"], &many).contains("Ada 249"));
+    assert!(
+        run_poppler("pdftotext", &["-f", "499", "-l", "500", "-", "-"], &many).contains("Ada 249")
+    );
 }
 
 #[test]
@@ -416,7 +418,10 @@ fn pixel(png: &[u8], (x, y): (f64, f64)) -> [u8; 3] {
 #[test]
 fn pictures_stand_as_they_are_looked_at() {
     for format in [image::ImageFormat::Png, image::ImageFormat::Jpeg] {
-        let pdf = print_cards(&["Ada"], &mut memory_pictures("pictures/lawn.png", two_halves(format)));
+        let pdf = print_cards(
+            &["Ada"],
+            &mut memory_pictures("pictures/lawn.png", two_halves(format)),
+        );
         let front = proof(pdf, Product::Postcard4x6, [1], 72, ProofCrop::Trim)
             .unwrap()
             .remove(0);

@@ -37,16 +37,27 @@ const ATTRIBUTES: u32 = 32;
 const TRACES_PATH: &str = "/v1/traces";
 
 /// Our crates: libraries' spans stay out.
-const TARGETS: [&str; 9] = [
-    "gateway",
-    "mailer",
-    "syncer",
-    "dispatcher",
+const TARGETS: [&str; 20] = [
+    "accounts",
+    "campaigns",
+    "columns",
     "console",
-    "service",
-    "store",
-    "verification",
+    "delivering",
+    "designs",
+    "dispatcher",
+    "gateway",
+    "integrations",
+    "mailer",
+    "pictures",
+    "printing",
     "queue",
+    "runtime",
+    "scanning",
+    "sending",
+    "store",
+    "syncer",
+    "syncing",
+    "verification",
 ];
 
 static IS_ON: AtomicBool = AtomicBool::new(false);

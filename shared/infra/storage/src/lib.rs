@@ -63,7 +63,8 @@ impl Storage {
     /// [`StorageError::Unavailable`].
     pub async fn put(&self, name: &FileName, content: Bytes) -> Result<(), StorageError> {
         let put = self.files.put(&object_path(name), content.into()).await;
-        put.map(drop).map_err(|error| StorageError::from_object_store(name, error))
+        put.map(drop)
+            .map_err(|error| StorageError::from_object_store(name, error))
     }
 
     /// Begins a file that is written piece by piece, in place of one of that name.
@@ -83,7 +84,11 @@ impl Storage {
     /// [`StorageError::NotFound`], [`StorageError::TooLarge`] or [`StorageError::Unavailable`].
     pub async fn get(&self, name: &FileName, most_bytes: usize) -> Result<Bytes, StorageError> {
         let unreadable = |error| StorageError::from_object_store(name, error);
-        let found = self.files.get(&object_path(name)).await.map_err(unreadable)?;
+        let found = self
+            .files
+            .get(&object_path(name))
+            .await
+            .map_err(unreadable)?;
         let too_large = || StorageError::TooLarge {
             name: name.clone(),
             most_bytes,

@@ -137,21 +137,6 @@ impl Transaction<'_> {
         .await?;
         Ok(())
     }
-
-    /// Notes what a person does in this transaction.
-    ///
-    /// # Errors
-    /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn activity_add(
-        &self,
-        person: &SignedInMember,
-        action: &str,
-        subject: &str,
-        now: DateTime<Utc>,
-    ) -> Result<()> {
-        self.activity_record(person.team_id, Actor::Member(person), action, subject, now)
-            .await
-    }
 }
 
 impl Store {

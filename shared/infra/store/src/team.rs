@@ -277,14 +277,12 @@ impl Transaction<'_> {
             team_id,
             ..wanted.clone()
         };
+        let before = before.as_ref().map(team).transpose()?;
         Ok(SavedTeam {
             team_id,
             // Somebody may have made it since it was looked for.
             is_new: before.is_none() && team_id == wanted.team_id,
-            is_changed: before
-                .as_ref()
-                .map(team)
-                .is_some_and(|before| before != stored),
+            is_changed: before.is_some_and(|before| before != stored),
         })
     }
 

@@ -120,7 +120,10 @@ impl LanguageModelClient {
         } else {
             request.bearer_auth(&self.api_key)
         };
-        let response = request.send().await.map_err(|error| error_from_transport(&error))?;
+        let response = request
+            .send()
+            .await
+            .map_err(|error| error_from_transport(&error))?;
         let status = response.status();
         if !status.is_success() {
             return Err(error_from_status(status, retry_after(&response)));
@@ -257,7 +260,10 @@ mod tests {
     fn rubbish_is_tried_again() {
         for body in ["", "no JSON", "{}", "{\"choices\":[]}", "{\"choices\":7}"] {
             assert!(
-                matches!(parse_completion(body.as_bytes()), Err(LanguageModelError::Again { .. })),
+                matches!(
+                    parse_completion(body.as_bytes()),
+                    Err(LanguageModelError::Again { .. })
+                ),
                 "{body}"
             );
         }

@@ -42,14 +42,19 @@ impl DesignCache {
     ///
     /// # Errors
     /// [`Problem`] when it cannot print.
-    pub(crate) fn get_or_prepare(&self, design: &StepDesign) -> Result<Arc<ReadyDesign>, DesignError> {
+    pub(crate) fn get_or_prepare(
+        &self,
+        design: &StepDesign,
+    ) -> Result<Arc<ReadyDesign>, DesignError> {
         let version = (design.design_id, design.version);
         if let Some(ready) = self.get_cached(version) {
             return Ok(ready);
         }
         // Two requests may make it at the same time: it is the same twice.
         let document = tokio::task::block_in_place(|| PrintableDesign::parse(&design.document))?;
-        let ready = Arc::new(tokio::task::block_in_place(|| ReadyDesign::from_document(document)));
+        let ready = Arc::new(tokio::task::block_in_place(|| {
+            ReadyDesign::from_document(document)
+        }));
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() >= DESIGNS_KEPT {
             kept.pop_front();
@@ -115,7 +120,11 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn a_version_is_made_ready_once_and_the_one_used_longest_ago_gives_way() {
         let designs = DesignCache::default();
-        let ready = |version| designs.get_or_prepare(&design(version, with_text("Hello"))).unwrap();
+        let ready = |version| {
+            designs
+                .get_or_prepare(&design(version, with_text("Hello")))
+                .unwrap()
+        };
         let first = ready(1);
         for version in 2..=DESIGNS_KEPT as i32 {
             ready(version);

@@ -133,7 +133,11 @@ impl SubjectReader<'_> {
     }
 }
 
-fn lay_out_one(typesetter: &mut Typesetter, task: &LayoutTask, subject: LayoutSubject) -> MailpieceDraft {
+fn lay_out_one(
+    typesetter: &mut Typesetter,
+    task: &LayoutTask,
+    subject: LayoutSubject,
+) -> MailpieceDraft {
     let reader = SubjectReader {
         task,
         subject: &subject,

@@ -138,10 +138,13 @@ impl MailpieceContext<'_> {
         let document = rules.design.plan.document();
         let (returns, brought) = tokio::try_join!(
             async {
-                Ok(
-                    return_address::choose_return_addresses(mailer, (team_id, self.today), document, &people)
-                        .await?,
+                Ok(return_address::choose_return_addresses(
+                    mailer,
+                    (team_id, self.today),
+                    document,
+                    &people,
                 )
+                .await?)
             },
             async {
                 let found = pictures::find_recipient_pictures(

@@ -176,7 +176,9 @@ pub(super) async fn find_recipient_pictures(
     people: &[DesignValues],
     time: Duration,
 ) -> Result<RecipientPictures, PictureFetchError> {
-    let links = people.iter().flat_map(|values| pictures.recipient_links(values));
+    let links = people
+        .iter()
+        .flat_map(|values| pictures.recipient_links(values));
     let until = Instant::now() + time.min(mailer.pictures.request_time());
     let resolved = mailer
         .aside(

@@ -18,7 +18,7 @@ use crate::MailerState;
 use crate::cards::{MailpieceContext, MailpieceDraft, MailpieceDraftError, draft_for_candidates};
 use crate::decide::{MailingCandidate, MailingDecision, decide_candidates};
 use crate::neighborhood::{HomeLinkContext, NeighborhoodCenter, NeighborhoodHomes};
-use crate::reserve::{mailpiece_batch, new_charge, refresh_recipient_facts, create_mailpieces};
+use crate::reserve::{create_mailpieces, mailpiece_batch, new_charge, refresh_recipient_facts};
 use crate::rules::{AudienceRules, StepRules};
 use crate::times::{DecisionTimes, decision_times};
 
@@ -160,8 +160,10 @@ impl JobPortion<'_> {
     ) -> MailingCandidate {
         let center = person.center.as_ref();
         let before_duplicates = self.list_refusal(person, facts);
-        let is_outside =
-            !self.are_centers() && !self.rules.is_in_area(person.coordinates(), &person.entry.zip);
+        let is_outside = !self.are_centers()
+            && !self
+                .rules
+                .is_in_area(person.coordinates(), &person.entry.zip);
         // Conditions are about the center, not about the homes around it.
         let profile = match center {
             Some(center) => RecipientProfile::stored(&center.entry, &center.values),
@@ -183,7 +185,11 @@ impl JobPortion<'_> {
 
     /// What the lists say of a person: a home is out when its center was removed, and a center may stand on the do-not-mail
     /// list.
-    fn list_refusal(&self, person: &JobRecipient, facts: &RecipientListings) -> Option<NotMailedReason> {
+    fn list_refusal(
+        &self,
+        person: &JobRecipient,
+        facts: &RecipientListings,
+    ) -> Option<NotMailedReason> {
         let is_removed = |address_id: Uuid| facts.removed.contains(&address_id);
         if person
             .center
@@ -236,7 +242,9 @@ impl JobPortion<'_> {
         if !locked.is_active {
             return Ok(PortionOutcome::Paused);
         }
-        let chosen = self.choose_mailpieces(&transaction, judged, locked, times).await?;
+        let chosen = self
+            .choose_mailpieces(&transaction, judged, locked, times)
+            .await?;
         let charge_id = (!chosen.pieces.is_empty()).then(ChargeId::new);
         if let Some(charge_id) = charge_id {
             self.create_mailpieces(&transaction, charge_id, &chosen, times)
@@ -271,7 +279,8 @@ impl JobPortion<'_> {
                 (ids, self.address_ids())
             }
         };
-        let facts = refresh_recipient_facts(transaction, self.campaign, locked, &listable_ids).await?;
+        let facts =
+            refresh_recipient_facts(transaction, self.campaign, locked, &listable_ids).await?;
         let (team_id, campaign_id) = (self.campaign.team_id, &self.campaign.campaign_id);
         let mailed = match self.job.kind {
             JobKind::Recheck => {

@@ -126,9 +126,10 @@ impl PaymentIntent {
             | "requires_payment_method"
             | "canceled" => {
                 let failure = self.last_payment_error.as_ref();
-                StripeAnswer::Final(
-                    failure.map_or_else(|| StripeError::default().to_declined(), StripeError::to_declined),
-                )
+                StripeAnswer::Final(failure.map_or_else(
+                    || StripeError::default().to_declined(),
+                    StripeError::to_declined,
+                ))
             }
             other => StripeAnswer::Unclear(format!(
                 "Stripe's payment {} is {other:?}",

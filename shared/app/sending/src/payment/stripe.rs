@@ -98,11 +98,15 @@ impl StripeClient {
                 .header("Idempotency-Key", order.charge_id.to_string())
                 .form(&form)
         };
-        self.ask_until_certain(order.charge_id, request, answer::parse_payment).await
+        self.ask_until_certain(order.charge_id, request, answer::parse_payment)
+            .await
     }
 
     /// The payment that an earlier try made; `None` when it made none.
-    async fn find_earlier_payment(&self, order: &PaymentOrder<'_>) -> Result<Option<PaymentOutcome>, String> {
+    async fn find_earlier_payment(
+        &self,
+        order: &PaymentOrder<'_>,
+    ) -> Result<Option<PaymentOutcome>, String> {
         let charge_id = order.charge_id.to_string();
         let mut after = None;
         for _ in 0..PAGES {
@@ -179,7 +183,9 @@ impl StripeClient {
     }
 }
 
-fn default_headers(settings: &runtime::config::StripeSettings) -> Result<HeaderMap, PaymentSettingsError> {
+fn default_headers(
+    settings: &runtime::config::StripeSettings,
+) -> Result<HeaderMap, PaymentSettingsError> {
     let value = |text: &str| HeaderValue::from_str(text).map_err(|_| PaymentSettingsError::Header);
     let mut authorization = value(&format!("Bearer {}", settings.secret_key))?;
     authorization.set_sensitive(true);

@@ -137,7 +137,9 @@ async fn what_may_pass_is_tried_again() {
         let good =
             ResponseTemplate::new(200).set_body_json(json!([candidate(0, "1 Main St", "Y")]));
         let server = start_server(vec![failing, good]).await;
-        let (answers, failure) = new_client(&server.uri()).look_up(&[input("1 main st")]).await;
+        let (answers, failure) = new_client(&server.uri())
+            .look_up(&[input("1 main st")])
+            .await;
         assert_eq!((answers[0].is_some(), failure), (true, None));
         assert_eq!(count_requests(&server).await, 2);
     }
@@ -147,7 +149,9 @@ async fn what_may_pass_is_tried_again() {
 async fn what_cannot_pass_is_not_tried_again_and_tells_no_secret() {
     for status in [400, 401, 402, 413] {
         let server = start_server(vec![ResponseTemplate::new(status)]).await;
-        let (answers, failure) = new_client(&server.uri()).look_up(&[input("1 main st")]).await;
+        let (answers, failure) = new_client(&server.uri())
+            .look_up(&[input("1 main st")])
+            .await;
         let failure = failure.unwrap();
         assert_eq!(answers, [None]);
         assert!(

@@ -181,7 +181,11 @@ fn read_ship_address(words: &[AddressWord<'_>]) -> Option<(BoxAddress, usize)> {
 }
 
 /// `RR2`, `HC68`.
-fn read_glued_route(word: &str, words: &[AddressWord<'_>], opens: bool) -> Option<(BoxAddress, usize)> {
+fn read_glued_route(
+    word: &str,
+    words: &[AddressWord<'_>],
+    opens: bool,
+) -> Option<(BoxAddress, usize)> {
     let (kind, number) = [
         ("RR", "RR"),
         ("RFD", "RR"),

@@ -60,7 +60,8 @@ impl DeliveryLine {
         let segments = words.split_inclusive(|word| word.ends_segment);
         // Without a numbered segment the first that is no unit is the street.
         let is_numbered = |segment: &[AddressWord<'_>]| {
-            places::has_kilometres(segment) || number::begins_with_number(units::skip_leading_units(segment))
+            places::has_kilometres(segment)
+                || number::begins_with_number(units::skip_leading_units(segment))
         };
         let has_number = segments.clone().any(is_numbered);
         if has_number && self.number.is_empty() {
@@ -165,7 +166,9 @@ impl DeliveryLine {
             rest = self.take_units(rest, source);
             let (name, units) = rest.split_at(units::find_units_start(rest));
             match units::read_bare_identifier(name) {
-                Some(identifier) => self.units.push(SecondaryUnit::without_designator(identifier, source)),
+                Some(identifier) => self
+                    .units
+                    .push(SecondaryUnit::without_designator(identifier, source)),
                 None => self.push_other(name),
             }
             rest = units;
@@ -210,7 +213,8 @@ impl DeliveryLine {
         })?;
         let name_start = start + marker_words;
         let begins_address = |index: usize| {
-            boxes::begins_with_box(&words[index..]) || (start == 0 && number::begins_with_number(&words[index..]))
+            boxes::begins_with_box(&words[index..])
+                || (start == 0 && number::begins_with_number(&words[index..]))
         };
         let ends_name = |index: usize| {
             words[index - 1].ends_segment && index > name_start || begins_address(index)
@@ -219,7 +223,8 @@ impl DeliveryLine {
             .find(|&index| ends_name(index))
             .unwrap_or(words.len());
         if name_end > name_start {
-            let name = casing::capitalise_name(words[name_start..name_end].iter().map(|word| word.sent));
+            let name =
+                casing::capitalise_name(words[name_start..name_end].iter().map(|word| word.sent));
             self.care_of.push(format!("{marker} {name}"));
         }
         Some(start..name_end)

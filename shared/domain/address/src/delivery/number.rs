@@ -61,7 +61,9 @@ fn is_house_number(word: &str) -> bool {
 }
 
 /// Splits the house number, in standard form, from the words behind it.
-pub(super) fn split_house_number<'w, 'a>(words: &'w [AddressWord<'a>]) -> (String, &'w [AddressWord<'a>]) {
+pub(super) fn split_house_number<'w, 'a>(
+    words: &'w [AddressWord<'a>],
+) -> (String, &'w [AddressWord<'a>]) {
     if !begins_with_number(words) {
         return match read_spelled_number(words) {
             Some(number) => (number.to_owned(), &words[1..]),
@@ -109,7 +111,8 @@ pub(super) fn move_number_first<'a>(words: &[AddressWord<'a>]) -> Option<Vec<Add
             units::read_unit(&words[index..], InputLine::Address1)
                 .is_none_or(|(unit, _)| unit.designator == "#")
                 && (words[index].is_number() || is_lot(words[index].upper))
-                && unit::find_unit_designator(words[index - 1].upper).is_none_or(|unit| unit.standard == "#")
+                && unit::find_unit_designator(words[index - 1].upper)
+                    .is_none_or(|unit| unit.standard == "#")
         })?;
     let sign = usize::from(words[end - 2].upper == "#");
     // `Calle 5` and `Calle # 5` have no other name.
@@ -193,7 +196,8 @@ pub(super) fn mark_segments(
             || behind
                 .as_ref()
                 .is_none_or(|word| unit::find_unit_designator(word.upper).is_some());
-        let lone_direction = closes && direction::abbreviate_directional(words[index + 1].upper).is_some()
+        let lone_direction = closes
+            && direction::abbreviate_directional(words[index + 1].upper).is_some()
             || ends_in_two_letters(&words[index + 1..]);
         let continues_road =
             words[index].has_digit() && matches!(words[index + 1].upper, "KM" | "HM");
@@ -238,7 +242,9 @@ fn separate_addresses(words: &mut [AddressWord<'_>]) {
                     .into_iter()
                     .all(|words| highways::read_numbered_road_line(words).is_none())
         };
-        if is_street && begins_whole_street(&here[..end]) && highways::read_numbered_road_line(&here[1..end]).is_none()
+        if is_street
+            && begins_whole_street(&here[..end])
+            && highways::read_numbered_road_line(&here[1..end]).is_none()
         {
             words[index - 1].ends_segment = true;
         }
@@ -263,7 +269,9 @@ fn ends_in_two_letters(words: &[AddressWord<'_>]) -> bool {
         || rest
             .first()
             .is_none_or(|behind| unit::find_unit_designator(behind.upper).is_some());
-    closes && !first.ends_segment && direction::combine_directionals(first.upper, second.upper).is_some()
+    closes
+        && !first.ends_segment
+        && direction::combine_directionals(first.upper, second.upper).is_some()
 }
 
 /// `Peachtree Rd NE`: nothing of the street comes behind such a directional.

@@ -8,7 +8,11 @@ use crate::{
 };
 
 /// Reads a street segment, whose leading units are taken already, into the delivery.
-pub(super) fn read_street_segment(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: InputLine) {
+pub(super) fn read_street_segment(
+    delivery: &mut DeliveryLine,
+    words: &[AddressWord<'_>],
+    source: InputLine,
+) {
     let turned = number::begins_spanish_street(words)
         .then(|| number::move_number_first(words))
         .flatten();
@@ -64,7 +68,10 @@ fn read_highway(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: 
         {
             delivery
                 .units
-                .push(units::SecondaryUnit::without_designator(unit.upper.to_owned(), source));
+                .push(units::SecondaryUnit::without_designator(
+                    unit.upper.to_owned(),
+                    source,
+                ));
             std::slice::from_ref(direction)
         }
         rest => rest,
@@ -83,7 +90,9 @@ fn read_highway(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: 
     };
     if !rest.is_empty() {
         delivery.street.push(' ');
-        delivery.street.push_str(&format_street_name(rest, false, false));
+        delivery
+            .street
+            .push_str(&format_street_name(rest, false, false));
     }
     true
 }
@@ -108,7 +117,8 @@ fn take_bare_unit<'w, 'a>(
     }
     let is_letter = last.is_letter() && direction::abbreviate_directional(last.upper).is_none();
     let is_number = last.has_digit() && !casing::is_ordinal(last.upper);
-    let is_road = highways::read_numbered_road_line(words).is_some_and(|road| road.used == words.len());
+    let is_road =
+        highways::read_numbered_road_line(words).is_some_and(|road| road.used == words.len());
     if is_road || !(is_letter || is_number) {
         return words;
     }
@@ -116,7 +126,10 @@ fn take_bare_unit<'w, 'a>(
     if ends_in_suffix(head) || (is_number && !has_unit && is_plain_name(head)) {
         delivery
             .units
-            .push(units::SecondaryUnit::without_designator(last.upper.to_owned(), source));
+            .push(units::SecondaryUnit::without_designator(
+                last.upper.to_owned(),
+                source,
+            ));
         return &words[..words.len() - 1];
     }
     words
@@ -124,7 +137,8 @@ fn take_bare_unit<'w, 'a>(
 
 /// True for a name and its suffix, with or without a directional behind.
 fn ends_in_suffix(words: &[AddressWord<'_>]) -> bool {
-    let is_direction = |word: &AddressWord<'_>| direction::abbreviate_directional(word.upper).is_some();
+    let is_direction =
+        |word: &AddressWord<'_>| direction::abbreviate_directional(word.upper).is_some();
     let words = match words {
         [head @ .., first, second] if is_direction(first) && is_direction(second) => head,
         [head @ .., last] if is_direction(last) => head,
@@ -154,7 +168,8 @@ fn take_tail<'w, 'a>(
     }
     let ends_in_type = match words {
         [.., last] => {
-            suffix::standard_suffix(last.upper).is_some() || direction::abbreviate_directional(last.upper).is_some()
+            suffix::standard_suffix(last.upper).is_some()
+                || direction::abbreviate_directional(last.upper).is_some()
         }
         [] => true,
     };
@@ -163,7 +178,8 @@ fn take_tail<'w, 'a>(
     }
     let is_end = |index: &usize| {
         let before = words[index - 1].upper;
-        suffix::is_thoroughfare(words[*index].upper) && direction::abbreviate_directional(before).is_none()
+        suffix::is_thoroughfare(words[*index].upper)
+            && direction::abbreviate_directional(before).is_none()
     };
     let Some(end) = (1..words.len()).rev().find(is_end) else {
         return words;
@@ -234,7 +250,8 @@ fn split_final_directional<'w, 'a>(
 fn is_only_type(words: &[AddressWord<'_>]) -> bool {
     match words {
         [] => true,
-        [only] => suffix::standard_suffix(only.upper).is_some_and(|s| suffix::spell_thoroughfare(s).is_some()),
+        [only] => suffix::standard_suffix(only.upper)
+            .is_some_and(|s| suffix::spell_thoroughfare(s).is_some()),
         _ => false,
     }
 }
@@ -247,7 +264,8 @@ fn take_suffix<'w, 'a>(
     let [head @ .., before, last] = words else {
         return words;
     };
-    let Some(standard) = suffix::standard_suffix(last.upper).or_else(|| suffix::correct_suffix_typo(last.upper))
+    let Some(standard) =
+        suffix::standard_suffix(last.upper).or_else(|| suffix::correct_suffix_typo(last.upper))
     else {
         return words;
     };
@@ -280,13 +298,15 @@ fn take_predirectional<'w, 'a>(
         // `East West Hwy`, `S and W Farm Rd`.
         [first, second] if direction::are_opposite_directionals(first.upper, second.upper) => words,
         [_, second, ..] if matches!(second.upper, "AND" | "&") => words,
-        [first, rest @ ..] if !rest.is_empty() => match direction::abbreviate_directional(first.upper) {
-            Some(direction) => {
-                direction.clone_into(&mut delivery.predirectional);
-                rest
+        [first, rest @ ..] if !rest.is_empty() => {
+            match direction::abbreviate_directional(first.upper) {
+                Some(direction) => {
+                    direction.clone_into(&mut delivery.predirectional);
+                    rest
+                }
+                None => words,
             }
-            None => words,
-        },
+        }
         _ => words,
     }
 }
@@ -294,7 +314,11 @@ fn take_predirectional<'w, 'a>(
 /// The street's name in mixed case. Words that a suffix follows are written out: a directional
 /// (`Bay West Dr`, §233.3) and a suffix (`19th Street Ct`, §234). So is a directional that follows
 /// the predirectional (`S West Main St`).
-fn format_street_name(words: &[AddressWord<'_>], has_suffix: bool, has_predirectional: bool) -> String {
+fn format_street_name(
+    words: &[AddressWord<'_>],
+    has_suffix: bool,
+    has_predirectional: bool,
+) -> String {
     let mut name = String::new();
     let last = words.len().saturating_sub(1);
     let mut index = 0;
@@ -311,7 +335,8 @@ fn format_street_name(words: &[AddressWord<'_>], has_suffix: bool, has_predirect
         {
             name.push_str(direction::spell_directional(direction));
         } else if (ends_name || begins_type)
-            && let Some(long) = suffix::standard_suffix(word.upper).and_then(suffix::spell_thoroughfare)
+            && let Some(long) =
+                suffix::standard_suffix(word.upper).and_then(suffix::spell_thoroughfare)
         {
             name.push_str(long);
         } else if let Some(ending) = find_split_ordinal(words, index, has_suffix) {

@@ -64,7 +64,10 @@ pub(super) fn is_identifier(word: &str) -> bool {
 }
 
 /// The unit at the beginning of the words, and how many words it takes.
-pub(super) fn read_unit(words: &[AddressWord<'_>], source: InputLine) -> Option<(SecondaryUnit, usize)> {
+pub(super) fn read_unit(
+    words: &[AddressWord<'_>],
+    source: InputLine,
+) -> Option<(SecondaryUnit, usize)> {
     if let Some(floor) = read_ordinal_floor(words, source) {
         return Some(floor);
     }
@@ -118,7 +121,8 @@ pub(super) fn read_unit(words: &[AddressWord<'_>], source: InputLine) -> Option<
         // `Apt 3 B` is `Apt 3B`, and `Unit 3 South` is `Unit 3S`.
         Some(letter)
             if identifier.is_number()
-                && (letter.is_letter() || direction::abbreviate_directional(letter.upper).is_some())
+                && (letter.is_letter()
+                    || direction::abbreviate_directional(letter.upper).is_some())
                 && !identifier.ends_segment
                 && (letter.ends_segment || words.len() == used + 1) =>
         {
@@ -162,7 +166,10 @@ fn find_designator<'a>(word: &AddressWord<'a>) -> Option<(UnitDesignator, Option
 }
 
 /// `2nd Floor`, `Second Fl`, and `2 Floor` where nothing follows.
-fn read_ordinal_floor(words: &[AddressWord<'_>], source: InputLine) -> Option<(SecondaryUnit, usize)> {
+fn read_ordinal_floor(
+    words: &[AddressWord<'_>],
+    source: InputLine,
+) -> Option<(SecondaryUnit, usize)> {
     let [ordinal, floor, ..] = words else {
         return None;
     };
@@ -196,7 +203,9 @@ fn read_ordinal_floor(words: &[AddressWord<'_>], source: InputLine) -> Option<(S
 }
 
 /// The words behind the units that a segment begins with.
-pub(super) fn skip_leading_units<'w, 'a>(mut words: &'w [AddressWord<'a>]) -> &'w [AddressWord<'a>] {
+pub(super) fn skip_leading_units<'w, 'a>(
+    mut words: &'w [AddressWord<'a>],
+) -> &'w [AddressWord<'a>] {
     while let Some((_, used)) = read_unit(words, InputLine::Address1) {
         words = &words[used..];
     }
@@ -226,7 +235,8 @@ fn is_unit_at(words: &[AddressWord<'_>], index: usize) -> bool {
         return true;
     }
     // The other designators are also names: they need a street before them or the line's end behind.
-    let is_direction = |word: &AddressWord<'_>| direction::abbreviate_directional(word.upper).is_some();
+    let is_direction =
+        |word: &AddressWord<'_>| direction::abbreviate_directional(word.upper).is_some();
     let follows_street = suffix::standard_suffix(before.upper).is_some()
         || (is_direction(before) && !words[..index].iter().all(is_direction))
         || before.has_digit();

@@ -17,13 +17,18 @@ pub(crate) fn abbreviate_directional(word: &str) -> Option<&'static str> {
 
 /// Two directionals that follow each other and are one, as in `N E` or `North East`.
 pub(crate) fn combine_directionals(first: &str, second: &str) -> Option<&'static str> {
-    Some(match (abbreviate_directional(first)?, abbreviate_directional(second)?) {
-        ("N", "E") => "NE",
-        ("N", "W") => "NW",
-        ("S", "E") => "SE",
-        ("S", "W") => "SW",
-        _ => return None,
-    })
+    Some(
+        match (
+            abbreviate_directional(first)?,
+            abbreviate_directional(second)?,
+        ) {
+            ("N", "E") => "NE",
+            ("N", "W") => "NW",
+            ("S", "E") => "SE",
+            ("S", "W") => "SW",
+            _ => return None,
+        },
+    )
 }
 
 /// The word for an abbreviation, used where the directional is part of the street's name.
@@ -43,7 +48,10 @@ pub(crate) fn spell_directional(abbreviation: &str) -> &'static str {
 /// True for `East West` and `North South`.
 pub(crate) fn are_opposite_directionals(first: &str, second: &str) -> bool {
     matches!(
-        (abbreviate_directional(first), abbreviate_directional(second)),
+        (
+            abbreviate_directional(first),
+            abbreviate_directional(second)
+        ),
         (Some("E"), Some("W"))
             | (Some("W"), Some("E"))
             | (Some("N"), Some("S"))

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use address::{
     AddressInput, AddressVerdict, CheckedAddress, DeliveryPoint, PointEvidence, PointKey,
-    SimilarStreets, StandardStreet, StreetQuestion, VerificationStrictness, find_only_confirmed, parse,
+    SimilarStreets, StandardStreet, StreetQuestion, VerificationStrictness, find_only_confirmed,
+    parse,
 };
 
 /// ZIPs that lie near each other.

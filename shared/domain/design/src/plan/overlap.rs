@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use crate::element::{DesignElement, ElementContent};
 use crate::finding::LayoutWarning;
 use crate::outline::ElementOutline;
-use crate::plan::{ElementPlanKind, FittedText, LayoutPlan, picture, fit_text, printed_size};
+use crate::plan::{ElementPlanKind, FittedText, LayoutPlan, fit_text, picture, printed_size};
 use crate::product::Side;
 use crate::recipient::RecipientValues;
 use crate::text::Typesetter;
@@ -77,8 +77,9 @@ impl LayoutPlan {
             .collect();
         let own = self.text_outline(text);
         let mut others = text.clear_of.iter().filter(|other| !told.contains(other));
-        let met =
-            others.find(|other| own.overlaps(&self.printed_outline(text.side, **other, texts, recipient)))?;
+        let met = others.find(|other| {
+            own.overlaps(&self.printed_outline(text.side, **other, texts, recipient))
+        })?;
         let parts = self.parts(text.side);
         Some(LayoutWarning::overlap(
             &parts[text.index].id,
@@ -90,7 +91,9 @@ impl LayoutPlan {
         let Some(analysis) = &text.analysis else {
             return ElementOutline::default();
         };
-        let placed = text.setting.place(analysis, printed_size(text.setting, text.fit));
+        let placed = text
+            .setting
+            .place(analysis, printed_size(text.setting, text.fit));
         ElementOutline::from_text(self.element(text.side, text.index).frame, &placed.outline)
     }
 

@@ -55,10 +55,14 @@ pub(crate) fn missing_picture_error(
         return None;
     };
     let is_missing = !matches!(choose_picture(image, recipient), PictureChoice::Wanted(_));
-    is_missing.then(|| LayoutError::image_missing(field, recipient_link(field, recipient).is_some()))
+    is_missing
+        .then(|| LayoutError::image_missing(field, recipient_link(field, recipient).is_some()))
 }
 
-fn choose_picture<'a>(image: &'a ImageElement, recipient: &'a impl RecipientValues) -> PictureChoice<'a> {
+fn choose_picture<'a>(
+    image: &'a ImageElement,
+    recipient: &'a impl RecipientValues,
+) -> PictureChoice<'a> {
     match &image.source {
         ImageSource::Fixed { link } => PictureChoice::Wanted(link.as_str()),
         ImageSource::Variable { field, default } => {

@@ -90,7 +90,10 @@ fn a_card_without_trouble_has_no_warning() {
         area(20.0, 20.0, 300.0, 60.0),
         "Dear {{first_name}}"
     )]));
-    assert_eq!(decide(&plan, &recipient([("first_name", "Ann")])), Ok(vec![]));
+    assert_eq!(
+        decide(&plan, &recipient([("first_name", "Ann")])),
+        Ok(vec![])
+    );
     assert_eq!(decide(&plan, &recipient([])), Ok(vec![]));
 }
 
@@ -110,7 +113,10 @@ fn characters_that_no_font_prints_are_named_with_their_box() {
         detail,
         "The font Inter cannot print \"🎉\" (U+1F389) and \"日\" (U+65E5) in the text box \"name\"."
     );
-    let (_, _, detail) = refusal(decide(&plan, &recipient([("first_name", "一二三四五六七")])));
+    let (_, _, detail) = refusal(decide(
+        &plan,
+        &recipient([("first_name", "一二三四五六七")]),
+    ));
     assert!(detail.contains("\"五\" (U+4E94) and 2 more in"), "{detail}");
     let (_, _, detail) = refusal(decide(&plan, &recipient([("first_name", "a\u{7}")])));
     assert!(detail.contains("print U+0007 in"), "{detail}");

@@ -228,7 +228,12 @@ impl TextAnalysis {
 
     /// Shapes letters of one direction and script with the first font that has all of them: a word in two fonts is
     /// ugly. When there is none, each letter has the first font that has it.
-    fn add_uniform_text(&mut self, typesetter: &mut Typesetter, text: &str, voice: ShapingProperties) {
+    fn add_uniform_text(
+        &mut self,
+        typesetter: &mut Typesetter,
+        text: &str,
+        voice: ShapingProperties,
+    ) {
         if let Some(font) = find_font_for_all(self.font, text) {
             return self.add_run(typesetter, text, font, voice);
         }

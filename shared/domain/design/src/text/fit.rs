@@ -74,7 +74,8 @@ impl TextPlacement {
     /// Finds the size.
     pub(crate) fn find_size(&self, analysis: &TextAnalysis, wrapping: LineWrapping) -> FittedSize {
         let Some(arc) = self.arc else {
-            let found = self.find_largest_size(|size| lines::fits_lines(self, analysis, size, wrapping));
+            let found =
+                self.find_largest_size(|size| lines::fits_lines(self, analysis, size, wrapping));
             return found.map_or(FittedSize::Nowhere, FittedSize::At);
         };
         let fits = |size| arc::fits_arc(self, arc, analysis, size);

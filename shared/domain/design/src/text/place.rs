@@ -33,7 +33,12 @@ impl TextPlacement {
         }
     }
 
-    fn place_on_curve(&self, curve: &BaselineCurve, analysis: &TextAnalysis, size: f64) -> PlacedText {
+    fn place_on_curve(
+        &self,
+        curve: &BaselineCurve,
+        analysis: &TextAnalysis,
+        size: f64,
+    ) -> PlacedText {
         let atoms = analysis.visual_order(0..analysis.pieces.len());
         let mut placed = PlacedText::default();
         let mut along = 0.0;
@@ -81,7 +86,9 @@ impl TextPlacement {
                     at: (0.0, 0.0),
                     rotation: 0.0,
                 };
-                placed.outline.push(spot.corners(ink.scale_and_move(size, at)));
+                placed
+                    .outline
+                    .push(spot.corners(ink.scale_and_move(size, at)));
             }
             let place = |along: f64, _| CurvePosition {
                 at: (at.0 + along, at.1),
@@ -105,7 +112,9 @@ impl TextPlacement {
             .iter()
             .enumerate()
             .fold(InkBounds::NONE, |all, (index, ink)| {
-                all.union(ink.scale_and_move(size, (0.0, self.style.line_height * size * index as f64)))
+                all.union(
+                    ink.scale_and_move(size, (0.0, self.style.line_height * size * index as f64)),
+                )
             });
         let end = self.area.y + self.area.height;
         shift_within(baseline, (ink.top, ink.bottom), (self.area.y, end))

@@ -121,7 +121,10 @@ fn invisible_characters_and_plain_symbols_are_no_emoji() {
 
 #[test]
 fn an_accent_apart_prints_like_the_composed_letter() {
-    let (apart, composed) = (set_text(STYLE, "Jose\u{301} n\u{303}"), set_text(STYLE, "José ñ"));
+    let (apart, composed) = (
+        set_text(STYLE, "Jose\u{301} n\u{303}"),
+        set_text(STYLE, "José ñ"),
+    );
     let ids =
         |runs: &[GlyphRun]| -> Vec<u16> { runs[0].glyphs.iter().map(|glyph| glyph.id).collect() };
     assert_eq!(ids(&apart), ids(&composed));
@@ -306,7 +309,12 @@ fn the_size_is_the_largest_that_fits_half_a_point_apart() {
         (size * 2.0).fract() == 0.0 && size > 6.2 && size < 40.0,
         "{size}"
     );
-    assert!(lines::fits_lines(&setting, &text, size, LineWrapping::AtSpaces));
+    assert!(lines::fits_lines(
+        &setting,
+        &text,
+        size,
+        LineWrapping::AtSpaces
+    ));
     assert!(!lines::fits_lines(
         &setting,
         &text,
@@ -314,7 +322,12 @@ fn the_size_is_the_largest_that_fits_half_a_point_apart() {
         LineWrapping::AtSpaces
     ));
     let long = analysis(Font::Inter, &"word ".repeat(280));
-    assert!(!lines::fits_lines(&setting, &long, 6.5, LineWrapping::AtSpaces));
+    assert!(!lines::fits_lines(
+        &setting,
+        &long,
+        6.5,
+        LineWrapping::AtSpaces
+    ));
     assert_eq!(
         setting.find_size(&long, LineWrapping::AtSpaces),
         FittedSize::Nowhere

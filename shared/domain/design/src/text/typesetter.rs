@@ -94,7 +94,10 @@ impl Typesetter {
         style: &BlockStyle,
         area: PageRect,
     ) -> TextBlock {
-        let lines: Vec<String> = lines.iter().map(|line| collapse_spaces(line.as_ref())).collect();
+        let lines: Vec<String> = lines
+            .iter()
+            .map(|line| collapse_spaces(line.as_ref()))
+            .collect();
         let setting = TextPlacement::from_style(style, area);
         let analysis = TextAnalysis::new(self, &lines.join("\n"), style.font);
         let fit = [LineWrapping::Never, LineWrapping::AtSpaces]

@@ -8,7 +8,10 @@ use crate::limits::{
     DECLARED_FIELDS, EXTERNAL_ID_CHARS, IDEMPOTENCY_KEY_CHARS, PAGE_ITEMS, PAGE_ITEMS_DEFAULT,
     RECORD_BYTES, RECORDS_PER_BATCH,
 };
-use crate::mcp::schema::{with_description, list_schema, empty_object_schema, object_schema, one_of_schema, text_schema, yes_no_schema};
+use crate::mcp::schema::{
+    empty_object_schema, list_schema, object_schema, one_of_schema, text_schema, with_description,
+    yes_no_schema,
+};
 use crate::mcp::{McpTool, ServerInfo, ToolAnnotations};
 use crate::push::{FieldSemantic, FieldType};
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::limits::BODY_BYTES;
-use crate::push::body::{parse_json_string, describe_json_end};
+use crate::push::body::{describe_json_end, parse_json_string};
 
 const VERSION: &str = "2.0";
 

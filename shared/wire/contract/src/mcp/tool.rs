@@ -98,9 +98,12 @@ impl<'a> ToolCall<'a> {
         let params: ToolCallParams<'_> = serde_json::from_str(params.get()).map_err(|_| {
             RpcError::InvalidParams("params must hold name and arguments, once each.")
         })?;
-        let name = params.name.and_then(parse_json_string).ok_or(RpcError::InvalidParams(
-            "params.name must be the tool's name.",
-        ))?;
+        let name = params
+            .name
+            .and_then(parse_json_string)
+            .ok_or(RpcError::InvalidParams(
+                "params.name must be the tool's name.",
+            ))?;
         if params
             .arguments
             .is_some_and(|arguments| !is_object(arguments))

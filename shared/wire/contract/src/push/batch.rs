@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use crate::limits::RECORDS_PER_BATCH;
 use crate::push::PushError;
-use crate::push::body::{read_object, parse_json_string};
+use crate::push::body::{parse_json_string, read_object};
 
 /// The records of one batch, each as it was sent.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::id::SyncId;
 use crate::idempotency::RequestHash;
 use crate::push::PushError;
-use crate::push::body::{read_optional_object, parse_json_string};
+use crate::push::body::{parse_json_string, read_optional_object};
 
 /// What a sync does with contacts that it did not receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -282,7 +282,9 @@ mod tests {
             );
         }
         assert_eq!(
-            BeginSyncRequest::parse(br#"{"mode":"delta"}"#).unwrap().mode,
+            BeginSyncRequest::parse(br#"{"mode":"delta"}"#)
+                .unwrap()
+                .mode,
             SyncMode::Delta
         );
         for body in [

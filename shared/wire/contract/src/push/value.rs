@@ -37,7 +37,11 @@ impl<'a> ScalarValue<'a> {
     }
 
     /// The value as it is stored, if it fits the type. A blank fits every type.
-    pub(crate) fn convert_to(self, field_type: FieldType, options: &[String]) -> Option<Cow<'a, str>> {
+    pub(crate) fn convert_to(
+        self,
+        field_type: FieldType,
+        options: &[String],
+    ) -> Option<Cow<'a, str>> {
         let fits = match (&self, field_type) {
             (_, FieldType::Text) => true,
             (Self::Text(text), _) if text.is_empty() => true,

@@ -85,7 +85,10 @@ impl SendRequestError {
 
     fn json(error: &serde_json::Error) -> Self {
         if error.is_data() {
-            return Self::Shape(format!("The body cannot be read: {}.", describe_without_position(error)));
+            return Self::Shape(format!(
+                "The body cannot be read: {}.",
+                describe_without_position(error)
+            ));
         }
         let (line, column) = (error.line(), error.column());
         Self::Shape(format!(
@@ -147,9 +150,9 @@ impl<'a> SendEnvelope<'a> {
             return Err(SendRequestError::shape(format!("{must}.")));
         }
         let mut reader = serde_json::Deserializer::from_str(raw.get());
-        reader
-            .deserialize_map(FieldTypesVisitor)
-            .map_err(|error| SendRequestError::shape(format!("{must}: {}.", describe_without_position(&error))))
+        reader.deserialize_map(FieldTypesVisitor).map_err(|error| {
+            SendRequestError::shape(format!("{must}: {}.", describe_without_position(&error)))
+        })
     }
 
     fn each_recipient(
@@ -344,7 +347,12 @@ impl<'de> DeserializeSeed<'de> for RecipientSeed {
         }
         serde_json::Deserializer::from_str(raw.get())
             .deserialize_map(RecipientVisitor)
-            .map_err(|error| D::Error::custom(format!("recipients[{index}]: {}", describe_without_position(&error))))
+            .map_err(|error| {
+                D::Error::custom(format!(
+                    "recipients[{index}]: {}",
+                    describe_without_position(&error)
+                ))
+            })
     }
 }
 

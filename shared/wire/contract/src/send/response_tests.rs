@@ -91,8 +91,8 @@ fn a_decline_turns_the_mailed_and_their_copies_into_payment_failed() {
         NotMailedReason::DuplicateRecent,
         "Twice.".into(),
     );
-    let response =
-        SendResponse::new(vec![mailed("a"), copy.clone(), copy, refused("d")], 2, 0).into_declined(&[1]);
+    let response = SendResponse::new(vec![mailed("a"), copy.clone(), copy, refused("d")], 2, 0)
+        .into_declined(&[1]);
     let reasons: Vec<_> = response
         .results
         .iter()

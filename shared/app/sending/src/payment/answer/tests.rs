@@ -132,7 +132,8 @@ fn a_charge_is_found_by_its_id() {
             { "id": "pi_2", "status": "succeeded", "metadata": { "charge_id": "two" } },
             { "id": "pi_1", "status": "canceled", "metadata": { "charge_id": "one" } },
         ] });
-        let StripeAnswer::Final(page) = parse_page(StatusCode::OK, body.to_string().as_bytes()) else {
+        let StripeAnswer::Final(page) = parse_page(StatusCode::OK, body.to_string().as_bytes())
+        else {
             panic!("no page")
         };
         page

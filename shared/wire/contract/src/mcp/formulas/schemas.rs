@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::{FORMULA_PAGE_COLUMNS, FormulaTool, PREVIEW_ROWS, PREVIEW_ROWS_DEFAULT};
 use crate::mcp::schema::{
-    answer_schema, count_schema, with_description, list_schema, object_schema, one_of_schema, text_schema, text_or_null, yes_no_schema,
+    answer_schema, count_schema, list_schema, object_schema, one_of_schema, text_or_null,
+    text_schema, with_description, yes_no_schema,
 };
 
 /// The schema of a tool's arguments.

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use super::{IntegrationTool, field_properties, semantic, sync_id};
 use crate::limits::WARNING_EXAMPLES;
 use crate::mcp::schema::{
-    always_true, answer_schema, count_schema, list_schema, object_schema, one_of_schema, or_null, text_schema, text_or_null, yes_no_schema,
+    always_true, answer_schema, count_schema, list_schema, object_schema, one_of_schema, or_null,
+    text_or_null, text_schema, yes_no_schema,
 };
 
 /// The schema of a tool's answer, failures included.

@@ -1,7 +1,7 @@
 //! The command line: for operators the schema, teams and what belongs to them, the proof of the ledger; for senders and
 //! integrators uploads and scans, over HTTP with a key.
 //!
-//! [`command`] says what can be typed, [`run`](mod@run) does it, and every command answers with a [`report::Report`].
+//! [`command`] says what can be typed, [`run`](mod@run) does it, and every command answers with a [`report::CommandReport`].
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 

@@ -1,7 +1,7 @@
 //! GET /api/v1/scans: a team's scans as they come, for programs that cannot be reached from outside.
 //!
 //! An addition to the contract. The question is held open until there is something to tell, or for as long as the client
-//! wants. A scan takes its place once it is recorded ([`store::Feed`]): who goes on from answer to answer gets each once and
+//! wants. A scan takes its place once it is recorded ([`FeedReader`]): who goes on from answer to answer gets each once and
 //! misses none.
 
 use std::error::Error;

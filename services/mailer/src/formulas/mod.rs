@@ -3,7 +3,7 @@
 //! the other.
 //!
 //! A call in reading order: [`handler`] → [`list`], [`check`], [`columns::preview`], [`save`] or [`explain`], all over
-//! [`columns::Book`].
+//! [`columns::ColumnCatalog`].
 
 mod check;
 mod explain;

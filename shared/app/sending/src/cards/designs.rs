@@ -41,7 +41,7 @@ impl DesignCache {
     /// Makes a design ready, unless it is.
     ///
     /// # Errors
-    /// [`Problem`] when it cannot print.
+    /// [`DesignError`] when it cannot print.
     pub(crate) fn get_or_prepare(
         &self,
         design: &StepDesign,

@@ -7,7 +7,7 @@ use address::{AddressId, AddressInput, PointKey, StandardStreet};
 use anyhow::Context;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use store::{AddressPointRow, Store, StoreSettings, retry};
+use store::{AddressPointRow, Store, StoreSettings, retry_conflicts};
 use uuid::Uuid;
 use verification::{AddressVerifier, LocalVerifier};
 
@@ -116,7 +116,7 @@ fn best(mut act: impl FnMut()) -> f64 {
 /// ZIPs of Texas that the ZIP data has, from Austin's first on: as many as the imported rows fill.
 fn zips() -> Vec<String> {
     let all = (78_701..79_000).map(|zip: u32| zip.to_string());
-    all.filter(|zip| address::zip_place(zip).is_some())
+    all.filter(|zip| address::find_city_and_state(zip).is_some())
         .take(IMPORTED.div_ceil(ROWS_PER_ZIP))
         .collect()
 }
@@ -204,7 +204,7 @@ fn cpu_seconds() -> anyhow::Result<f64> {
 /// Different houses of the imported file as recipients of one request.
 async fn verifying(store: &Store, database: &Database) -> anyhow::Result<Vec<Figure>> {
     step("verifying");
-    store.address_points_analyze().await?;
+    store.analyze_address_points().await?;
     let local = LocalVerifier::new(store.clone(), 1);
     let zips = zips();
     let mut random = StdRng::seed_from_u64(7);
@@ -303,23 +303,23 @@ async fn searching(store: &Store) -> anyhow::Result<Vec<Figure>> {
         step(&format!("searching among {millions} million points"));
         while filled < millions * 1_000_000 {
             let rows: Vec<AddressPointRow> = (filled..filled + CHUNK).map(house).collect();
-            retry(|| async {
+            retry_conflicts(|| async {
                 let mut connection = store.connection().await?;
-                let transaction = connection.begin().await?;
-                transaction.address_points_merge(&rows).await?;
+                let transaction = connection.begin_transaction().await?;
+                transaction.merge_address_points(&rows).await?;
                 transaction.commit().await
             })
             .await?;
             filled += CHUNK;
         }
-        store.address_points_analyze().await?;
+        store.analyze_address_points().await?;
         let center = house(ROW * 50 + 500);
         let (mut best, mut found) = (f64::INFINITY, 0);
         for _ in 0..ROUNDS {
             let begun = Instant::now();
             for _ in 0..SEARCHES {
                 let around = store
-                    .homes_around(&[(center.latitude, center.longitude)], 400.0, 500)
+                    .list_homes_around(&[(center.latitude, center.longitude)], 400.0, 500)
                     .await?;
                 found = around.first().map_or(0, |around| around.found);
             }

@@ -76,15 +76,15 @@ async fn seed(client: &Client) -> anyhow::Result<()> {
 /// The owner of the team.
 async fn join(database: &Database) -> anyhow::Result<TeamId> {
     let store = store(database)?;
-    let team = store.team_list("", 1).await?.pop().context("a team")?;
+    let team = store.list_teams("", 1).await?.pop().context("a team")?;
     let hash = Password::try_from(PASSWORD.to_owned())
         .map_err(anyhow::Error::msg)?
         .hash()
         .map_err(anyhow::Error::msg)?;
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     transaction
-        .user_save(
+        .save_member(
             team.team_id,
             EMAIL,
             "Ada Marsh",

@@ -28,7 +28,7 @@ impl Database {
     /// A migrated, empty database.
     pub async fn migrated(name: &str) -> anyhow::Result<Self> {
         let database = Self::create(name, "").await?;
-        store::migrate(&database.url).await?;
+        store::migrate_database(&database.url).await?;
         Ok(database)
     }
 

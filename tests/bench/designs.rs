@@ -88,7 +88,7 @@ fn decide(plan: &LayoutPlan, people: &[Person], threads: usize) -> usize {
             let mut typesetter = Typesetter::new();
             let mails = chunk
                 .iter()
-                .filter(|person| plan.decide(&mut typesetter, *person).is_ok())
+                .filter(|person| plan.check_layout(&mut typesetter, *person).is_ok())
                 .count();
             mailed.fetch_add(mails, Ordering::Relaxed);
         }

@@ -63,7 +63,7 @@ impl RecipientValues for Person {
 }
 
 impl PictureStore for Photo {
-    fn read(&mut self, _: &str) -> Result<Bytes, PictureError> {
+    fn read_picture(&mut self, _: &str) -> Result<Bytes, PictureError> {
         Ok(self.0.clone())
     }
 }
@@ -182,7 +182,7 @@ fn print_cards(plan: &LayoutPlan, photo: &Bytes, cards: usize) -> anyhow::Result
     let mut press = PressFileWriter::new(Counter::default(), settings)?;
     for number in 0..cards {
         let person = person(number);
-        let pages = plan.pages(&mut typesetter, &person);
+        let pages = plan.lay_out(&mut typesetter, &person);
         let recipient = vec![
             format!("{} MILES", person.values["first_name"]).to_uppercase(),
             format!("{} CONGRESS AVE", number % WORDS),
@@ -202,7 +202,7 @@ fn print_cards(plan: &LayoutPlan, photo: &Bytes, cards: usize) -> anyhow::Result
             address,
             pictures: &kept,
         };
-        press.print(&card, &mut pictures)?;
+        press.print_mailpiece(&card, &mut pictures)?;
     }
     Ok(press.finish()?.bytes)
 }

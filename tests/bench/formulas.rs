@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use audience::{ColumnType, ValueLookup};
 use chrono::NaiveDate;
-use formula::{ComputedRow, FormulaColumn, FormulaSheet, InputColumn, compile};
+use formula::{ComputedRow, FormulaColumn, FormulaSheet, InputColumn, compile_formula};
 
 use crate::figures::Figure;
 use crate::step;
@@ -69,7 +69,7 @@ fn refused(problems: Vec<formula::FormulaDiagnostic>) -> anyhow::Error {
 }
 
 fn evaluating(source: &str, lifetime_value: &str, what: &str) -> anyhow::Result<Figure> {
-    let formula = compile(source, &columns()).map_err(refused)?;
+    let formula = compile_formula(source, &columns()).map_err(refused)?;
     let row = row("ada lovelace", lifetime_value);
     let seconds = best(|| {
         for _ in 0..EVALUATIONS {
@@ -115,10 +115,10 @@ fn sending() -> anyhow::Result<Figure> {
 }
 
 fn compiling() -> anyhow::Result<Figure> {
-    compile(PROMISED, &columns()).map_err(refused)?;
+    compile_formula(PROMISED, &columns()).map_err(refused)?;
     let seconds = best(|| {
         for _ in 0..COMPILATIONS {
-            let _ = black_box(compile(black_box(PROMISED), &columns()));
+            let _ = black_box(compile_formula(black_box(PROMISED), &columns()));
         }
     });
     Ok(Figure::new(

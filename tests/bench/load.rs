@@ -75,7 +75,7 @@ pub async fn provision(database: &Database) -> anyhow::Result<()> {
         "top_up": {"amount": "$10000000.00", "reference": "bench"},
     }]});
     let policy = outbound::TargetPolicy::new(&["127.0.0.0/8".parse()?]);
-    pillarbox::apply::apply(
+    pillarbox::apply::apply_text(
         &store(database)?,
         &file.to_string(),
         Path::new("."),
@@ -101,7 +101,8 @@ pub struct Place {
 pub fn places(zips: impl Iterator<Item = u32>) -> Vec<Place> {
     let place = |number| {
         let zip = format!("{number:05}");
-        let (city, state) = address::zip_place(&zip).filter(|(city, _)| !city.is_empty())?;
+        let (city, state) =
+            address::find_city_and_state(&zip).filter(|(city, _)| !city.is_empty())?;
         Some(Place { city, state, zip })
     };
     zips.filter_map(place).collect()

@@ -2,7 +2,7 @@
 //! and once.
 
 use contract::id::{ActivityId, TeamId};
-use pillarbox_tests::{StackOptions, TestStack, WebhookSink, operate};
+use pillarbox_tests::{StackOptions, TestStack, WebhookSink, run_operator_command};
 use serde_json::{Value, json};
 use store::{Activity, ActivityFilter, EndpointState, StoreError};
 
@@ -19,7 +19,7 @@ struct TeamLog {
 impl TeamLog {
     /// A team that the command line has made.
     async fn start() -> Self {
-        let stack = TestStack::with(StackOptions::default()).await;
+        let stack = TestStack::with_options(StackOptions::default()).await;
         let made = command(&stack, &["team", "create", "Orchard"]);
         let team_id = made["team_id"].as_str().unwrap().parse().unwrap();
         Self {
@@ -34,7 +34,7 @@ impl TeamLog {
         let activities = self
             .stack
             .store
-            .activity_list(self.team_id, &ActivityFilter::default(), None, LOOKED_AT)
+            .list_activities(self.team_id, &ActivityFilter::default(), None, LOOKED_AT)
             .await
             .unwrap();
         let seen = self.seen;
@@ -66,7 +66,7 @@ fn command(stack: &TestStack, arguments: &[&str]) -> Value {
     let password = "correct horse battery staple".to_owned();
     settings.insert("PILLARBOX_PASSWORD".to_owned(), password);
     let arguments = [&["--json"], arguments].concat();
-    let answer = tokio::task::block_in_place(|| operate(&arguments, &settings));
+    let answer = tokio::task::block_in_place(|| run_operator_command(&arguments, &settings));
     serde_json::from_str(&answer).unwrap()
 }
 
@@ -177,7 +177,7 @@ async fn what_a_file_changes_is_recorded_and_the_same_file_again_records_nothing
         let told = |(action, subject): &(&str, &str)| ((*action).to_owned(), (*subject).to_owned());
         list.iter().map(told).collect()
     };
-    log.stack.apply(file("member", false, "active")).await;
+    log.stack.apply_team(file("member", false, "active")).await;
     let first = [
         ("team.changed", "time zone America/Chicago, pays by balance"),
         ("team.keys_honoured", ""),
@@ -189,16 +189,16 @@ async fn what_a_file_changes_is_recorded_and_the_same_file_again_records_nothing
         ("balance.credited", "$12.50, wire-7"),
     ];
     assert_eq!(ours(log.news().await), expected(&first));
-    log.stack.apply(file("member", false, "active")).await;
+    log.stack.apply_team(file("member", false, "active")).await;
     assert_eq!(ours(log.news().await), []);
-    log.stack.apply(file("admin", true, "paused")).await;
+    log.stack.apply_team(file("admin", true, "paused")).await;
     let second = [
         ("person.role_changed", "Ann, member before, admin now"),
         ("endpoint.paused", url),
         ("endpoint.signed", url),
     ];
     assert_eq!(ours(log.news().await), expected(&second));
-    let endpoint = log.stack.store.endpoint_list(log.team_id).await.unwrap();
+    let endpoint = log.stack.store.list_endpoints(log.team_id).await.unwrap();
     assert!(endpoint[0].is_signed && endpoint[0].state == EndpointState::Paused);
 }
 
@@ -216,7 +216,7 @@ async fn what_is_refused_leaves_no_entry() {
     };
     credit("$5").await.unwrap();
     assert!(matches!(credit("$6").await, Err(StoreError::Limit(_))));
-    let orchard = store.team_get(log.team_id).await.unwrap();
+    let orchard = store.find_team(log.team_id).await.unwrap();
     let again = store::Team {
         team_id: TeamId::new(),
         time_zone: "America/Chicago".parse().unwrap(),
@@ -227,7 +227,7 @@ async fn what_is_refused_leaves_no_entry() {
         matches!(refused, Err(accounts::TeamError::Taken(team_id)) if team_id == log.team_id),
         "{refused:?}"
     );
-    assert_eq!(store.team_get(log.team_id).await.unwrap(), orchard);
+    assert_eq!(store.find_team(log.team_id).await.unwrap(), orchard);
     let actions: Vec<_> = log
         .news()
         .await

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use pillarbox_tests::{PointFile, SpawnedProcess, StackOptions, TestStack, people, person};
+use pillarbox_tests::{
+    PointFile, SpawnedProcess, StackOptions, TestStack, build_recipient, build_recipients,
+};
 use serde_json::{Value, json};
 use wiremock::matchers::method;
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
@@ -15,12 +17,12 @@ fn with(mut person: Value, name: &str, value: &str) -> Value {
 /// A stack on which a ZIP is covered from its first point on.
 async fn covered() -> TestStack {
     let settings = vec![("VERIFICATION__COVERAGE_POINTS", "1".to_owned())];
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         settings,
         ..StackOptions::default()
     })
     .await;
-    stack.campaign(json!({})).await;
+    stack.save_campaign(json!({})).await;
     stack.import_main_street(1..41).await;
     stack
 }
@@ -48,7 +50,7 @@ async fn an_address_with_a_point_is_confirmed_with_zip_4_and_place() {
         .await
         .unwrap();
     let answer = stack
-        .send(&[with(person(7), "address_1", "7 MAIN STREET")])
+        .send_recipients(&[with(build_recipient(7), "address_1", "7 MAIN STREET")])
         .await;
     assert_eq!(
         answer.json()["results"][0]["address"],
@@ -66,11 +68,17 @@ async fn an_address_with_a_point_is_confirmed_with_zip_4_and_place() {
 #[tokio::test(flavor = "multi_thread")]
 async fn strictness_is_zip_where_no_points_cover_the_zip_and_delivery_point_where_they_do() {
     let stack = covered().await;
-    let elsewhere = with(person(5), "zip", "78702");
-    let other_street = with(person(5), "address_1", "5 Nowhere Ln");
-    let boxed = with(person(5), "address_1", "PO Box 5");
+    let elsewhere = with(build_recipient(5), "zip", "78702");
+    let other_street = with(build_recipient(5), "address_1", "5 Nowhere Ln");
+    let boxed = with(build_recipient(5), "address_1", "PO Box 5");
     let answer = stack
-        .send(&[person(5), person(4_000), other_street, boxed, elsewhere])
+        .send_recipients(&[
+            build_recipient(5),
+            build_recipient(4_000),
+            other_street,
+            boxed,
+            elsewhere,
+        ])
         .await;
     assert_eq!(
         answer.reasons(),
@@ -112,7 +120,10 @@ async fn the_fringe_of_a_zip_does_not_make_the_rest_of_it_undeliverable() {
     stack.import_main_street(1..41).await;
     // Few points: only the street that they know is known well.
     let answer = stack
-        .send(&[with(person(5), "address_1", "5 Nowhere Ln"), person(4_000)])
+        .send_recipients(&[
+            with(build_recipient(5), "address_1", "5 Nowhere Ln"),
+            build_recipient(4_000),
+        ])
         .await;
     assert_eq!(answer.reasons(), ["mailed", "invalid_address"]);
 }
@@ -120,9 +131,14 @@ async fn the_fringe_of_a_zip_does_not_make_the_rest_of_it_undeliverable() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_campaign_can_be_stricter_or_laxer() {
     let stack = covered().await;
-    let other_street = with(person(5), "address_1", "6 Nowhere Ln");
-    let elsewhere = with(person(6), "zip", "78702");
-    let recipients = [person(5), person(4_000), other_street, elsewhere];
+    let other_street = with(build_recipient(5), "address_1", "6 Nowhere Ln");
+    let elsewhere = with(build_recipient(6), "zip", "78702");
+    let recipients = [
+        build_recipient(5),
+        build_recipient(4_000),
+        other_street,
+        elsewhere,
+    ];
     let invalid = "invalid_address";
     for (name, strictness, expected) in [
         ("PA-ZIP001", "zip", ["mailed", "mailed", "mailed", "mailed"]),
@@ -138,10 +154,10 @@ async fn a_campaign_can_be_stricter_or_laxer() {
         ),
     ] {
         stack
-            .campaign(json!({"id": name, "name": name, "strictness": strictness}))
+            .save_campaign(json!({"id": name, "name": name, "strictness": strictness}))
             .await;
         assert_eq!(
-            stack.send_to(name, &recipients).await.reasons(),
+            stack.send_recipients_to(name, &recipients).await.reasons(),
             expected,
             "{strictness}"
         );
@@ -152,10 +168,10 @@ async fn a_campaign_can_be_stricter_or_laxer() {
 async fn a_suffix_that_is_missing_or_wrong_is_corrected_from_the_points_and_told() {
     let stack = covered().await;
     let answer = stack
-        .send(&[
-            with(person(7), "address_1", "7 Main"),
-            with(person(8), "address_1", "8 Main Ave"),
-            person(9),
+        .send_recipients(&[
+            with(build_recipient(7), "address_1", "7 Main"),
+            with(build_recipient(8), "address_1", "8 Main Ave"),
+            build_recipient(9),
         ])
         .await;
     assert_eq!(answer.reasons(), ["mailed"; 3]);
@@ -182,7 +198,7 @@ async fn a_suffix_that_is_missing_or_wrong_is_corrected_from_the_points_and_told
     );
     // The corrected address is the one that was mailed.
     assert_eq!(
-        stack.send(&[person(7)]).await.reasons(),
+        stack.send_recipients(&[build_recipient(7)]).await.reasons(),
         ["duplicate_recent"]
     );
 }
@@ -190,15 +206,15 @@ async fn a_suffix_that_is_missing_or_wrong_is_corrected_from_the_points_and_told
 #[tokio::test(flavor = "multi_thread")]
 async fn no_street_is_corrected_where_points_do_not_cover_the_zip() {
     let settings = vec![("VERIFICATION__COVERAGE_POINTS", "1000".to_owned())];
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         settings,
         ..StackOptions::default()
     })
     .await;
-    stack.campaign(json!({})).await;
+    stack.save_campaign(json!({})).await;
     stack.import_main_street(1..13).await;
     let answer = stack
-        .send(&[with(person(8), "address_1", "8 Main Ave")])
+        .send_recipients(&[with(build_recipient(8), "address_1", "8 Main Ave")])
         .await;
     assert_eq!(
         answer.reasons(),
@@ -230,7 +246,7 @@ async fn another_household_is_never_confirmed() {
             ("zip", "21219"),
         ];
         fields.into_iter().fold(
-            with(person(1), "reference", line),
+            with(build_recipient(1), "reference", line),
             |person, (name, value)| with(person, name, value),
         )
     };
@@ -242,8 +258,13 @@ async fn another_household_is_never_confirmed() {
         "7 Elm",
     ]
     .map(at);
-    assert_eq!(stack.send(&wrong).await.reasons(), ["invalid_address"; 5]);
-    let answer = stack.send(&[at("4900 Carroll Manor"), at("5 Oak")]).await;
+    assert_eq!(
+        stack.send_recipients(&wrong).await.reasons(),
+        ["invalid_address"; 5]
+    );
+    let answer = stack
+        .send_recipients(&[at("4900 Carroll Manor"), at("5 Oak")])
+        .await;
     assert_eq!(answer.reasons(), ["mailed", "mailed"]);
     assert_eq!(
         answer.json()["results"][0]["address"],
@@ -255,7 +276,10 @@ async fn another_household_is_never_confirmed() {
 async fn an_operator_overrides_a_false_undeliverable() {
     let stack = covered().await;
     assert_eq!(
-        stack.send(&[person(4_000)]).await.reasons(),
+        stack
+            .send_recipients(&[build_recipient(4_000)])
+            .await
+            .reasons(),
         ["invalid_address"]
     );
     let operate = |action: &'static str| {
@@ -270,7 +294,13 @@ async fn an_operator_overrides_a_false_undeliverable() {
         })
     };
     assert!(operate("add"));
-    assert_eq!(stack.send(&[person(4_000)]).await.reasons(), ["mailed"]);
+    assert_eq!(
+        stack
+            .send_recipients(&[build_recipient(4_000)])
+            .await
+            .reasons(),
+        ["mailed"]
+    );
     assert_eq!(
         texts(&stack, "SELECT verification FROM pieces").await,
         ["override"]
@@ -278,7 +308,10 @@ async fn an_operator_overrides_a_false_undeliverable() {
     assert!(operate("remove"));
     assert!(!operate("remove"), "it is gone");
     assert_eq!(
-        stack.send(&[person(4_000), person(1)]).await.reasons(),
+        stack
+            .send_recipients(&[build_recipient(4_000), build_recipient(1)])
+            .await
+            .reasons(),
         ["invalid_address", "mailed"]
     );
 }
@@ -335,7 +368,7 @@ async fn importing_again_changes_nothing_and_a_newer_file_brings_newer_places() 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_import_killed_half_way_goes_on_behind_its_last_chunk() {
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         mailers: 0,
         ..StackOptions::default()
     })
@@ -351,25 +384,29 @@ async fn an_import_killed_half_way_goes_on_behind_its_last_chunk() {
     };
     assert!(!import(Some("import.merged")), "it dies");
     let kept = stack
-        .count("SELECT rows_kept FROM address_imports WHERE finished_at IS NULL")
+        .query_count("SELECT rows_kept FROM address_imports WHERE finished_at IS NULL")
         .await;
     assert_eq!(
-        stack.count("SELECT count(*) FROM address_points").await,
+        stack
+            .query_count("SELECT count(*) FROM address_points")
+            .await,
         kept
     );
     assert!(kept > 0 && kept < 150_000, "{kept}");
     assert!(import(None));
     assert_eq!(
-        stack.count("SELECT count(*) FROM address_points").await,
+        stack
+            .query_count("SELECT count(*) FROM address_points")
+            .await,
         150_000
     );
     assert_eq!(
-        stack.count("SELECT points FROM address_zips").await,
+        stack.query_count("SELECT points FROM address_zips").await,
         150_000
     );
     assert_eq!(
         stack
-            .count("SELECT rows_read FROM address_imports WHERE finished_at IS NOT NULL")
+            .query_count("SELECT rows_read FROM address_imports WHERE finished_at IS NOT NULL")
             .await,
         150_000
     );
@@ -377,7 +414,7 @@ async fn an_import_killed_half_way_goes_on_behind_its_last_chunk() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_quoted_value_of_an_import_may_break_over_lines() {
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         mailers: 0,
         ..StackOptions::default()
     })
@@ -409,14 +446,14 @@ async fn a_quoted_value_of_an_import_may_break_over_lines() {
 async fn an_address_that_is_too_long_is_invalid_and_the_rest_of_the_request_runs() {
     let stack = covered().await;
     let long = with(
-        person(3),
+        build_recipient(3),
         "address_1",
         &format!("3 {}St", "Main ".repeat(1_000)),
     );
     assert_eq!(long["address_1"].as_str().unwrap().len(), 5_004);
-    let answer = stack.send(&[long, person(4)]).await;
+    let answer = stack.send_recipients(&[long, build_recipient(4)]).await;
     assert_eq!(answer.reasons(), ["invalid_address", "mailed"]);
-    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 1);
+    assert_eq!(stack.query_count("SELECT count(*) FROM pieces").await, 1);
     stack.assert_consistent().await;
 }
 
@@ -424,7 +461,7 @@ async fn an_address_that_is_too_long_is_invalid_and_the_rest_of_the_request_runs
 async fn the_same_house_in_two_urbanizations_is_two_addresses() {
     let stack = TestStack::start().await;
     let home = |urbanization: &str| {
-        let mut home = person(1);
+        let mut home = build_recipient(1);
         for (name, value) in [
             ("address_1", "150 Calle A"),
             ("address_2", urbanization),
@@ -440,7 +477,7 @@ async fn the_same_house_in_two_urbanizations_is_two_addresses() {
         home("Urb Royal Oak"),
         home("URBANIZACION LAS GLADIOLAS"),
     ];
-    let answer = stack.send(&homes).await;
+    let answer = stack.send_recipients(&homes).await;
     assert_eq!(answer.reasons(), ["mailed", "mailed", "duplicate_recent"]);
 }
 
@@ -448,13 +485,13 @@ async fn the_same_house_in_two_urbanizations_is_two_addresses() {
 async fn a_do_not_mail_list_knows_an_address_as_it_was_written_and_as_it_was_corrected() {
     let stack = covered().await;
     stack
-        .campaign(
+        .save_campaign(
             json!({"do_not_mail": ["7 Main, Austin, TX 78701", "8 Main St, Austin, TX 78701"]}),
         )
         .await;
     let [written, corrected, other] =
-        ["7 Main", "8 Main", "9 Main"].map(|line| with(person(7), "address_1", line));
-    let answer = stack.send(&[written, corrected, other]).await;
+        ["7 Main", "8 Main", "9 Main"].map(|line| with(build_recipient(7), "address_1", line));
+    let answer = stack.send_recipients(&[written, corrected, other]).await;
     assert_eq!(answer.reasons(), ["do_not_mail", "do_not_mail", "mailed"]);
 }
 
@@ -462,11 +499,17 @@ async fn a_do_not_mail_list_knows_an_address_as_it_was_written_and_as_it_was_cor
 async fn a_do_not_mail_list_knows_an_address_in_every_spelling() {
     let stack = covered().await;
     stack
-        .campaign(json!({"do_not_mail": ["7 Main St Apt 2B, Austin, TX 78701"]}))
+        .save_campaign(json!({"do_not_mail": ["7 Main St Apt 2B, Austin, TX 78701"]}))
         .await;
-    let spelled = |line: &str| with(with(person(7), "address_1", line), "reference", line);
+    let spelled = |line: &str| {
+        with(
+            with(build_recipient(7), "address_1", line),
+            "reference",
+            line,
+        )
+    };
     let answer = stack
-        .send(&[
+        .send_recipients(&[
             spelled("7 MAIN STREET #2-B"),
             spelled("7 Main st., unit 2b"),
             with(spelled("0007 Main St"), "address_2", "Suite 2B"),
@@ -506,12 +549,12 @@ async fn with_provider(server: &MockServer) -> TestStack {
         ("SMARTY__CONCURRENCY", "1".to_owned()),
         ("SMARTY__BREAKER_REST_MS", "1".to_owned()),
     ];
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         settings,
         ..StackOptions::default()
     })
     .await;
-    stack.campaign(json!({})).await;
+    stack.save_campaign(json!({})).await;
     stack
 }
 
@@ -527,7 +570,9 @@ async fn a_provider_confirms_and_its_answers_are_kept() {
         .mount(&server)
         .await;
     let stack = with_provider(&server).await;
-    let answer = stack.send(&[person(1), person(1), person(2)]).await;
+    let answer = stack
+        .send_recipients(&[build_recipient(1), build_recipient(1), build_recipient(2)])
+        .await;
     assert_eq!(answer.reasons(), ["mailed", "duplicate_recent", "mailed"]);
     assert_eq!(
         answer.json()["results"][0]["address"],
@@ -538,10 +583,10 @@ async fn a_provider_confirms_and_its_answers_are_kept() {
         .unwrap();
     assert_eq!(first.len(), 2, "the same address is asked once");
     stack.clock.advance(chrono::TimeDelta::days(29));
-    stack.send(&[person(2)]).await;
+    stack.send_recipients(&[build_recipient(2)]).await;
     assert_eq!(batches(&server).await, 1);
     stack.clock.advance(chrono::TimeDelta::days(2));
-    stack.send(&[person(1)]).await;
+    stack.send_recipients(&[build_recipient(1)]).await;
     assert_eq!(
         batches(&server).await,
         2,
@@ -563,9 +608,9 @@ async fn an_outage_also_of_a_part_is_validation_unavailable_and_mails_and_charge
         .mount(&server)
         .await;
     let stack = with_provider(&server).await;
-    let recipients = people(1..251);
+    let recipients = build_recipients(1..251);
     {
-        let answer = stack.send(&recipients).await;
+        let answer = stack.send_recipients(&recipients).await;
         assert_eq!(answer.error(), (503, "validation_unavailable".to_owned()));
         for table in [
             "sends",
@@ -575,7 +620,9 @@ async fn an_outage_also_of_a_part_is_validation_unavailable_and_mails_and_charge
             "address_entries",
         ] {
             assert_eq!(
-                stack.count(&format!("SELECT count(*) FROM {table}")).await,
+                stack
+                    .query_count(&format!("SELECT count(*) FROM {table}"))
+                    .await,
                 0,
                 "{table}"
             );
@@ -587,7 +634,10 @@ async fn an_outage_also_of_a_part_is_validation_unavailable_and_mails_and_charge
         .mount(&server)
         .await;
     let before = batches(&server).await;
-    assert_eq!(stack.send(&recipients).await.reasons(), vec!["mailed"; 250]);
+    assert_eq!(
+        stack.send_recipients(&recipients).await.reasons(),
+        vec!["mailed"; 250]
+    );
     assert_eq!(batches(&server).await - before, 2);
     stack.assert_consistent().await;
 }

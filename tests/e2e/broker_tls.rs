@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pillarbox_tests::{SpawnedProcess, StackOptions, TestStack, eventually, person};
+use pillarbox_tests::{SpawnedProcess, StackOptions, TestStack, build_recipient, wait_until};
 use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
 use serde_json::json;
@@ -39,12 +39,12 @@ async fn speak_tls_for(broker: String) -> (u16, String) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mailer_that_trusts_the_brokers_certificate_works_over_tls_and_another_does_not() {
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         mailers: 0,
         ..StackOptions::default()
     })
     .await;
-    stack.campaign(json!({})).await;
+    stack.save_campaign(json!({})).await;
     let plain = &stack.settings[BROKER_URL];
     let (credentials, place) = plain.rsplit_once('@').unwrap();
     let (host_and_port, path) = place.split_once('/').unwrap();
@@ -57,11 +57,11 @@ async fn a_mailer_that_trusts_the_brokers_certificate_works_over_tls_and_another
     );
 
     let (_distrustful, log) = SpawnedProcess::start_logged("mailer", &settings);
-    eventually("the certificate is refused", async || {
+    wait_until("the certificate is refused", async || {
         log.text().contains("invalid peer certificate")
     })
     .await;
-    let (status, code) = stack.send(&[person(1)]).await.error();
+    let (status, code) = stack.send_recipients(&[build_recipient(1)]).await.error();
     assert_eq!((status, code.as_str()), (500, "internal_error"));
 
     let trusted = tempfile::NamedTempFile::new().unwrap();
@@ -69,8 +69,8 @@ async fn a_mailer_that_trusts_the_brokers_certificate_works_over_tls_and_another
     let trusted = trusted.path().display().to_string();
     settings.insert("SSL_CERT_FILE".to_owned(), trusted);
     let _trustful = SpawnedProcess::start("mailer", &settings, None);
-    eventually("a send is answered", async || {
-        stack.send(&[person(1)]).await.status == 200
+    wait_until("a send is answered", async || {
+        stack.send_recipients(&[build_recipient(1)]).await.status == 200
     })
     .await;
 }

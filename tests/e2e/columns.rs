@@ -1,16 +1,18 @@
 //! The address book: custom columns, their types and limits, birthdays.
 
-use pillarbox_tests::{CAMPAIGN, TestStack, person};
+use pillarbox_tests::{CAMPAIGN, TestStack, build_recipient};
 use serde_json::{Value, json};
 
 async fn send_with(stack: &TestStack, number: usize, fields: Value, types: Value) -> Value {
-    let mut recipient = person(number);
+    let mut recipient = build_recipient(number);
     recipient
         .as_object_mut()
         .unwrap()
         .extend(fields.as_object().unwrap().clone());
     let answer = stack
-        .post(&json!({"campaign_id": CAMPAIGN, "recipients": [recipient], "field_types": types}))
+        .post_send(
+            &json!({"campaign_id": CAMPAIGN, "recipients": [recipient], "field_types": types}),
+        )
         .await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     answer.json()["summary"].clone()
@@ -175,10 +177,10 @@ async fn a_custom_value_is_stored_up_to_600_characters() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_value_that_is_cut_is_told_in_the_result() {
     let stack = TestStack::start().await;
-    let [mut cut, mut whole] = [person(1), person(2)];
+    let [mut cut, mut whole] = [build_recipient(1), build_recipient(2)];
     cut["note"] = "é".repeat(601).into();
     whole["note"] = "é".repeat(600).into();
-    let answer = stack.send(&[cut, whole]).await.json();
+    let answer = stack.send_recipients(&[cut, whole]).await.json();
     let warnings = &answer["results"][0]["warnings"];
     assert_eq!(
         (&warnings[0]["code"], &warnings[0]["field"]),
@@ -218,12 +220,12 @@ async fn a_birthday_that_cannot_be_read_is_told_and_counted() {
     let recipients: Vec<Value> = (1..)
         .zip(sent)
         .map(|(number, birthday)| {
-            let mut person = person(number);
+            let mut person = build_recipient(number);
             person["birthday"] = birthday.into();
             person
         })
         .collect();
-    let answer = stack.send(&recipients).await.json();
+    let answer = stack.send_recipients(&recipients).await.json();
     assert_eq!(answer["summary"]["birthdaysNotRead"], 2);
     let codes: Vec<_> = (0..5)
         .map(|at| answer["results"][at]["warnings"][0]["code"].clone())
@@ -249,11 +251,12 @@ async fn a_birthday_that_cannot_be_read_is_told_and_counted() {
 async fn a_unit_is_in_address_2_for_conditions_on_whichever_line_it_was_sent() {
     let stack = TestStack::start().await;
     let houses = json!({"all": [{"column": "address_2", "operator": "is_empty"}]});
-    stack.campaign(json!({ "conditions": houses })).await;
-    let [mut below, mut behind, house] = [person(1), person(2), person(3)];
+    stack.save_campaign(json!({ "conditions": houses })).await;
+    let [mut below, mut behind, house] =
+        [build_recipient(1), build_recipient(2), build_recipient(3)];
     below["address_2"] = "Apt 5".into();
     behind["address_1"] = format!("{} Apt 5", behind["address_1"].as_str().unwrap()).into();
-    let sent = stack.send(&[below, behind, house]).await;
+    let sent = stack.send_recipients(&[below, behind, house]).await;
     assert_eq!(
         sent.reasons(),
         ["filtered_conditions", "filtered_conditions", "mailed"]
@@ -287,17 +290,17 @@ async fn birthdays_are_read_in_their_forms_and_kept_as_sent() {
 async fn an_entry_is_keyed_by_verified_address_and_name_and_a_send_updates_it() {
     let stack = TestStack::start().await;
     stack
-        .campaign(json!({"id": "PA-SECOND", "name": "Second"}))
+        .save_campaign(json!({"id": "PA-SECOND", "name": "Second"}))
         .await;
-    let mut first = person(1);
+    let mut first = build_recipient(1);
     first.as_object_mut().unwrap().extend(
         json!({"email": "a@b.example", "pet": "Rex", "colour": "red"})
             .as_object()
             .unwrap()
             .clone(),
     );
-    stack.send(&[first]).await;
-    let mut second = person(1);
+    stack.send_recipients(&[first]).await;
+    let mut second = build_recipient(1);
     second["address_1"] = "1 MAIN STREET".into();
     second["first_name"] = "PAT".into();
     second.as_object_mut().unwrap().extend(
@@ -306,10 +309,17 @@ async fn an_entry_is_keyed_by_verified_address_and_name_and_a_send_updates_it() 
             .unwrap()
             .clone(),
     );
-    let mut other = person(1);
+    let mut other = build_recipient(1);
     other["first_name"] = "Kim".into();
-    stack.send_to("PA-SECOND", &[second, other]).await;
-    assert_eq!(stack.count("SELECT count(*) FROM address_entries").await, 2);
+    stack
+        .send_recipients_to("PA-SECOND", &[second, other])
+        .await;
+    assert_eq!(
+        stack
+            .query_count("SELECT count(*) FROM address_entries")
+            .await,
+        2
+    );
     let row = stack
         .sql
         .query_one(
@@ -329,23 +339,26 @@ async fn an_entry_is_keyed_by_verified_address_and_name_and_a_send_updates_it() 
 async fn a_column_that_conditions_use_keeps_its_type() {
     let stack = TestStack::start().await;
     let columns = |column_type| json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": column_type}]}]});
-    stack.apply(columns("number")).await;
+    stack.apply_team(columns("number")).await;
     stack
-        .campaign(json!({"conditions": {"column": "score", "operator": "greater", "value": 10}}))
+        .save_campaign(
+            json!({"conditions": {"column": "score", "operator": "greater", "value": 10}}),
+        )
         .await;
     let (file, folder, policy) = (
         columns("text").to_string(),
         std::path::Path::new("."),
-        stack.policy(),
+        stack.target_policy(),
     );
-    let refused = pillarbox::apply::apply(&stack.store, &file, folder, &policy, stack.now()).await;
+    let refused =
+        pillarbox::apply::apply_text(&stack.store, &file, folder, &policy, stack.now()).await;
     let reason = "conditions of the campaign \"Test\" use the column \"Score\" as it is: take them out first";
     assert_eq!(
         refused.unwrap_err().to_string(),
         format!("teams[0].columns[0].type: {reason}")
     );
-    stack.campaign(json!({})).await;
-    stack.apply(columns("text")).await;
+    stack.save_campaign(json!({})).await;
+    stack.apply_team(columns("text")).await;
     assert_eq!(
         self::columns(&stack).await,
         [("Score".to_owned(), "text".to_owned())]

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use pillarbox_tests::{
     CAMPAIGN, ChaosFault, ChaosFleet, GatedVerifier, KEY, PrivateServer, PrivateServers,
-    ServerKind, SlowVerifier, SpawnedProcess, StackOptions, TestStack, eventually, free_port,
-    people, settings_for,
+    ServerKind, SlowVerifier, SpawnedProcess, StackOptions, TestStack, build_recipients,
+    find_free_port, settings_for, wait_until,
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -24,21 +24,21 @@ fn quick_leases() -> Vec<(&'static str, String)> {
 
 /// A stack whose mailers are real processes.
 async fn without_mailer() -> TestStack {
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         settings: quick_leases(),
         mailers: 0,
         ..StackOptions::default()
     })
     .await;
-    stack.campaign(json!({})).await;
+    stack.save_campaign(json!({})).await;
     stack
 }
 
 /// Posts until the answer is 200: what a client does that keeps trying.
 async fn send_until_answered(stack: &TestStack, recipients: &[Value]) -> Vec<String> {
     let answer = std::sync::Mutex::new(None);
-    eventually("the send is answered", async || {
-        let got = stack.send(recipients).await;
+    wait_until("the send is answered", async || {
+        let got = stack.send_recipients(recipients).await;
         if got.status != 200 {
             return false;
         }
@@ -50,33 +50,36 @@ async fn send_until_answered(stack: &TestStack, recipients: &[Value]) -> Vec<Str
 }
 
 async fn assert_one_card_each(stack: &TestStack, addresses: i64) {
-    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, addresses);
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM pieces").await,
+        addresses
+    );
     assert_eq!(
         stack
-            .count("SELECT count(DISTINCT address_id) FROM pieces")
+            .query_count("SELECT count(DISTINCT address_id) FROM pieces")
             .await,
         addresses
     );
     assert_eq!(
         stack
-            .count("SELECT coalesce(sum(amount_cents), 0)::bigint FROM charges")
+            .query_count("SELECT coalesce(sum(amount_cents), 0)::bigint FROM charges")
             .await,
         addresses * 79
     );
     let sales = "SELECT balance_cents FROM ledger_accounts WHERE account = 'sales' AND team_id IN (SELECT team_id FROM campaigns)";
-    assert_eq!(stack.count(sales).await, addresses * 79);
+    assert_eq!(stack.query_count(sales).await, addresses * 79);
     stack.assert_consistent().await;
 }
 
 async fn dies_at(point: &'static str) {
     let stack = without_mailer().await;
     let mut doomed = SpawnedProcess::start("mailer", &stack.settings, Some(point));
-    let recipients = people(1..31);
+    let recipients = build_recipients(1..31);
     let first = {
         let send = send_until_answered(&stack, &recipients);
         let die = async {
             let doomed = tokio::sync::Mutex::new(&mut doomed);
-            eventually("the mailer dies at its fail point", async || {
+            wait_until("the mailer dies at its fail point", async || {
                 doomed.lock().await.has_ended()
             })
             .await;
@@ -116,12 +119,16 @@ async fn killed_after_settle_before_the_reply() {
 async fn a_send_left_open_is_finished_though_nobody_asks_again() {
     let stack = without_mailer().await;
     let mut doomed = SpawnedProcess::start("mailer", &stack.settings, Some("send.reserved"));
-    let recipients = people(1..11);
+    let recipients = build_recipients(1..11);
     let ask = async {
-        eventually("the mailer dies", async || {
-            let _ = tokio::time::timeout(Duration::from_millis(500), stack.send(&recipients)).await;
+        wait_until("the mailer dies", async || {
+            let _ = tokio::time::timeout(
+                Duration::from_millis(500),
+                stack.send_recipients(&recipients),
+            )
+            .await;
             stack
-                .count("SELECT count(*) FROM sends WHERE state = 'reserved'")
+                .query_count("SELECT count(*) FROM sends WHERE state = 'reserved'")
                 .await
                 == 1
         })
@@ -136,9 +143,9 @@ async fn a_send_left_open_is_finished_though_nobody_asks_again() {
         "elsewhere".to_owned(),
     );
     let _second = SpawnedProcess::start("mailer", &settings, None);
-    eventually("the send is finished", async || {
+    wait_until("the send is finished", async || {
         stack
-            .count("SELECT count(*) FROM sends WHERE state = 'finished'")
+            .query_count("SELECT count(*) FROM sends WHERE state = 'finished'")
             .await
             == 1
     })
@@ -158,25 +165,28 @@ async fn a_send_that_takes_longer_than_its_lease_stays_with_its_worker() {
         verifier: Some(verifier),
         ..StackOptions::default()
     };
-    let stack = TestStack::with(options).await;
-    stack.campaign(json!({})).await;
-    let recipients = people(1..4);
+    let stack = TestStack::with_options(options).await;
+    stack.save_campaign(json!({})).await;
+    let recipients = build_recipients(1..4);
     let renewed = format!(
         "SELECT count(*) FROM sends WHERE leased_until > created_at + interval '{} milliseconds'",
         4 * lease_ms
     );
     // The repeat would take the request over as soon as its lease ran out.
-    let (first, repeat, ()) =
-        tokio::join!(stack.send(&recipients), stack.send(&recipients), async {
-            eventually("the lease is renewed", async || {
-                stack.count(&renewed).await == 1
+    let (first, repeat, ()) = tokio::join!(
+        stack.send_recipients(&recipients),
+        stack.send_recipients(&recipients),
+        async {
+            wait_until("the lease is renewed", async || {
+                stack.query_count(&renewed).await == 1
             })
             .await;
             gate.open();
-        });
+        }
+    );
     assert_eq!(first.reasons(), ["mailed"; 3]);
     assert_eq!(repeat.text, first.text);
-    assert_eq!(gate.asked(), 1, "nobody began anew");
+    assert_eq!(gate.count_requests(), 1, "nobody began anew");
     assert_one_card_each(&stack, 3).await;
 }
 
@@ -186,37 +196,51 @@ async fn a_request_is_taken_over_only_by_a_worker_that_has_a_slot_for_it() {
         ("MAILER__LEASE_MS", "5000".to_owned()),
         ("MAILER__CONCURRENCY", "1".to_owned()),
     ];
-    let mut stack = TestStack::with(StackOptions {
+    let mut stack = TestStack::with_options(StackOptions {
         settings,
         mailers: 0,
         ..StackOptions::default()
     })
     .await;
-    stack.campaign(json!({})).await;
+    stack.save_campaign(json!({})).await;
     let mut doomed = SpawnedProcess::start("mailer", &stack.settings, Some("send.claimed"));
     let claimed = "SELECT count(*) FROM sends WHERE state = 'claimed'";
-    eventually("its worker dies with it", async || {
+    wait_until("its worker dies with it", async || {
         // The call stays in the queue when its caller goes.
-        let _ = tokio::time::timeout(Duration::from_millis(500), stack.send(&people(1..2))).await;
-        stack.count(claimed).await == 1
+        let _ = tokio::time::timeout(
+            Duration::from_millis(500),
+            stack.send_recipients(&build_recipients(1..2)),
+        )
+        .await;
+        stack.query_count(claimed).await == 1
     })
     .await;
     doomed.kill();
     let gate = Arc::new(GatedVerifier::default());
     stack.add_mailer(Some(gate.clone()));
-    let recipients = people(2..3);
+    let recipients = build_recipients(2..3);
     let (answer, ()) = tokio::join!(send_until_answered(&stack, &recipients), async {
         // It came before, and waits beside the one slot for the dead worker's lease.
-        eventually("another one has the slot", async || gate.asked() == 1).await;
+        wait_until("another one has the slot", async || {
+            gate.count_requests() == 1
+        })
+        .await;
         stack.clock.advance(chrono::TimeDelta::seconds(6));
         // Longer than the longest pause between two looks.
         tokio::time::sleep(Duration::from_secs(2)).await;
         let first = "SELECT count(*) FROM sends WHERE leased_until < now() + interval '5 seconds'";
-        assert_eq!(stack.count(first).await, 1, "nobody has taken it over");
+        assert_eq!(
+            stack.query_count(first).await,
+            1,
+            "nobody has taken it over"
+        );
         gate.open();
     });
     assert_eq!(answer, ["mailed"]);
-    assert_eq!(send_until_answered(&stack, &people(1..2)).await, ["mailed"]);
+    assert_eq!(
+        send_until_answered(&stack, &build_recipients(1..2)).await,
+        ["mailed"]
+    );
     assert_one_card_each(&stack, 2).await;
 }
 
@@ -228,17 +252,20 @@ async fn a_request_that_expires_before_its_worker_begins_it_is_never_begun() {
         ("GATEWAY__CALL_DEADLINE_MS", "2000".to_owned()),
     ];
     let verifier: Arc<dyn verification::AddressVerifier> = gate.clone();
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         settings,
         verifier: Some(verifier),
         ..StackOptions::default()
     })
     .await;
-    stack.campaign(json!({})).await;
-    let (begun, waiting) = (people(1..2), people(2..3));
-    let (begun, waiting) = tokio::join!(stack.send(&begun), async {
-        eventually("the first has the one slot", async || gate.asked() == 1).await;
-        stack.send(&waiting).await
+    stack.save_campaign(json!({})).await;
+    let (begun, waiting) = (build_recipients(1..2), build_recipients(2..3));
+    let (begun, waiting) = tokio::join!(stack.send_recipients(&begun), async {
+        wait_until("the first has the one slot", async || {
+            gate.count_requests() == 1
+        })
+        .await;
+        stack.send_recipients(&waiting).await
     });
     assert_eq!(
         (begun.error(), waiting.error()),
@@ -247,12 +274,19 @@ async fn a_request_that_expires_before_its_worker_begins_it_is_never_begun() {
     assert_eq!(waiting.status, 504);
     gate.open();
     // Its turn would have come before this one's.
-    assert_eq!(send_until_answered(&stack, &people(3..4)).await, ["mailed"]);
-    assert_eq!(gate.asked(), 2, "nobody looked at the one that expired");
-    assert_eq!(stack.count("SELECT count(*) FROM sends").await, 2);
-    eventually("the first is finished", async || {
+    assert_eq!(
+        send_until_answered(&stack, &build_recipients(3..4)).await,
+        ["mailed"]
+    );
+    assert_eq!(
+        gate.count_requests(),
+        2,
+        "nobody looked at the one that expired"
+    );
+    assert_eq!(stack.query_count("SELECT count(*) FROM sends").await, 2);
+    wait_until("the first is finished", async || {
         stack
-            .count("SELECT count(*) FROM sends WHERE state = 'finished'")
+            .query_count("SELECT count(*) FROM sends WHERE state = 'finished'")
             .await
             == 2
     })
@@ -267,7 +301,7 @@ async fn later_steps_of_an_open_send_are_planned_once_though_its_campaign_is_pau
         ("MAILER__LEASE_MS", "4000".to_owned()),
         ("MAILER__JOB_INTERVAL_MS", "600000".to_owned()),
     ];
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         settings,
         mailers: 0,
         ..StackOptions::default()
@@ -275,13 +309,17 @@ async fn later_steps_of_an_open_send_are_planned_once_though_its_campaign_is_pau
     .await;
     let steps =
         [0, 1, 2].map(|days| json!({"design": "Card", "postage": "standard", "delay_days": days}));
-    stack.campaign(json!({"steps": steps})).await;
+    stack.save_campaign(json!({"steps": steps})).await;
     let mut doomed = SpawnedProcess::start("mailer", &stack.settings, Some("send.reserved"));
-    let recipients = people(1..11);
-    eventually("the mailer dies", async || {
-        let _ = tokio::time::timeout(Duration::from_millis(500), stack.send(&recipients)).await;
+    let recipients = build_recipients(1..11);
+    wait_until("the mailer dies", async || {
+        let _ = tokio::time::timeout(
+            Duration::from_millis(500),
+            stack.send_recipients(&recipients),
+        )
+        .await;
         stack
-            .count("SELECT count(*) FROM sends WHERE state = 'reserved'")
+            .query_count("SELECT count(*) FROM sends WHERE state = 'reserved'")
             .await
             == 1
     })
@@ -289,12 +327,12 @@ async fn later_steps_of_an_open_send_are_planned_once_though_its_campaign_is_pau
     doomed.kill();
     let planned = "SELECT count(*) FROM jobs WHERE kind = 'step'";
     assert_eq!(
-        stack.count(planned).await,
+        stack.query_count(planned).await,
         0,
         "they are planned with the charge"
     );
     stack
-        .campaign(json!({"status": "paused", "steps": steps}))
+        .save_campaign(json!({"status": "paused", "steps": steps}))
         .await;
     let _second = SpawnedProcess::start("mailer", &stack.settings, None);
     for _ in 0..2 {
@@ -303,10 +341,10 @@ async fn later_steps_of_an_open_send_are_planned_once_though_its_campaign_is_pau
             vec!["mailed"; 10]
         );
     }
-    assert_eq!(stack.count(planned).await, 2);
+    assert_eq!(stack.query_count(planned).await, 2);
     assert_eq!(
         stack
-            .count("SELECT count(DISTINCT step) FROM jobs WHERE kind = 'step'")
+            .query_count("SELECT count(DISTINCT step) FROM jobs WHERE kind = 'step'")
             .await,
         2
     );
@@ -316,7 +354,9 @@ async fn later_steps_of_an_open_send_are_planned_once_though_its_campaign_is_pau
 async fn job_dies_at(point: &'static str) {
     let stack = without_mailer().await;
     let step = |delay_days: u32| json!({"design": "Card", "postage": "standard", "delay_days": delay_days});
-    stack.campaign(json!({"steps": [step(0), step(1)]})).await;
+    stack
+        .save_campaign(json!({"steps": [step(0), step(1)]}))
+        .await;
     // Real processes have real clocks: the second step falls due at once.
     stack
         .sql
@@ -325,30 +365,30 @@ async fn job_dies_at(point: &'static str) {
         .unwrap();
     let mut doomed = SpawnedProcess::start("mailer", &stack.settings, Some(point));
     assert_eq!(
-        send_until_answered(&stack, &people(1..21)).await,
+        send_until_answered(&stack, &build_recipients(1..21)).await,
         vec!["mailed"; 20]
     );
     {
         let doomed = tokio::sync::Mutex::new(&mut doomed);
-        eventually("the mailer dies at its fail point", async || {
+        wait_until("the mailer dies at its fail point", async || {
             doomed.lock().await.has_ended()
         })
         .await;
     }
     let _second = SpawnedProcess::start("mailer", &stack.settings, None);
-    eventually("step 2 is done", async || {
-        stack.count("SELECT count(*) FROM jobs").await == 0
+    wait_until("step 2 is done", async || {
+        stack.query_count("SELECT count(*) FROM jobs").await == 0
     })
     .await;
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM pieces WHERE step = 2")
+            .query_count("SELECT count(*) FROM pieces WHERE step = 2")
             .await,
         20
     );
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM charges WHERE state = 'settled'")
+            .query_count("SELECT count(*) FROM charges WHERE state = 'settled'")
             .await,
         2
     );
@@ -369,11 +409,16 @@ async fn a_later_step_killed_after_charge() {
 async fn a_mailer_told_to_stop_finishes_what_it_began() {
     let stack = without_mailer().await;
     let mut mailer = SpawnedProcess::start("mailer", &stack.settings, None);
-    assert_eq!(send_until_answered(&stack, &people(1..3)).await.len(), 2);
-    let recipients = people(10..1010);
-    let (answer, ended_well) = tokio::join!(stack.send(&recipients), async {
-        eventually("the send has begun", async || {
-            stack.count("SELECT count(*) FROM sends").await == 2
+    assert_eq!(
+        send_until_answered(&stack, &build_recipients(1..3))
+            .await
+            .len(),
+        2
+    );
+    let recipients = build_recipients(10..1010);
+    let (answer, ended_well) = tokio::join!(stack.send_recipients(&recipients), async {
+        wait_until("the send has begun", async || {
+            stack.query_count("SELECT count(*) FROM sends").await == 2
         })
         .await;
         tokio::task::block_in_place(|| mailer.terminate())
@@ -401,8 +446,14 @@ async fn a_mailer_told_to_stop_begins_no_further_open_send() {
     let stop = CancellationToken::new();
     tokio::join!(mail_until(&stack, stop.clone()), async {
         for number in [1, 2] {
-            let send = async || stack.send(&people([number])).await.status == 504;
-            eventually("the send is left open", send).await;
+            let send = async || {
+                stack
+                    .send_recipients(&build_recipients([number]))
+                    .await
+                    .status
+                    == 504
+            };
+            wait_until("the send is left open", send).await;
         }
         stop.cancel();
     });
@@ -418,8 +469,8 @@ async fn a_mailer_told_to_stop_begins_no_further_open_send() {
     tokio::join!(mail_until(&stack, stop.clone()), async {
         let waiting = "SELECT count(*) FROM pg_locks
              WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))";
-        eventually("the first payment waits", async || {
-            stack.count(waiting).await == 1
+        wait_until("the first payment waits", async || {
+            stack.query_count(waiting).await == 1
         })
         .await;
         stop.cancel();
@@ -427,19 +478,19 @@ async fn a_mailer_told_to_stop_begins_no_further_open_send() {
     });
     for state in ["finished", "reserved"] {
         let sends = format!("SELECT count(*) FROM sends WHERE state = '{state}'");
-        assert_eq!(stack.count(&sends).await, 1, "{state}");
+        assert_eq!(stack.query_count(&sends).await, 1, "{state}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_gateway_told_to_stop_answers_what_it_accepted() {
-    let mut stack = TestStack::with(StackOptions {
+    let mut stack = TestStack::with_options(StackOptions {
         settings: quick_leases(),
         ..StackOptions::default()
     })
     .await;
-    stack.campaign(json!({})).await;
-    let port = free_port();
+    stack.save_campaign(json!({})).await;
+    let port = find_free_port();
     stack.settings.insert(
         "PILLARBOX__GATEWAY__LISTEN".to_owned(),
         format!("127.0.0.1:{port}"),
@@ -455,15 +506,15 @@ async fn a_gateway_told_to_stop_answers_what_it_accepted() {
             .send()
             .await
     };
-    eventually("the gateway answers", async || {
-        send(people(1..2))
+    wait_until("the gateway answers", async || {
+        send(build_recipients(1..2))
             .await
             .is_ok_and(|answer| answer.status() == 200)
     })
     .await;
-    let (answer, ended_well) = tokio::join!(send(people(10..1510)), async {
-        eventually("the send has begun", async || {
-            stack.count("SELECT count(*) FROM sends").await == 2
+    let (answer, ended_well) = tokio::join!(send(build_recipients(10..1510)), async {
+        wait_until("the send has begun", async || {
+            stack.query_count("SELECT count(*) FROM sends").await == 2
         })
         .await;
         tokio::task::block_in_place(|| gateway.terminate())
@@ -473,33 +524,36 @@ async fn a_gateway_told_to_stop_answers_what_it_accepted() {
         answer.unwrap().json::<Value>().await.unwrap()["summary"]["mailed"],
         1500
     );
-    assert!(send(people(1..2)).await.is_err(), "it listens no more");
+    assert!(
+        send(build_recipients(1..2)).await.is_err(),
+        "it listens no more"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reply_lost_with_the_broker_is_found_in_the_database() {
     let broker = PrivateServer::start(ServerKind::Rabbitmq);
-    let mut stack = TestStack::with(StackOptions {
+    let mut stack = TestStack::with_options(StackOptions {
         settings: vec![("BROKER__URL", broker.url.clone())],
         mailers: 0,
         ..StackOptions::default()
     })
     .await;
-    stack.campaign(json!({})).await;
+    stack.save_campaign(json!({})).await;
     stack.add_mailer(Some(std::sync::Arc::new(SlowVerifier(
         Duration::from_secs(2),
     ))));
-    let recipients = people(1..4);
+    let recipients = build_recipients(1..4);
     let (answer, ()) = tokio::join!(send_until_answered(&stack, &recipients), async {
-        eventually("the send has begun", async || {
-            stack.count("SELECT count(*) FROM sends").await == 1
+        wait_until("the send has begun", async || {
+            stack.query_count("SELECT count(*) FROM sends").await == 1
         })
         .await;
-        tokio::task::block_in_place(|| broker.act("wipe"));
+        tokio::task::block_in_place(|| broker.run_action("wipe"));
     });
     assert_eq!(answer, vec!["mailed"; 3]);
     assert_eq!(
-        stack.count("SELECT count(*) FROM sends").await,
+        stack.query_count("SELECT count(*) FROM sends").await,
         1,
         "it was answered without being sent again"
     );
@@ -552,8 +606,8 @@ async fn chaos_leaves_one_card_and_one_charge_for_each_address() {
     settings.extend(servers.settings());
     settings.push(("GATEWAY__CALL_DEADLINE_MS", "8000".to_owned()));
     // Provisions the team and looks into the database; its own gateway has no worker and is not used.
-    let stack = TestStack::on(settings).await;
-    stack.campaign(json!({})).await;
+    let stack = TestStack::on_servers(settings).await;
+    stack.save_campaign(json!({})).await;
     let mut world = ChaosFleet::start(servers, "mailer", &stack.settings);
     let striking = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
     let clients: Vec<_> = (0..CLIENTS)
@@ -567,7 +621,7 @@ async fn chaos_leaves_one_card_and_one_charge_for_each_address() {
                 {
                     let first = 1 + client * 10_000 + sent * 15;
                     let until = Instant::now() + Duration::from_secs(120);
-                    insist(&urls, people(first..first + 20), until).await;
+                    insist(&urls, build_recipients(first..first + 20), until).await;
                     sent += 1;
                 }
                 sent
@@ -577,7 +631,7 @@ async fn chaos_leaves_one_card_and_one_charge_for_each_address() {
     let mut random = StdRng::seed_from_u64(SEED);
     let mut strikes = strikes();
     world
-        .suffer(&mut strikes, Duration::from_millis(1500), &mut random)
+        .strike_all(&mut strikes, Duration::from_millis(1500), &mut random)
         .await;
     striking.store(false, std::sync::atomic::Ordering::Relaxed);
     let mut batches = 0;
@@ -588,10 +642,10 @@ async fn chaos_leaves_one_card_and_one_charge_for_each_address() {
         addresses += sent * 15 + 5;
     }
     println!("struck {strikes:?}; {batches} batches over {addresses} addresses answered");
-    let stack = stack.reconnected().await;
-    eventually("nothing stays open", async || {
+    let stack = stack.reconnect().await;
+    wait_until("nothing stays open", async || {
         stack
-            .count("SELECT count(*) FROM sends WHERE state = 'reserved'")
+            .query_count("SELECT count(*) FROM sends WHERE state = 'reserved'")
             .await
             == 0
     })

@@ -11,7 +11,7 @@ async fn ask(url: &str) -> Result<SchemaVersion, StoreError> {
     runtime::install_crypto();
     let settings = [("PILLARBOX__DATABASE__URL".to_owned(), url.to_owned())].into();
     let config = Config::with(settings).unwrap();
-    Store::new(&config.database)?.schema_version().await
+    Store::new(&config.database)?.find_schema_version().await
 }
 
 /// A certificate for these names that is its own issuer, as `openssl req -x509` makes them, and its key.
@@ -37,10 +37,10 @@ fn with_certificate(server: &PrivateServer, certificate: &str, key: &str) {
             content.trim()
         );
         let copy = format!("COPY ({lines}) TO PROGRAM 'umask 077; cat > {file}'");
-        server.control(&["-c", &copy]);
+        server.run_client(&["-c", &copy]);
     }
-    server.control(&["-c", "ALTER SYSTEM SET ssl = on"]);
-    server.act("restart");
+    server.run_client(&["-c", "ALTER SYSTEM SET ssl = on"]);
+    server.run_action("restart");
 }
 
 fn root_file(certificate: &str) -> NamedTempFile {
@@ -99,7 +99,7 @@ async fn the_modes_of_tls_do_what_they_do_in_libpq() {
     let connection = store.connection().await.unwrap();
     let encrypted = "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'pillarbox'";
     assert_eq!(
-        tokio::task::block_in_place(|| server.control(&["-c", encrypted])),
+        tokio::task::block_in_place(|| server.run_client(&["-c", encrypted])),
         "t"
     );
     drop(connection);

@@ -5,10 +5,10 @@ use std::path::Path;
 use chrono::TimeDelta;
 use outbound::OutboundClient;
 use pictures::{PictureFetcher, ResolvedPicture};
-use pillarbox::apply::{apply, fetch_pictures};
+use pillarbox::apply::{apply_text, fetch_pictures};
 use pillarbox_tests::{
-    PictureHost, SecurePictureHost, SpawnedProcess, StackOptions, TestStack, eventually,
-    fixed_picture, people, person, postcard, variable_picture,
+    PictureHost, SecurePictureHost, SpawnedProcess, StackOptions, TestStack, build_recipient,
+    build_recipients, fixed_picture, postcard_design, variable_picture, wait_until,
 };
 use runtime::Config;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use storage::Storage;
 use store::{PictureOutcome, PictureUse};
 
 fn with_photo(number: usize, link: &str) -> Value {
-    let mut person = person(number);
+    let mut person = build_recipient(number);
     person["photo"] = link.into();
     person
 }
@@ -27,13 +27,13 @@ async fn with_photos(settings: &[(&'static str, &str)]) -> TestStack {
         .iter()
         .map(|(name, value)| (*name, (*value).to_owned()))
         .collect();
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         settings,
         ..StackOptions::default()
     })
     .await;
     stack
-        .design(postcard(&[variable_picture(Value::Null)]), json!({}))
+        .apply_design(postcard_design(&[variable_picture(Value::Null)]), json!({}))
         .await;
     stack
 }
@@ -55,7 +55,7 @@ fn warnings(answer: &Value) -> Vec<String> {
 /// What fetches pictures, and where they are kept, as the stack's processes have them.
 fn pictures_of(stack: &TestStack) -> (PictureFetcher, Storage) {
     let config = Config::with(stack.settings.clone()).unwrap();
-    let client = OutboundClient::new(stack.policy()).unwrap();
+    let client = OutboundClient::new(stack.target_policy()).unwrap();
     let storage = Storage::new(&config.storage).unwrap();
     let (store, clock) = (stack.store.clone(), stack.clock.clone());
     (
@@ -86,16 +86,25 @@ async fn a_variable_picture_is_fetched_once_per_link_and_kept_for_printing() {
         with_photo(3, &first),
         with_photo(4, &format!("{first}#fragment")),
     ];
-    let answer = stack.send(&send).await;
+    let answer = stack.send_recipients(&send).await;
     assert_eq!(answer.reasons(), ["mailed"; 4]);
     assert_eq!(warnings(&answer.json()), [""; 4]);
     // Later requests know them; another request has other people.
     assert_eq!(
-        stack.send(&[with_photo(5, &first)]).await.reasons(),
+        stack
+            .send_recipients(&[with_photo(5, &first)])
+            .await
+            .reasons(),
         ["mailed"]
     );
-    assert_eq!([host.asked("/picture/a"), host.asked("/jpeg/b")], [1, 1]);
-    let contents = stack.contents().await;
+    assert_eq!(
+        [
+            host.count_requests("/picture/a"),
+            host.count_requests("/jpeg/b")
+        ],
+        [1, 1]
+    );
+    let contents = stack.list_contents().await;
     assert_eq!(contents[0]["fields"], json!({"photo": first}));
     assert!(kept_file(&stack, &contents[0], &first).starts_with(b"\x89PNG"));
     assert!(kept_file(&stack, &contents[1], &second).starts_with(b"\xff\xd8"));
@@ -108,16 +117,21 @@ async fn a_known_picture_is_fetched_again_after_a_day_and_one_that_failed_after_
     let (stack, host) = (with_photos(&[]).await, PictureHost::start().await);
     let (good, bad) = (host.link("/picture/a"), host.link("/status/404"));
     let send = |first: usize| [with_photo(first, &good), with_photo(first + 1, &bad)];
-    let asked = || [host.asked("/picture/a"), host.asked("/status/404")];
-    stack.send(&send(1)).await;
-    stack.send(&send(3)).await;
+    let asked = || {
+        [
+            host.count_requests("/picture/a"),
+            host.count_requests("/status/404"),
+        ]
+    };
+    stack.send_recipients(&send(1)).await;
+    stack.send_recipients(&send(3)).await;
     assert_eq!(asked(), [1, 1]);
     stack.clock.advance(TimeDelta::minutes(6));
-    stack.send(&send(5)).await;
+    stack.send_recipients(&send(5)).await;
     assert_eq!(asked(), [1, 2]);
     stack.clock.advance(TimeDelta::hours(25));
     assert_eq!(
-        warnings(&stack.send(&send(7)).await.json()),
+        warnings(&stack.send_recipients(&send(7)).await.json()),
         ["", "variable_image_blank"]
     );
     assert_eq!(asked(), [2, 3]);
@@ -150,7 +164,7 @@ async fn variable_image_blank_when_there_is_no_usable_picture_and_no_default() {
         .enumerate()
         .map(|(at, (link, _))| with_photo(at + 1, link))
         .collect();
-    let answer = stack.send(&send).await;
+    let answer = stack.send_recipients(&send).await;
     assert_eq!(answer.reasons(), vec!["mailed"; cases.len()]);
     let answer = answer.json();
     for ((link, expected), result) in cases.iter().zip(answer["results"].as_array().unwrap()) {
@@ -168,7 +182,7 @@ async fn variable_image_blank_when_there_is_no_usable_picture_and_no_default() {
     }
     assert!(
         stack
-            .contents()
+            .list_contents()
             .await
             .iter()
             .all(|content| content.get("pictures").is_none())
@@ -180,27 +194,27 @@ async fn variable_image_fallback_prints_the_designs_default() {
     let (stack, host) = (with_photos(&[]).await, PictureHost::start().await);
     let default = "https://pictures.example/default.png";
     stack
-        .know_design_picture(
+        .record_design_picture(
             default,
             PictureOutcome::Kept("pictures/designs/x.png".to_owned()),
         )
         .await;
     stack
-        .save_design(postcard(&[variable_picture(default.into())]))
+        .save_design(postcard_design(&[variable_picture(default.into())]))
         .await;
     let good = host.link("/picture/a");
     let answer = stack
-        .send(&[
+        .send_recipients(&[
             with_photo(1, &good),
             with_photo(2, &host.link("/text")),
-            person(3),
+            build_recipient(3),
         ])
         .await;
     assert_eq!(
         warnings(&answer.json()),
         ["", "variable_image_fallback", "variable_image_fallback"]
     );
-    let contents = stack.contents().await;
+    let contents = stack.list_contents().await;
     assert!(
         contents[0]["pictures"][&good].is_string() && contents[0]["pictures"][default].is_null()
     );
@@ -217,22 +231,22 @@ async fn variable_image_missing_when_the_request_wants_every_picture() {
     let (stack, host) = (with_photos(&[]).await, PictureHost::start().await);
     let default = "https://pictures.example/default.png";
     stack
-        .know_design_picture(
+        .record_design_picture(
             default,
             PictureOutcome::Kept("pictures/designs/x.png".to_owned()),
         )
         .await;
     stack
-        .save_design(postcard(&[variable_picture(default.into())]))
+        .save_design(postcard_design(&[variable_picture(default.into())]))
         .await;
     let recipients = [
         with_photo(1, &host.link("/picture/a")),
         with_photo(2, &host.link("/text")),
-        person(3),
+        build_recipient(3),
     ];
     let body = json!({"campaign_id": pillarbox_tests::CAMPAIGN, "recipients": recipients,
         "require_variable_images": true});
-    let answer = stack.post(&body).await;
+    let answer = stack.post_send(&body).await;
     assert_eq!(
         answer.reasons(),
         ["mailed", "variable_image_missing", "variable_image_missing"]
@@ -247,7 +261,7 @@ async fn variable_image_missing_when_the_request_wants_every_picture() {
     );
     assert_eq!(
         stack
-            .count("SELECT sum(amount_cents)::bigint FROM charges")
+            .query_count("SELECT sum(amount_cents)::bigint FROM charges")
             .await,
         79
     );
@@ -263,19 +277,23 @@ async fn a_host_that_hangs_costs_its_own_pictures_only() {
     let (stack, slow, good) = (
         with_photos(&settings).await,
         PictureHost::start().await,
-        PictureHost::on("127.0.0.2").await,
+        PictureHost::start_on("127.0.0.2").await,
     );
     let mut send: Vec<Value> = (1..=60)
         .map(|number| with_photo(number, &slow.link(&format!("/hang/{number}"))))
         .collect();
     send.push(with_photo(61, &good.link("/picture/a")));
-    let answer = stack.send(&send).await;
+    let answer = stack.send_recipients(&send).await;
     assert_eq!(answer.reasons(), ["mailed"; 61]);
     let warnings = warnings(&answer.json());
     assert_eq!(warnings[..60], ["variable_image_blank"; 60]);
     assert_eq!(warnings[60], "");
     // After some that it never delivered it was not asked any more, which is what the others' owners are told.
-    assert!(slow.asked_in_all() < 60, "{}", slow.asked_in_all());
+    assert!(
+        slow.count_all_requests() < 60,
+        "{}",
+        slow.count_all_requests()
+    );
     let detail = answer.json()["results"][59]["warnings"][0]["detail"]
         .as_str()
         .unwrap()
@@ -306,7 +324,7 @@ async fn hosts_that_hang_take_no_picture_from_a_third() {
         .enumerate()
         .map(|(at, link)| with_photo(at + 1, &link))
         .collect();
-    let warnings = warnings(&stack.send(&send).await.json());
+    let warnings = warnings(&stack.send_recipients(&send).await.json());
     assert_eq!(warnings[..40], ["variable_image_blank"; 40]);
     assert_eq!(warnings[40..], [""; 30]);
 }
@@ -317,7 +335,9 @@ async fn pictures_may_take_longer_than_a_lease() {
         with_photos(&[("MAILER__LEASE_MS", "1500")]).await,
         PictureHost::start().await,
     );
-    let answer = stack.send(&[with_photo(1, &host.link("/slow/a"))]).await;
+    let answer = stack
+        .send_recipients(&[with_photo(1, &host.link("/slow/a"))])
+        .await;
     assert_eq!(warnings(&answer.json()), [""]);
     stack.assert_consistent().await;
 }
@@ -326,7 +346,7 @@ async fn pictures_may_take_longer_than_a_lease() {
 async fn a_redirect_to_a_private_host_costs_no_picture_beside_it() {
     let private = PictureHost::start().await;
     let stack = with_photos(&[("OUTBOUND__ALLOWED_NETWORKS", "127.0.0.2/32")]).await;
-    let public = PictureHost::on("127.0.0.2").await;
+    let public = PictureHost::start_on("127.0.0.2").await;
     let inside = |number: usize| {
         public.link(&format!(
             "/to/{}",
@@ -339,10 +359,10 @@ async fn a_redirect_to_a_private_host_costs_no_picture_beside_it() {
     send.extend(
         (31..=40).map(|number| with_photo(number, &public.link(&format!("/picture/{number}")))),
     );
-    let warnings = warnings(&stack.send(&send).await.json());
+    let warnings = warnings(&stack.send_recipients(&send).await.json());
     assert_eq!(warnings[..30], ["variable_image_blank"; 30]);
     assert_eq!(warnings[30..], [""; 10]);
-    assert_eq!(private.asked_in_all(), 0);
+    assert_eq!(private.count_all_requests(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -356,14 +376,16 @@ async fn pictures_that_there_is_no_time_for_count_as_unusable_and_are_tried_agai
         with_photo(1, &host.link("/hang")),
         with_photo(2, &host.link("/picture/a")),
     ];
-    let answer = stack.send(&send).await.json();
+    let answer = stack.send_recipients(&send).await.json();
     assert_eq!(warnings(&answer), ["variable_image_blank", ""]);
     let detail = answer["results"][0]["warnings"][0]["detail"]
         .as_str()
         .unwrap();
     assert!(detail.contains("took too long"), "{detail}");
-    stack.send(&[with_photo(3, &host.link("/hang"))]).await;
-    assert_eq!(host.asked("/hang"), 2);
+    stack
+        .send_recipients(&[with_photo(3, &host.link("/hang"))])
+        .await;
+    assert_eq!(host.count_requests("/hang"), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -374,13 +396,18 @@ async fn a_request_that_waits_for_pictures_keeps_no_other_waiting() {
     ];
     let (stack, host) = (with_photos(&settings).await, PictureHost::start().await);
     stack
-        .campaign(json!({"id": "PA-PLAIN1", "name": "Plain"}))
+        .save_campaign(json!({"id": "PA-PLAIN1", "name": "Plain"}))
         .await;
     let recipients = [with_photo(1, &host.link("/hang"))];
-    let slow = stack.send(&recipients);
+    let slow = stack.send_recipients(&recipients);
     let others = async {
-        eventually("the host is asked", async || host.asked("/hang") == 1).await;
-        stack.send_to("PA-PLAIN1", &people(2..4)).await
+        wait_until("the host is asked", async || {
+            host.count_requests("/hang") == 1
+        })
+        .await;
+        stack
+            .send_recipients_to("PA-PLAIN1", &build_recipients(2..4))
+            .await
     };
     tokio::select! {
         _ = slow => panic!("the picture cannot have come"),
@@ -392,7 +419,7 @@ async fn a_request_that_waits_for_pictures_keeps_no_other_waiting() {
 async fn pictures_on_private_hosts_are_not_fetched_also_not_by_a_redirect() {
     let private = PictureHost::start().await;
     let stack = with_photos(&[("OUTBOUND__ALLOWED_NETWORKS", "127.0.0.2/32")]).await;
-    let public = PictureHost::on("127.0.0.2").await;
+    let public = PictureHost::start_on("127.0.0.2").await;
     let inside = private.link("/picture/a");
     let port = inside.rsplit_once(':').unwrap().1;
     let send = [
@@ -402,14 +429,14 @@ async fn pictures_on_private_hosts_are_not_fetched_also_not_by_a_redirect() {
         with_photo(4, &public.link(&format!("/to/{inside}"))),
         with_photo(5, &public.link("/picture/a")),
     ];
-    let answer = stack.send(&send).await.json();
+    let answer = stack.send_recipients(&send).await.json();
     assert_eq!(warnings(&answer)[..4], ["variable_image_blank"; 4]);
     assert_eq!(warnings(&answer)[4], "");
     let detail = answer["results"][3]["warnings"][0]["detail"]
         .as_str()
         .unwrap();
     assert!(detail.contains("not on the public internet"), "{detail}");
-    assert_eq!(private.asked_in_all(), 0);
+    assert_eq!(private.count_all_requests(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -421,12 +448,12 @@ async fn a_request_fetches_a_bounded_number_of_pictures() {
     let send: Vec<Value> = (1..=4)
         .map(|number| with_photo(number, &host.link(&format!("/picture/{}", number.min(3)))))
         .collect();
-    let answer = stack.send(&send).await.json();
+    let answer = stack.send_recipients(&send).await.json();
     assert_eq!(
         warnings(&answer),
         ["", "", "variable_image_blank", "variable_image_blank"]
     );
-    assert_eq!(host.asked_in_all(), 2);
+    assert_eq!(host.count_all_requests(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -434,27 +461,40 @@ async fn design_cannot_render_when_a_fixed_picture_cannot_be_used() {
     let stack = TestStack::start().await;
     let link = "https://127.0.0.1:1/logo.png";
     stack
-        .design(postcard(&[fixed_picture(link)]), json!({}))
+        .apply_design(postcard_design(&[fixed_picture(link)]), json!({}))
         .await;
-    let answer = stack.send(&people(1..3)).await;
+    let answer = stack.send_recipients(&build_recipients(1..3)).await;
     assert_eq!(answer.error(), (409, "design_cannot_render".to_owned()));
     let message = answer.json()["message"].as_str().unwrap().to_owned();
     for part in ["\"Designed\"", "front", "\"logo\"", "cannot be reached"] {
         assert!(message.contains(part), "{message}");
     }
-    assert_eq!(stack.count("SELECT count(*) FROM sends").await, 0);
+    assert_eq!(stack.query_count("SELECT count(*) FROM sends").await, 0);
     // A later step's picture counts as well.
     let steps = json!({"steps": [{"design": "Card", "postage": "standard"},
         {"design": "Designed", "postage": "standard", "delay_days": 3}]});
-    stack.campaign(steps).await;
-    assert_eq!(stack.send(&people(1..3)).await.error().0, 409);
+    stack.save_campaign(steps).await;
+    assert_eq!(
+        stack
+            .send_recipients(&build_recipients(1..3))
+            .await
+            .error()
+            .0,
+        409
+    );
     stack
-        .know_design_picture(
+        .record_design_picture(
             link,
             PictureOutcome::Kept("pictures/designs/logo.png".to_owned()),
         )
         .await;
-    assert_eq!(stack.send(&people(1..3)).await.reasons(), ["mailed"; 2]);
+    assert_eq!(
+        stack
+            .send_recipients(&build_recipients(1..3))
+            .await
+            .reasons(),
+        ["mailed"; 2]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -462,18 +502,24 @@ async fn a_design_keeps_its_picture_though_the_link_dies() {
     let stack = TestStack::start().await;
     let link = "https://127.0.0.1:1/logo.png";
     stack
-        .know_design_picture(
+        .record_design_picture(
             link,
             PictureOutcome::Kept("pictures/designs/logo.png".to_owned()),
         )
         .await;
     stack
-        .design(postcard(&[fixed_picture(link)]), json!({}))
+        .apply_design(postcard_design(&[fixed_picture(link)]), json!({}))
         .await;
     stack.clock.advance(TimeDelta::days(400));
-    assert_eq!(stack.send(&people(1..2)).await.reasons(), ["mailed"]);
     assert_eq!(
-        stack.contents().await[0]["pictures"],
+        stack
+            .send_recipients(&build_recipients(1..2))
+            .await
+            .reasons(),
+        ["mailed"]
+    );
+    assert_eq!(
+        stack.list_contents().await[0]["pictures"],
         json!({link: "pictures/designs/logo.png"})
     );
 }
@@ -482,12 +528,12 @@ async fn a_design_keeps_its_picture_though_the_link_dies() {
 async fn a_designs_picture_is_fetched_again_when_it_is_saved_and_stays_when_that_fails() {
     let (stack, host) = (TestStack::start().await, PictureHost::start().await);
     let (pictures, _storage) = pictures_of(&stack);
-    let team = stack.store.team_by_name("Test").await.unwrap().team_id;
+    let team = stack.store.find_team_by_name("Test").await.unwrap().team_id;
     let link = host.link("/picture/logo");
     let until = || tokio::time::Instant::now() + pictures.request_time();
     let resolve = async || {
         pictures
-            .resolve(team, PictureUse::Design, [&*link], until())
+            .resolve_links(team, PictureUse::Design, [&*link], until())
             .await
             .unwrap()
     };
@@ -495,14 +541,14 @@ async fn a_designs_picture_is_fetched_again_when_it_is_saved_and_stays_when_that
     assert!(matches!(kept, ResolvedPicture::Kept(_)));
     stack.clock.advance(TimeDelta::days(400));
     assert_eq!(resolve().await[&*link], kept);
-    assert_eq!(host.asked("/picture/logo"), 1);
+    assert_eq!(host.count_requests("/picture/logo"), 1);
     assert_eq!(
-        pictures.fetch_again(team, [&*link]).await.unwrap()[&*link],
+        pictures.refetch_links(team, [&*link]).await.unwrap()[&*link],
         kept
     );
-    assert_eq!(host.asked("/picture/logo"), 2);
+    assert_eq!(host.count_requests("/picture/logo"), 2);
     host.go_down();
-    let again = pictures.fetch_again(team, [&*link]).await.unwrap();
+    let again = pictures.refetch_links(team, [&*link]).await.unwrap();
     assert_eq!(
         again[&*link],
         ResolvedPicture::Unusable(
@@ -516,13 +562,13 @@ async fn a_designs_picture_is_fetched_again_when_it_is_saved_and_stays_when_that
 async fn applying_a_file_says_which_pictures_of_its_designs_cannot_be_used() {
     let stack = TestStack::start().await;
     let config = Config::with(stack.settings.clone()).unwrap();
-    let document = postcard(&[fixed_picture("https://127.0.0.1:1/logo.png")]);
+    let document = postcard_design(&[fixed_picture("https://127.0.0.1:1/logo.png")]);
     let file = json!({"teams": [{"name": "Test", "designs": [{"name": "Designed", "document": document}]}]});
-    let applied = apply(
+    let applied = apply_text(
         &stack.store,
         &file.to_string(),
         Path::new("."),
-        &stack.policy(),
+        &stack.target_policy(),
         stack.now(),
     )
     .await;
@@ -550,9 +596,9 @@ async fn files_of_recipients_pictures_are_deleted_some_months_later_and_those_of
     ];
     let (stack, host) = (with_photos(&settings).await, PictureHost::start().await);
     let link = host.link("/picture/a");
-    stack.send(&[with_photo(1, &link)]).await;
+    stack.send_recipients(&[with_photo(1, &link)]).await;
     let (pictures, storage) = pictures_of(&stack);
-    let name = stack.contents().await[0]["pictures"][&link]
+    let name = stack.list_contents().await[0]["pictures"][&link]
         .as_str()
         .unwrap()
         .parse()
@@ -571,18 +617,21 @@ async fn a_later_step_prints_the_pictures_again() {
     let (stack, host) = (with_photos(&[]).await, PictureHost::start().await);
     let steps = json!({"steps": [{"design": "Designed", "postage": "standard"},
         {"design": "Designed", "postage": "standard", "delay_days": 3}]});
-    stack.campaign(steps).await;
+    stack.save_campaign(steps).await;
     let link = host.link("/picture/a");
     assert_eq!(
-        stack.send(&[with_photo(1, &link)]).await.reasons(),
+        stack
+            .send_recipients(&[with_photo(1, &link)])
+            .await
+            .reasons(),
         ["mailed"]
     );
     stack.clock.advance(TimeDelta::days(3));
-    stack.until_paid(2).await;
-    let contents = stack.contents().await;
+    stack.wait_until_paid(2).await;
+    let contents = stack.list_contents().await;
     assert_eq!(contents[0], contents[1]);
     assert!(kept_file(&stack, &contents[1], &link).starts_with(b"\x89PNG"));
-    assert_eq!(host.asked("/picture/a"), 2);
+    assert_eq!(host.count_requests("/picture/a"), 2);
     stack.assert_consistent().await;
 }
 
@@ -593,14 +642,14 @@ async fn a_repeat_gets_the_same_bytes_warnings_included() {
         with_photo(1, &host.link("/text")),
         with_photo(2, &host.link("/picture/a")),
     ];
-    let first = stack.send(&send).await;
+    let first = stack.send_recipients(&send).await;
     assert_eq!(warnings(&first.json()), ["variable_image_blank", ""]);
-    assert_eq!(stack.send(&send).await.text, first.text);
+    assert_eq!(stack.send_recipients(&send).await.text, first.text);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_designs_own_pictures_come_over_https_from_a_host_with_a_certificate_that_is_trusted() {
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         mailers: 0,
         ..StackOptions::default()
     })
@@ -622,15 +671,17 @@ async fn a_designs_own_pictures_come_over_https_from_a_host_with_a_certificate_t
         fixed_picture(&logo),
         variable_picture(default.as_str().into()),
     ];
-    stack.design(postcard(&elements), json!({})).await;
+    stack
+        .apply_design(postcard_design(&elements), json!({}))
+        .await;
     let send = [
         with_photo(1, &own),
         with_photo(2, &host.link("/text")),
-        person(3),
+        build_recipient(3),
     ];
     let answered = tokio::sync::Mutex::new(None);
-    eventually("the mailer answers", async || {
-        let answer = stack.send(&send).await;
+    wait_until("the mailer answers", async || {
+        let answer = stack.send_recipients(&send).await;
         let is_answered = answer.status == 200;
         *answered.lock().await = Some(answer);
         is_answered
@@ -641,7 +692,7 @@ async fn a_designs_own_pictures_come_over_https_from_a_host_with_a_certificate_t
         warnings(&answer),
         ["", "variable_image_fallback", "variable_image_fallback"]
     );
-    let contents = stack.contents().await;
+    let contents = stack.list_contents().await;
     for (content, variable) in contents.iter().zip([&own, &default, &default]) {
         let kept: Vec<&String> = content["pictures"].as_object().unwrap().keys().collect();
         assert!(
@@ -652,7 +703,7 @@ async fn a_designs_own_pictures_come_over_https_from_a_host_with_a_certificate_t
     // Whoever does not trust the certificate does not get the picture.
     let other = SecurePictureHost::start().await;
     let answer = stack
-        .send(&[with_photo(4, &other.link("/picture/a"))])
+        .send_recipients(&[with_photo(4, &other.link("/picture/a"))])
         .await
         .json();
     let detail = answer["results"][0]["warnings"][0]["detail"]
@@ -664,14 +715,14 @@ async fn a_designs_own_pictures_come_over_https_from_a_host_with_a_certificate_t
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_while_pictures_are_fetched() {
     let settings = vec![("MAILER__LEASE_MS", "1500".to_owned())];
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         settings,
         mailers: 0,
         ..StackOptions::default()
     })
     .await;
     stack
-        .design(postcard(&[variable_picture(Value::Null)]), json!({}))
+        .apply_design(postcard_design(&[variable_picture(Value::Null)]), json!({}))
         .await;
     let host = PictureHost::start().await;
     let send = [
@@ -681,8 +732,8 @@ async fn killed_while_pictures_are_fetched() {
     let mut doomed = SpawnedProcess::start("mailer", &stack.settings, Some("pictures.kept"));
     let answered = async {
         let answer = tokio::sync::Mutex::new(None);
-        eventually("the send is answered", async || {
-            let got = stack.send(&send).await;
+        wait_until("the send is answered", async || {
+            let got = stack.send_recipients(&send).await;
             let is_answered = got.status == 200;
             *answer.lock().await = Some(got);
             is_answered
@@ -692,7 +743,7 @@ async fn killed_while_pictures_are_fetched() {
     };
     let replaced = async {
         let doomed = tokio::sync::Mutex::new(&mut doomed);
-        eventually("the mailer dies when it has kept a picture", async || {
+        wait_until("the mailer dies when it has kept a picture", async || {
             doomed.lock().await.has_ended()
         })
         .await;
@@ -700,7 +751,7 @@ async fn killed_while_pictures_are_fetched() {
     };
     let (answer, _second) = tokio::join!(answered, replaced);
     assert_eq!(warnings(&answer.json()), ["", "variable_image_blank"]);
-    let contents = stack.contents().await;
+    let contents = stack.list_contents().await;
     assert_eq!(contents.len(), 2);
     assert!(kept_file(&stack, &contents[0], &host.link("/picture/a")).starts_with(b"\x89PNG"));
     stack.assert_consistent().await;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use address::{AddressInput, AddressVerdict, VerificationStrictness};
 use chrono::TimeDelta;
 use futures_util::future::BoxFuture;
-use pillarbox_tests::{StackOptions, TestStack, center, people, person};
+use pillarbox_tests::{StackOptions, TestStack, build_center, build_recipient, build_recipients};
 use serde_json::{Value, json};
 use verification::{AddressVerifier, VerificationError};
 
@@ -23,7 +23,7 @@ fn agents_card() -> Value {
 }
 
 fn client_of(number: usize, street: &str) -> Value {
-    let mut person = person(number);
+    let mut person = build_recipient(number);
     person["agent"] = "Kim Agent".into();
     person["agent_street"] = street.into();
     person
@@ -34,12 +34,12 @@ async fn with_agents(settings: &[(&'static str, &str)]) -> TestStack {
         .iter()
         .map(|(name, value)| (*name, (*value).to_owned()))
         .collect();
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         settings,
         ..StackOptions::default()
     })
     .await;
-    stack.design(agents_card(), json!({})).await;
+    stack.apply_design(agents_card(), json!({})).await;
     stack
 }
 
@@ -59,7 +59,7 @@ fn fallbacks(answer: &Value) -> Vec<String> {
 
 async fn asked_today(stack: &TestStack) -> i64 {
     stack
-        .count("SELECT coalesce(max(asked), 0)::bigint FROM return_address_days")
+        .query_count("SELECT coalesce(max(asked), 0)::bigint FROM return_address_days")
         .await
 }
 
@@ -70,12 +70,14 @@ async fn a_return_address_prints_in_its_verified_form_and_is_verified_once() {
         client_of(1, "12 n main street"),
         client_of(2, "12 N Main Street"),
     ];
-    let answer = stack.send(&send).await;
+    let answer = stack.send_recipients(&send).await;
     assert_eq!(answer.reasons(), ["mailed"; 2]);
     assert_eq!(fallbacks(&answer.json()), ["", ""]);
-    stack.send(&[client_of(3, "12 N MAIN STREET ")]).await;
+    stack
+        .send_recipients(&[client_of(3, "12 N MAIN STREET ")])
+        .await;
     assert_eq!(asked_today(&stack).await, 1);
-    for content in stack.contents().await {
+    for content in stack.list_contents().await {
         assert_eq!(
             content["return_address"],
             json!(["Kim Agent", "12 N Main St", "Austin, TX 78701"])
@@ -90,14 +92,14 @@ async fn missing_token_value_and_unverified_address_print_the_fallback() {
     let mut elsewhere = client_of(2, "12 N Main St");
     elsewhere["agent_zip"] = "00000".into();
     let answer = stack
-        .send(&[person(1), elsewhere, client_of(3, "12 N Main St")])
+        .send_recipients(&[build_recipient(1), elsewhere, client_of(3, "12 N Main St")])
         .await;
     assert_eq!(answer.reasons(), ["mailed"; 3]);
     assert_eq!(
         fallbacks(&answer.json()),
         ["missing_token_value", "unverified_address", ""]
     );
-    let contents = stack.contents().await;
+    let contents = stack.list_contents().await;
     assert_eq!(
         [
             &contents[0]["return_address"],
@@ -117,10 +119,13 @@ async fn verification_limit_reached_in_a_request_and_those_that_are_known_do_not
     };
     let limit = "verification_limit_reached";
     assert_eq!(
-        fallbacks(&stack.send(&clients(1)).await.json()),
+        fallbacks(&stack.send_recipients(&clients(1)).await.json()),
         ["", "", limit, limit]
     );
-    assert_eq!(fallbacks(&stack.send(&clients(11)).await.json()), [""; 4]);
+    assert_eq!(
+        fallbacks(&stack.send_recipients(&clients(11)).await.json()),
+        [""; 4]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -129,16 +134,22 @@ async fn verification_limit_reached_for_the_teams_day() {
     let client = |number: usize| client_of(number, &format!("{number} Oak St"));
     let limit = "verification_limit_reached";
     assert_eq!(
-        fallbacks(&stack.send(&[client(1), client(2)]).await.json()),
+        fallbacks(&stack.send_recipients(&[client(1), client(2)]).await.json()),
         ["", ""]
     );
     assert_eq!(
-        fallbacks(&stack.send(&[client(3), client(4)]).await.json()),
+        fallbacks(&stack.send_recipients(&[client(3), client(4)]).await.json()),
         ["", limit]
     );
-    assert_eq!(fallbacks(&stack.send(&[client(5)]).await.json()), [limit]);
+    assert_eq!(
+        fallbacks(&stack.send_recipients(&[client(5)]).await.json()),
+        [limit]
+    );
     stack.clock.advance(TimeDelta::days(1));
-    assert_eq!(fallbacks(&stack.send(&[client(6)]).await.json()), [""]);
+    assert_eq!(
+        fallbacks(&stack.send_recipients(&[client(6)]).await.json()),
+        [""]
+    );
 }
 
 /// Verifies by the ZIP data and counts; once told so, its provider is down for return addresses.
@@ -159,7 +170,10 @@ impl AddressVerifier for Counting {
                 ));
             }
             self.asked.fetch_add(inputs.len(), Ordering::Relaxed);
-            Ok(inputs.iter().map(|input| address::verify(*input)).collect())
+            Ok(inputs
+                .iter()
+                .map(|input| address::verify_address(*input))
+                .collect())
         })
     }
 }
@@ -173,16 +187,18 @@ async fn a_thousand_recipients_of_one_agent_ask_the_verifier_once_and_an_outage_
         verifier: Some(verifier.clone()),
         ..StackOptions::default()
     };
-    let stack = TestStack::with(options).await;
-    stack.design(agents_card(), json!({})).await;
+    let stack = TestStack::with_options(options).await;
+    stack.apply_design(agents_card(), json!({})).await;
     let clients: Vec<Value> = (1..=1000)
         .map(|number| client_of(number, "12 N Main St"))
         .collect();
-    stack.send(&clients).await;
+    stack.send_recipients(&clients).await;
     assert_eq!(verifier.asked.load(Ordering::Relaxed), 1001);
-    let answer = stack.send(&[client_of(2001, "13 Outage St")]).await;
+    let answer = stack
+        .send_recipients(&[client_of(2001, "13 Outage St")])
+        .await;
     assert_eq!(answer.error(), (503, "validation_unavailable".to_owned()));
-    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 1000);
+    assert_eq!(stack.query_count("SELECT count(*) FROM pieces").await, 1000);
     stack.assert_consistent().await;
 }
 
@@ -193,15 +209,18 @@ async fn a_return_address_without_fields_prints_as_it_was_written() {
         "city": "Atlantis", "state": "XX", "zip": "00000"});
     let card = json!({"product": "postcard_4x6", "return_address": {"address": address},
         "front": {"elements": []}, "back": {"elements": []}});
-    stack.design(card, json!({})).await;
-    assert_eq!(fallbacks(&stack.send(&people(1..3)).await.json()), ["", ""]);
+    stack.apply_design(card, json!({})).await;
+    assert_eq!(
+        fallbacks(&stack.send_recipients(&build_recipients(1..3)).await.json()),
+        ["", ""]
+    );
     let lines = json!([
         "The Shop",
         "1 Nowhere Lane",
         "Back door",
         "Atlantis, XX 00000"
     ]);
-    assert_eq!(stack.contents().await[1]["return_address"], lines);
+    assert_eq!(stack.list_contents().await[1]["return_address"], lines);
     assert_eq!(asked_today(&stack).await, 0);
 }
 
@@ -209,7 +228,7 @@ async fn a_return_address_without_fields_prints_as_it_was_written() {
 async fn later_steps_and_the_recheck_choose_return_addresses_as_a_send_does() {
     let stack = TestStack::start().await;
     stack
-        .apply(
+        .apply_team(
             json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": "number"}]}]}),
         )
         .await;
@@ -218,7 +237,7 @@ async fn later_steps_and_the_recheck_choose_return_addresses_as_a_send_does() {
         "steps": [{"design": "Designed", "postage": "standard"},
             {"design": "Designed", "postage": "standard", "delay_days": 3}]})
     };
-    stack.design(agents_card(), campaign(10)).await;
+    stack.apply_design(agents_card(), campaign(10)).await;
     let scored = |mut person: Value, score: i64| {
         person["score"] = score.into();
         person
@@ -226,18 +245,18 @@ async fn later_steps_and_the_recheck_choose_return_addresses_as_a_send_does() {
     let send = [
         scored(client_of(1, "12 N Main St"), 50),
         scored(client_of(2, "14 N Main St"), 5),
-        scored(person(3), 5),
+        scored(build_recipient(3), 5),
     ];
-    let reasons = stack.send(&send).await.reasons();
+    let reasons = stack.send_recipients(&send).await.reasons();
     assert_eq!(
         reasons,
         ["mailed", "filtered_conditions", "filtered_conditions"]
     );
-    stack.campaign(campaign(1)).await;
+    stack.save_campaign(campaign(1)).await;
     stack.clock.advance(TimeDelta::days(1));
-    stack.until_paid(3).await;
+    stack.wait_until_paid(3).await;
     stack.clock.advance(TimeDelta::days(3));
-    stack.until_paid(6).await;
+    stack.wait_until_paid(6).await;
     let sql = "SELECT content->'return_address' FROM pieces ORDER BY last_name, step";
     let printed: Vec<Value> = stack
         .sql
@@ -265,13 +284,13 @@ async fn later_steps_and_the_recheck_choose_return_addresses_as_a_send_does() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn neighborhood_mail_prints_the_fallback_and_its_results_do_not_say_so() {
-    let stack = TestStack::with(StackOptions::default()).await;
+    let stack = TestStack::with_options(StackOptions::default()).await;
     stack.import_main_street(1..11).await;
     let settings = json!({"kind": "neighborhood", "radius_metres": 60});
-    stack.design(agents_card(), settings).await;
-    let mut center = center(5);
+    stack.apply_design(agents_card(), settings).await;
+    let mut center = build_center(5);
     center["agent_street"] = "12 N Main St".into();
-    let answer = stack.send(&[center]).await;
+    let answer = stack.send_recipients(&[center]).await;
     assert_eq!(answer.reasons(), ["mailed"]);
     let result = &answer.json()["results"][0];
     for field in [
@@ -281,7 +300,7 @@ async fn neighborhood_mail_prints_the_fallback_and_its_results_do_not_say_so() {
     ] {
         assert_eq!(result.get(field), None);
     }
-    let contents = stack.contents().await;
+    let contents = stack.list_contents().await;
     assert!(
         contents.len() > 5
             && contents

@@ -1,10 +1,13 @@
 //! What the layout of a card says: reasons that keep it from printing, warnings that it prints with a fallback.
 
-use pillarbox_tests::{StackOptions, TestStack, center, people, person, postcard, text_box};
+use pillarbox_tests::{
+    StackOptions, TestStack, build_center, build_recipient, build_recipients, postcard_design,
+    text_box,
+};
 use serde_json::{Value, json};
 
 fn named(number: usize, name: &str) -> Value {
-    let mut person = person(number);
+    let mut person = build_recipient(number);
     person["first_name"] = name.into();
     person
 }
@@ -12,7 +15,9 @@ fn named(number: usize, name: &str) -> Value {
 /// A stack whose postcard has these elements on its front.
 async fn with_front(elements: &[Value]) -> TestStack {
     let stack = TestStack::start().await;
-    stack.design(postcard(elements), json!({})).await;
+    stack
+        .apply_design(postcard_design(elements), json!({}))
+        .await;
     stack
 }
 
@@ -45,7 +50,7 @@ fn details(answer: &Value) -> Vec<String> {
 async fn text_overflow_when_a_text_does_not_fit_its_box() {
     let stack = with_front(&[text_box("greeting", "Dear {{first_name}}")]).await;
     let answer = stack
-        .send(&[named(1, "Ann"), named(2, &"Wolfeschlegelstein".repeat(3))])
+        .send_recipients(&[named(1, "Ann"), named(2, &"Wolfeschlegelstein".repeat(3))])
         .await;
     assert_eq!(answer.reasons(), ["mailed", "text_overflow"]);
     assert!(
@@ -54,12 +59,12 @@ async fn text_overflow_when_a_text_does_not_fit_its_box() {
         answer.text
     );
     assert_eq!(
-        stack.contents().await[0]["fields"],
+        stack.list_contents().await[0]["fields"],
         json!({"first_name": "Ann"})
     );
     assert_eq!(
         stack
-            .count("SELECT sum(amount_cents)::bigint FROM charges")
+            .query_count("SELECT sum(amount_cents)::bigint FROM charges")
             .await,
         79
     );
@@ -71,7 +76,7 @@ async fn unsupported_characters_are_named_with_their_box_and_come_before_text_ov
     let stack = with_front(&[text_box("greeting", "Dear {{first_name}}")]).await;
     let long = format!("\u{1F389}{}", "Wolfeschlegelstein".repeat(3));
     let answer = stack
-        .send(&[named(1, "\u{1F389}"), named(2, &long), named(3, "Zoë")])
+        .send_recipients(&[named(1, "\u{1F389}"), named(2, &long), named(3, "Zoë")])
         .await;
     let unsupported = "unsupported_characters";
     assert_eq!(answer.reasons(), [unsupported, unsupported, "mailed"]);
@@ -86,15 +91,15 @@ async fn unsupported_characters_are_named_with_their_box_and_come_before_text_ov
 async fn what_the_design_says_comes_after_the_conditions_and_before_the_budget() {
     let stack = TestStack::start().await;
     stack
-        .apply(
+        .apply_team(
             json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": "number"}]}]}),
         )
         .await;
     let campaign = json!({"budget": "$0.80",
         "conditions": {"column": "score", "operator": "greater", "value": 10}});
     stack
-        .design(
-            postcard(&[text_box("greeting", "Dear {{first_name}}")]),
+        .apply_design(
+            postcard_design(&[text_box("greeting", "Dear {{first_name}}")]),
             campaign,
         )
         .await;
@@ -117,14 +122,14 @@ async fn what_the_design_says_comes_after_the_conditions_and_before_the_budget()
         "text_overflow",
         "budget_exceeded",
     ];
-    assert_eq!(stack.send(&send).await.reasons(), expected);
+    assert_eq!(stack.send_recipients(&send).await.reasons(), expected);
     // What is not mailed is no duplicate.
     stack
-        .campaign(json!({"steps": [{"design": "Designed", "postage": "standard"}]}))
+        .save_campaign(json!({"steps": [{"design": "Designed", "postage": "standard"}]}))
         .await;
     assert_eq!(
         stack
-            .send(&[named(2, "Kim"), named(3, "Ann")])
+            .send_recipients(&[named(2, "Kim"), named(3, "Ann")])
             .await
             .reasons(),
         ["mailed", "duplicate_recent"]
@@ -136,16 +141,22 @@ async fn what_the_design_says_comes_after_the_conditions_and_before_the_budget()
 async fn stored_values_print_where_nothing_was_sent() {
     let stack = with_front(&[text_box("offer", "{{offer|Hello}}")]).await;
     stack
-        .campaign(json!({"id": "PA-FIRST1", "name": "First"}))
+        .save_campaign(json!({"id": "PA-FIRST1", "name": "First"}))
         .await;
-    let mut with_offer = person(1);
+    let mut with_offer = build_recipient(1);
     with_offer["offer"] = "W".repeat(40).into();
     assert_eq!(
-        stack.send_to("PA-FIRST1", &[with_offer]).await.reasons(),
+        stack
+            .send_recipients_to("PA-FIRST1", &[with_offer])
+            .await
+            .reasons(),
         ["mailed"]
     );
     assert_eq!(
-        stack.send(&people(1..3)).await.reasons(),
+        stack
+            .send_recipients(&build_recipients(1..3))
+            .await
+            .reasons(),
         ["text_overflow", "mailed"]
     );
 }
@@ -155,9 +166,11 @@ async fn qr_fallback_link_when_a_needed_field_is_empty() {
     let code = json!({"id": "code", "kind": "qr_code", "area": {"x": 20, "y": 100, "width": 80, "height": 80},
         "destination": "https://example.com/offer/{{Offer}}", "fallback_link": "https://example.com/start"});
     let stack = with_front(&[code]).await;
-    let mut with_offer = person(1);
+    let mut with_offer = build_recipient(1);
     with_offer["offer"] = "spring".into();
-    let answer = stack.send(&[with_offer, person(2)]).await;
+    let answer = stack
+        .send_recipients(&[with_offer, build_recipient(2)])
+        .await;
     assert_eq!(answer.reasons(), ["mailed", "mailed"]);
     assert_eq!(
         warnings(&answer.json()),
@@ -183,7 +196,7 @@ async fn text_overlap_when_a_text_reaches_another_element() {
         "outline": "rectangle", "fill": "#ffcc00"});
     let stack = with_front(&[star, greeting]).await;
     let answer = stack
-        .send(&[named(1, "Ann"), named(2, "Wolfeschlegelstein")])
+        .send_recipients(&[named(1, "Ann"), named(2, "Wolfeschlegelstein")])
         .await;
     assert_eq!(answer.reasons(), ["mailed", "mailed"]);
     assert_eq!(
@@ -199,7 +212,7 @@ async fn text_curve_too_long_prints_smaller() {
     arc["arc"] = json!({"bend": "up", "radius": 60});
     let stack = with_front(&[arc]).await;
     let answer = stack
-        .send(&[named(1, "Ann"), named(2, &"Wolfe ".repeat(8))])
+        .send_recipients(&[named(1, "Ann"), named(2, &"Wolfe ".repeat(8))])
         .await;
     assert_eq!(answer.reasons(), ["mailed", "mailed"]);
     assert_eq!(
@@ -216,7 +229,9 @@ async fn text_unmeasurable_when_nobody_can_say_where_its_words_end() {
     let stack = with_front(&[greeting]).await;
     // Lao is written without spaces between words.
     let lao = "ສະບາຍດີທ່ານຜູ້ອ່ານທຸກຄົນ";
-    let answer = stack.send(&[named(1, "Ann"), named(2, lao)]).await;
+    let answer = stack
+        .send_recipients(&[named(1, "Ann"), named(2, lao)])
+        .await;
     assert_eq!(answer.reasons(), ["mailed", "mailed"]);
     assert_eq!(
         warnings(&answer.json()),
@@ -227,11 +242,14 @@ async fn text_unmeasurable_when_nobody_can_say_where_its_words_end() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_send_and_its_cards_stay_with_the_designs_version_at_its_start() {
     let stack = with_front(&[text_box("greeting", "Dear {{first_name}}")]).await;
-    stack.send(&people(1..2)).await;
+    stack.send_recipients(&build_recipients(1..2)).await;
     stack
-        .save_design(postcard(&[text_box("greeting", "Hello {{last_name}}")]))
+        .save_design(postcard_design(&[text_box(
+            "greeting",
+            "Hello {{last_name}}",
+        )]))
         .await;
-    stack.send(&people(2..3)).await;
+    stack.send_recipients(&build_recipients(2..3)).await;
     let sql = "SELECT piece.design_version, version.document->'front'->'elements'->0->>'text', piece.content
                FROM pieces piece JOIN design_versions version
                    ON version.team_id = piece.team_id AND version.design_id = piece.design_id
@@ -266,7 +284,7 @@ async fn thousands_of_cards_are_decided_in_their_order() {
     let send: Vec<Value> = (1..=1500)
         .map(|number| named(number, if number % 7 == 0 { &long } else { "Ann" }))
         .collect();
-    let reasons = stack.send(&send).await.reasons();
+    let reasons = stack.send_recipients(&send).await.reasons();
     let expected: Vec<&str> = (1..=1500)
         .map(|number| {
             if number % 7 == 0 {
@@ -282,18 +300,18 @@ async fn thousands_of_cards_are_decided_in_their_order() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn neighborhood_mail_leaves_out_homes_whose_card_cannot_print_and_shows_no_warnings() {
-    let stack = TestStack::with(StackOptions::default()).await;
+    let stack = TestStack::with_options(StackOptions::default()).await;
     stack.import_main_street(1..11).await;
     let code = json!({"id": "code", "kind": "qr_code", "area": {"x": 20, "y": 20, "width": 80, "height": 80},
         "destination": "https://example.com/{{offer}}", "fallback_link": "https://example.com/start"});
     let campaign = json!({"kind": "neighborhood", "radius_metres": 60});
     stack
-        .design(
-            postcard(&[code.clone(), text_box("address", "{{address_1}}")]),
+        .apply_design(
+            postcard_design(&[code.clone(), text_box("address", "{{address_1}}")]),
             campaign.clone(),
         )
         .await;
-    let answer = stack.send(&[center(5)]).await.json();
+    let answer = stack.send_recipients(&[build_center(5)]).await.json();
     assert_eq!(answer["results"][0].get("warnings"), None);
     assert_eq!(
         answer["results"][0]["homesFound"],
@@ -303,10 +321,12 @@ async fn neighborhood_mail_leaves_out_homes_whose_card_cannot_print_and_shows_no
     let mut narrow = text_box("address", "{{address_1}}");
     narrow["area"]["width"] = 20.into();
     stack
-        .campaign(json!({"id": "PA-NARROW", "name": "Narrow"}))
+        .save_campaign(json!({"id": "PA-NARROW", "name": "Narrow"}))
         .await;
-    stack.design(postcard(&[narrow]), campaign).await;
-    let answer = stack.send(&[center(9)]).await;
+    stack
+        .apply_design(postcard_design(&[narrow]), campaign)
+        .await;
+    let answer = stack.send_recipients(&[build_center(9)]).await;
     let result = &answer.json()["results"][0];
     let left: i64 = result["homesFound"].as_i64().unwrap();
     assert!(left > 0 && result["homesMailed"] == 0, "{result}");

@@ -2,13 +2,15 @@
 
 use chrono::TimeDelta;
 use contract::id::TeamId;
-use pillarbox_tests::{ADDRESS, CAMPAIGN, StackOptions, TestStack, eventually, people, person};
+use pillarbox_tests::{
+    ADDRESS, CAMPAIGN, StackOptions, TestStack, build_recipient, build_recipients, wait_until,
+};
 use serde_json::{Value, json};
 use store::Actor;
 use uuid::Uuid;
 
 fn scored(number: usize, score: i64) -> Value {
-    let mut person = person(number);
+    let mut person = build_recipient(number);
     person["score"] = score.into();
     person
 }
@@ -17,7 +19,7 @@ fn scored(number: usize, score: i64) -> Value {
 async fn with_conditions(overrides: Value) -> TestStack {
     let stack = TestStack::start().await;
     stack
-        .apply(
+        .apply_team(
             json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": "number"}]}]}),
         )
         .await;
@@ -27,19 +29,19 @@ async fn with_conditions(overrides: Value) -> TestStack {
         .as_object_mut()
         .unwrap()
         .extend(overrides.as_object().unwrap().clone());
-    stack.campaign(campaign).await;
+    stack.save_campaign(campaign).await;
     stack
 }
 
 async fn pieces(stack: &TestStack) -> i64 {
-    stack.count("SELECT count(*) FROM pieces JOIN charges USING (team_id, charge_id) WHERE charges.state = 'settled'").await
+    stack.query_count("SELECT count(*) FROM pieces JOIN charges USING (team_id, charge_id) WHERE charges.state = 'settled'").await
 }
 
 /// Moves past the next re-check and waits until it is done.
 async fn next_recheck(stack: &TestStack) {
     stack.clock.advance(TimeDelta::days(1));
     let now = stack.now();
-    eventually("the re-check is done", async || {
+    wait_until("the re-check is done", async || {
         let due = "SELECT count(*) FROM jobs WHERE kind = 'recheck' AND due_at <= $1";
         stack
             .sql
@@ -56,7 +58,7 @@ async fn next_recheck(stack: &TestStack) {
 async fn filtered_conditions_is_mailed_and_charged_at_the_daily_recheck_when_it_matches() {
     let stack = with_conditions(json!({})).await;
     let answer = stack
-        .send(&[scored(1, 5), scored(2, 50), scored(3, 7)])
+        .send_recipients(&[scored(1, 5), scored(2, 50), scored(3, 7)])
         .await;
     assert_eq!(
         answer.reasons(),
@@ -65,7 +67,7 @@ async fn filtered_conditions_is_mailed_and_charged_at_the_daily_recheck_when_it_
     next_recheck(&stack).await;
     assert_eq!(pieces(&stack).await, 1);
     // The recipient's information is updated, its outcome is not.
-    let answer = stack.send(&[scored(1, 60), scored(3, 8)]).await;
+    let answer = stack.send_recipients(&[scored(1, 60), scored(3, 8)]).await;
     assert_eq!(
         answer.reasons(),
         ["filtered_conditions", "filtered_conditions"]
@@ -80,18 +82,20 @@ async fn filtered_conditions_is_mailed_and_charged_at_the_daily_recheck_when_it_
     assert_eq!((row.get(0), row.get(1)), ("mailed", true));
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM charges WHERE kind = 'recheck' AND state = 'settled'")
+            .query_count(
+                "SELECT count(*) FROM charges WHERE kind = 'recheck' AND state = 'settled'"
+            )
             .await,
         1
     );
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM recipients WHERE reason = 'filtered_conditions'")
+            .query_count("SELECT count(*) FROM recipients WHERE reason = 'filtered_conditions'")
             .await,
         1
     );
     assert_eq!(
-        stack.send(&[scored(1, 60)]).await.reasons(),
+        stack.send_recipients(&[scored(1, 60)]).await.reasons(),
         ["duplicate_recent"]
     );
     stack.assert_consistent().await;
@@ -100,9 +104,9 @@ async fn filtered_conditions_is_mailed_and_charged_at_the_daily_recheck_when_it_
 #[tokio::test(flavor = "multi_thread")]
 async fn at_the_recheck_who_does_not_fit_the_budget_or_cannot_be_paid_keeps_waiting() {
     let stack = with_conditions(json!({"budget": "$0.80"})).await;
-    stack.send(&[scored(1, 5), scored(2, 5)]).await;
+    stack.send_recipients(&[scored(1, 5), scored(2, 5)]).await;
     stack
-        .campaign(
+        .save_campaign(
             json!({"budget": "$0.80", "conditions": {"column": "score", "operator": "less", "value": 10}}),
         )
         .await;
@@ -110,13 +114,13 @@ async fn at_the_recheck_who_does_not_fit_the_budget_or_cannot_be_paid_keeps_wait
     assert_eq!(pieces(&stack).await, 1);
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM recipients WHERE reason = 'filtered_conditions'")
+            .query_count("SELECT count(*) FROM recipients WHERE reason = 'filtered_conditions'")
             .await,
         1
     );
     // Budget enough, but the team's money is gone: its sale was booked and nothing is left.
     stack
-        .campaign(
+        .save_campaign(
             json!({"budget": "$90.00", "conditions": {"column": "score", "operator": "less", "value": 10}}),
         )
         .await;
@@ -126,18 +130,20 @@ async fn at_the_recheck_who_does_not_fit_the_budget_or_cannot_be_paid_keeps_wait
     assert_eq!(pieces(&stack).await, 1);
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM charges WHERE state = 'declined'")
+            .query_count("SELECT count(*) FROM charges WHERE state = 'declined'")
             .await,
         1
     );
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM recipients WHERE reason = 'filtered_conditions'")
+            .query_count("SELECT count(*) FROM recipients WHERE reason = 'filtered_conditions'")
             .await,
         1
     );
     assert_eq!(
-        stack.count("SELECT committed_cents FROM campaigns").await,
+        stack
+            .query_count("SELECT committed_cents FROM campaigns")
+            .await,
         79
     );
 }
@@ -145,23 +151,23 @@ async fn at_the_recheck_who_does_not_fit_the_budget_or_cannot_be_paid_keeps_wait
 #[tokio::test(flavor = "multi_thread")]
 async fn the_recheck_ends_when_nobody_waits_and_returns_when_somebody_does() {
     let stack = with_conditions(json!({})).await;
-    stack.send(&[scored(1, 5)]).await;
-    stack.send(&[scored(1, 50)]).await;
+    stack.send_recipients(&[scored(1, 5)]).await;
+    stack.send_recipients(&[scored(1, 50)]).await;
     next_recheck(&stack).await;
-    assert_eq!(stack.count("SELECT count(*) FROM jobs").await, 0);
-    stack.send(&[scored(2, 5)]).await;
-    assert_eq!(stack.count("SELECT count(*) FROM jobs").await, 1);
+    assert_eq!(stack.query_count("SELECT count(*) FROM jobs").await, 0);
+    stack.send_recipients(&[scored(2, 5)]).await;
+    assert_eq!(stack.query_count("SELECT count(*) FROM jobs").await, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_recheck_of_thousands_runs_in_portions() {
     let stack = with_conditions(json!({})).await;
     let waiting: Vec<_> = (1..2501).map(|number| scored(number, 5)).collect();
-    stack.send(&waiting).await;
-    stack.campaign(json!({})).await;
+    stack.send_recipients(&waiting).await;
+    stack.save_campaign(json!({})).await;
     next_recheck(&stack).await;
     assert_eq!(pieces(&stack).await, 2500);
-    assert_eq!(stack.count("SELECT count(*) FROM charges").await, 3);
+    assert_eq!(stack.query_count("SELECT count(*) FROM charges").await, 3);
     stack.assert_consistent().await;
 }
 
@@ -174,7 +180,7 @@ fn two_steps() -> Value {
 
 async fn until_steps_are_done(stack: &TestStack) {
     let now = stack.now();
-    eventually("the steps that are due are mailed", async || {
+    wait_until("the steps that are due are mailed", async || {
         let due = "SELECT count(*) FROM jobs WHERE due_at <= $1";
         stack
             .sql
@@ -190,8 +196,8 @@ async fn until_steps_are_done(stack: &TestStack) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_later_step_mails_and_charges_its_days_after_step_1() {
     let stack = TestStack::start().await;
-    stack.campaign(two_steps()).await;
-    let answer = stack.send(&people(1..4)).await;
+    stack.save_campaign(two_steps()).await;
+    let answer = stack.send_recipients(&build_recipients(1..4)).await;
     assert_eq!(answer.reasons(), vec!["mailed"; 3]);
     assert_eq!(answer.json()["results"][0]["postage"], "standard");
     stack.clock.advance(TimeDelta::days(9));
@@ -202,21 +208,29 @@ async fn a_later_step_mails_and_charges_its_days_after_step_1() {
         .advance(TimeDelta::days(1) + TimeDelta::minutes(1));
     until_steps_are_done(&stack).await;
     let second = "SELECT count(*) FROM pieces WHERE step = 2 AND postage = 'first_class' AND price_cents = 99";
-    assert_eq!(stack.count(second).await, 3);
+    assert_eq!(stack.query_count(second).await, 3);
     assert_eq!(
-        stack.count("SELECT committed_cents FROM campaigns").await,
+        stack
+            .query_count("SELECT committed_cents FROM campaigns")
+            .await,
         3 * (79 + 99)
     );
-    assert_eq!(stack.count("SELECT count(*) FROM jobs").await, 0);
+    assert_eq!(stack.query_count("SELECT count(*) FROM jobs").await, 0);
     stack.assert_consistent().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_later_step_makes_the_same_checks_at_its_time() {
     let stack = TestStack::start().await;
-    stack.campaign(two_steps()).await;
-    assert_eq!(stack.send(&people(1..6)).await.reasons(), vec!["mailed"; 5]);
-    let team = stack.store.team_by_name("Test").await.unwrap().team_id;
+    stack.save_campaign(two_steps()).await;
+    assert_eq!(
+        stack
+            .send_recipients(&build_recipients(1..6))
+            .await
+            .reasons(),
+        vec!["mailed"; 5]
+    );
+    let team = stack.store.find_team_by_name("Test").await.unwrap().team_id;
     let row = stack
         .sql
         .query_one(
@@ -227,7 +241,7 @@ async fn a_later_step_makes_the_same_checks_at_its_time() {
         .unwrap();
     let campaign = pillarbox_tests::CAMPAIGN.parse().unwrap();
     let removed = (&campaign, row.get(0));
-    campaigns::remove_address(&stack.store, Actor::Operator, team, removed, stack.now())
+    campaigns::remove_recipients_at(&stack.store, Actor::Operator, team, removed, stack.now())
         .await
         .unwrap();
     let mut changed = two_steps();
@@ -236,12 +250,12 @@ async fn a_later_step_makes_the_same_checks_at_its_time() {
         json!({"column": "last_name", "operator": "is_not", "value": "Reader3"});
     // Budget for one more card than step 1 took.
     changed["budget"] = json!(5 * 79 + 99 + 50);
-    stack.campaign(changed).await;
+    stack.save_campaign(changed).await;
     stack.clock.advance(TimeDelta::days(11));
     until_steps_are_done(&stack).await;
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM pieces WHERE step = 2")
+            .query_count("SELECT count(*) FROM pieces WHERE step = 2")
             .await,
         1
     );
@@ -251,25 +265,25 @@ async fn a_later_step_makes_the_same_checks_at_its_time() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_later_step_waits_while_the_campaign_is_paused() {
     let stack = TestStack::start().await;
-    stack.campaign(two_steps()).await;
-    stack.send(&people(1..3)).await;
+    stack.save_campaign(two_steps()).await;
+    stack.send_recipients(&build_recipients(1..3)).await;
     let mut paused = two_steps();
     paused["status"] = "paused".into();
-    stack.campaign(paused).await;
+    stack.save_campaign(paused).await;
     stack.clock.advance(TimeDelta::days(11));
     until_steps_are_done(&stack).await;
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM pieces WHERE step = 2")
+            .query_count("SELECT count(*) FROM pieces WHERE step = 2")
             .await,
         0
     );
-    stack.campaign(two_steps()).await;
+    stack.save_campaign(two_steps()).await;
     stack.clock.advance(TimeDelta::hours(2));
     until_steps_are_done(&stack).await;
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM pieces WHERE step = 2")
+            .query_count("SELECT count(*) FROM pieces WHERE step = 2")
             .await,
         2
     );
@@ -278,9 +292,12 @@ async fn a_later_step_waits_while_the_campaign_is_paused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_step_whose_campaign_is_paused_in_its_middle_mails_the_rest_afterwards() {
     let stack = TestStack::start().await;
-    stack.campaign(two_steps()).await;
+    stack.save_campaign(two_steps()).await;
     assert_eq!(
-        stack.send(&people(1..1501)).await.reasons(),
+        stack
+            .send_recipients(&build_recipients(1..1501))
+            .await
+            .reasons(),
         vec!["mailed"; 1500]
     );
     // The first portion gets no further than its payment.
@@ -288,8 +305,8 @@ async fn a_step_whose_campaign_is_paused_in_its_middle_mails_the_rest_afterwards
     stack.sql.batch_execute(hold).await.unwrap();
     stack.clock.advance(TimeDelta::days(11));
     let open = "SELECT count(*) FROM jobs WHERE open_charge IS NOT NULL";
-    eventually("the first portion is reserved", async || {
-        stack.count(open).await == 1
+    wait_until("the first portion is reserved", async || {
+        stack.query_count(open).await == 1
     })
     .await;
     stack
@@ -300,26 +317,26 @@ async fn a_step_whose_campaign_is_paused_in_its_middle_mails_the_rest_afterwards
     until_steps_are_done(&stack).await;
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM pieces WHERE step = 2")
+            .query_count("SELECT count(*) FROM pieces WHERE step = 2")
             .await,
         1000
     );
-    stack.campaign(two_steps()).await;
+    stack.save_campaign(two_steps()).await;
     stack.clock.advance(TimeDelta::hours(2));
     until_steps_are_done(&stack).await;
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM pieces WHERE step = 2")
+            .query_count("SELECT count(*) FROM pieces WHERE step = 2")
             .await,
         1500
     );
     assert_eq!(
         stack
-            .count("SELECT count(DISTINCT address_id) FROM pieces WHERE step = 2")
+            .query_count("SELECT count(DISTINCT address_id) FROM pieces WHERE step = 2")
             .await,
         1500
     );
-    assert_eq!(stack.count("SELECT count(*) FROM jobs").await, 0);
+    assert_eq!(stack.query_count("SELECT count(*) FROM jobs").await, 0);
     stack.assert_consistent().await;
 }
 
@@ -327,17 +344,17 @@ async fn a_step_whose_campaign_is_paused_in_its_middle_mails_the_rest_afterwards
 async fn a_recheck_whose_campaign_is_paused_in_its_middle_looks_at_everybody_on_the_next_day() {
     let stack = with_conditions(json!({})).await;
     let waiting: Vec<_> = (1..1501).map(|number| scored(number, 5)).collect();
-    stack.send(&waiting).await;
+    stack.send_recipients(&waiting).await;
     let everybody = json!({"column": "score", "operator": "less", "value": 10});
     stack
-        .campaign(json!({"conditions": everybody, "budget": "$0.80"}))
+        .save_campaign(json!({"conditions": everybody, "budget": "$0.80"}))
         .await;
     let hold = "BEGIN; SELECT 1 FROM ledger_accounts WHERE account = 'prepaid' FOR UPDATE";
     stack.sql.batch_execute(hold).await.unwrap();
     stack.clock.advance(TimeDelta::days(1));
     let open = "SELECT count(*) FROM jobs WHERE open_charge IS NOT NULL";
-    eventually("the first portion is reserved", async || {
-        stack.count(open).await == 1
+    wait_until("the first portion is reserved", async || {
+        stack.query_count(open).await == 1
     })
     .await;
     stack
@@ -346,9 +363,12 @@ async fn a_recheck_whose_campaign_is_paused_in_its_middle_looks_at_everybody_on_
         .await
         .unwrap();
     let rests = "SELECT count(*) FROM jobs WHERE lease_id IS NULL AND open_charge IS NULL";
-    eventually("the re-check rests", async || stack.count(rests).await == 1).await;
+    wait_until("the re-check rests", async || {
+        stack.query_count(rests).await == 1
+    })
+    .await;
     // The budget took one of the first portion; its others are looked at on the next day too.
-    stack.campaign(json!({"conditions": everybody})).await;
+    stack.save_campaign(json!({"conditions": everybody})).await;
     next_recheck(&stack).await;
     assert_eq!(pieces(&stack).await, 1500);
     stack.assert_consistent().await;
@@ -357,14 +377,17 @@ async fn a_recheck_whose_campaign_is_paused_in_its_middle_looks_at_everybody_on_
 /// A stack that gives a job up after two tries, with a second step that is due tomorrow.
 async fn soon_given_up() -> TestStack {
     let settings = vec![("MAILER__JOB_ATTEMPTS", "2".to_owned())];
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         settings,
         ..StackOptions::default()
     })
     .await;
-    stack.campaign(two_steps()).await;
+    stack.save_campaign(two_steps()).await;
     assert_eq!(
-        stack.send(&people(1..3)).await.reasons(),
+        stack
+            .send_recipients(&build_recipients(1..3))
+            .await
+            .reasons(),
         ["mailed", "mailed"]
     );
     stack.clock.advance(TimeDelta::days(9));
@@ -375,7 +398,7 @@ async fn soon_given_up() -> TestStack {
 async fn is_tried_again_and_again(stack: &TestStack) {
     for _ in 0..4 {
         let now = stack.now();
-        eventually("the job is tried and put off", async || {
+        wait_until("the job is tried and put off", async || {
             let put_off = "SELECT count(*) FROM jobs WHERE due_at > $1 AND lease_id IS NULL";
             stack
                 .sql
@@ -400,7 +423,7 @@ async fn a_job_that_cannot_be_paid_for_now_is_never_given_up() {
     is_tried_again_and_again(&stack).await;
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM charges WHERE state = 'reserved'")
+            .query_count("SELECT count(*) FROM charges WHERE state = 'reserved'")
             .await,
         1
     );
@@ -408,8 +431,8 @@ async fn a_job_that_cannot_be_paid_for_now_is_never_given_up() {
     let paid = "UPDATE jobs SET attempts = 50; UPDATE charges SET payment = 'balance' WHERE state = 'reserved'";
     stack.sql.batch_execute(paid).await.unwrap();
     stack.clock.advance(TimeDelta::minutes(2));
-    eventually("the step is paid", async || {
-        stack.count("SELECT count(*) FROM jobs").await == 0
+    wait_until("the step is paid", async || {
+        stack.query_count("SELECT count(*) FROM jobs").await == 0
     })
     .await;
     assert_eq!(pieces(&stack).await, 4);
@@ -432,8 +455,8 @@ async fn a_step_whose_design_cannot_print_waits_for_its_owner() {
         .await
         .unwrap();
     stack.clock.advance(TimeDelta::minutes(2));
-    eventually("the step is mailed", async || {
-        stack.count("SELECT count(*) FROM jobs").await == 0
+    wait_until("the step is mailed", async || {
+        stack.query_count("SELECT count(*) FROM jobs").await == 0
     })
     .await;
     assert_eq!(pieces(&stack).await, 4);
@@ -447,7 +470,7 @@ const READ: &str =
 #[tokio::test(flavor = "multi_thread")]
 async fn a_team_with_many_jobs_does_not_make_anothers_dear_to_find() {
     const BUSY: TeamId = TeamId(Uuid::from_u128(2));
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         mailers: 0,
         ..StackOptions::default()
     })
@@ -466,20 +489,20 @@ async fn a_team_with_many_jobs_does_not_make_anothers_dear_to_find() {
             .unwrap();
     }
     stack.sql.batch_execute("ANALYZE jobs").await.unwrap();
-    let before = stack.count(READ).await;
+    let before = stack.query_count(READ).await;
     let mut teams = Vec::new();
     for full in [&[][..], &[BUSY], &[BUSY, TeamId(Uuid::from_u128(3))]] {
         let job = stack
             .store
-            .job_take(Uuid::now_v7(), now, now + TimeDelta::hours(1), 20, full)
+            .claim_due_job(Uuid::now_v7(), now, now + TimeDelta::hours(1), 20, full)
             .await
             .unwrap();
         teams.push(job.unwrap().lease.team_id.0.as_u128());
     }
     assert_eq!(teams, [2, 3, 1], "the oldest of those that are not full");
-    eventually("what was read is told", async || {
-        stack.count(READ).await > before
+    wait_until("what was read is told", async || {
+        stack.query_count(READ).await > before
     })
     .await;
-    assert!(stack.count(READ).await - before < 1_000);
+    assert!(stack.query_count(READ).await - before < 1_000);
 }

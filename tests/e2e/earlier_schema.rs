@@ -3,7 +3,7 @@
 
 use std::process::{Child, Command, Stdio};
 
-use pillarbox_tests::{TestDatabase, eventually, program};
+use pillarbox_tests::{TestDatabase, binary_path, wait_until};
 use refinery::{Runner, Target, load_sql_migrations};
 use tokio_postgres::{Client, NoTls};
 
@@ -79,7 +79,7 @@ async fn newest(client: &Client) -> i32 {
 }
 
 fn start_migrating(database: &TestDatabase) -> Child {
-    Command::new(program("pillarbox"))
+    Command::new(binary_path("pillarbox"))
         .args(["migrate", "--without-groups"])
         .env("PILLARBOX__DATABASE__URL", &database.url)
         .stdin(Stdio::null())
@@ -91,7 +91,7 @@ fn start_migrating(database: &TestDatabase) -> Child {
 async fn until_somebody_waits(client: &Client) {
     let waiting = "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
         WHERE NOT granted AND datname = current_database()";
-    eventually("somebody waits for a lock", async || {
+    wait_until("somebody waits for a lock", async || {
         client
             .query_one(waiting, &[])
             .await
@@ -105,7 +105,7 @@ async fn until_somebody_waits(client: &Client) {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_earlier_migrations_and_the_baseline_give_the_same_catalogue() {
     let new = TestDatabase::without_tables().await;
-    assert!(store::migrate(&new.url).await.unwrap().granted);
+    assert!(store::migrate_database(&new.url).await.unwrap().granted);
     let expected = catalogue(&connect(&new).await).await;
     for kind in [
         "relation",
@@ -122,7 +122,7 @@ async fn the_earlier_migrations_and_the_baseline_give_the_same_catalogue() {
     }
 
     let (old, client) = database_at(LAST_EARLIER).await;
-    let migrated = store::migrate(&old.url).await.unwrap();
+    let migrated = store::migrate_database(&old.url).await.unwrap();
     assert!(
         migrated.granted && migrated.applied == 0,
         "it has all tables already: {migrated:?}"
@@ -147,7 +147,7 @@ async fn the_earlier_migrations_and_the_baseline_give_the_same_catalogue() {
 async fn a_database_of_any_earlier_version_keeps_its_rows() {
     for (version, missing) in [(1, 38), (23, 18), (45, 1)] {
         let (database, client) = database_at(version).await;
-        let migrated = store::migrate(&database.url).await.unwrap();
+        let migrated = store::migrate_database(&database.url).await.unwrap();
         assert_eq!(migrated.applied, missing, "from {version}");
         let sql = "SELECT teams.name, users.email, users.is_claimed FROM teams JOIN users USING (team_id)";
         let row = client.query_one(sql, &[]).await.unwrap();
@@ -156,14 +156,23 @@ async fn a_database_of_any_earlier_version_keeps_its_rows() {
             ("From before", "jo@example.com", true)
         );
         assert!(newest(&client).await > LAST_EARLIER);
-        assert_eq!(store::migrate(&database.url).await.unwrap().applied, 0);
+        assert_eq!(
+            store::migrate_database(&database.url)
+                .await
+                .unwrap()
+                .applied,
+            0
+        );
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_that_migrate_an_earlier_database_at_once_do_it_once() {
     let (database, client) = database_at(44).await;
-    let (one, other) = tokio::join!(store::migrate(&database.url), store::migrate(&database.url));
+    let (one, other) = tokio::join!(
+        store::migrate_database(&database.url),
+        store::migrate_database(&database.url)
+    );
     assert_eq!(one.unwrap().applied + other.unwrap().applied, 2);
     let oldest = "SELECT min(version) FROM refinery_schema_history";
     let oldest: i32 = client.query_one(oldest, &[]).await.unwrap().get(0);
@@ -216,7 +225,10 @@ async fn a_history_that_is_not_ours_is_refused_and_left_as_it_is() {
         let (database, client) = database_at(LAST_EARLIER).await;
         client.batch_execute(change).await.unwrap();
         let before = history(&client).await;
-        let error = store::migrate(&database.url).await.unwrap_err().to_string();
+        let error = store::migrate_database(&database.url)
+            .await
+            .unwrap_err()
+            .to_string();
         assert!(error.contains(named), "{error}");
         assert_eq!(history(&client).await, before);
     }

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use chrono::TimeDelta;
 use futures_util::future::select_all;
 use pillarbox_tests::{
-    ApiResponse, PictureHost, StackOptions, TestStack, eventually, people, person, postcard,
-    variable_picture,
+    ApiResponse, PictureHost, StackOptions, TestStack, build_recipient, build_recipients,
+    postcard_design, variable_picture, wait_until,
 };
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -48,7 +48,7 @@ impl Silent {
 }
 
 fn with_photo(number: usize, link: &str) -> Value {
-    let mut person = person(number);
+    let mut person = build_recipient(number);
     person["photo"] = link.into();
     person
 }
@@ -64,15 +64,15 @@ async fn two_teams(settings: &[(&'static str, String)]) -> TestStack {
         .into_iter()
         .chain(settings.iter().cloned())
         .collect();
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         settings,
         ..StackOptions::default()
     })
     .await;
     stack
-        .design(postcard(&[variable_picture(Value::Null)]), json!({}))
+        .apply_design(postcard_design(&[variable_picture(Value::Null)]), json!({}))
         .await;
-    stack.apply(other_team(&json!({}))).await;
+    stack.apply_team(other_team(&json!({}))).await;
     stack
 }
 
@@ -99,7 +99,7 @@ fn other_team(campaign: &Value) -> Value {
 async fn other_send(stack: &TestStack, recipients: &[Value]) -> ApiResponse {
     let body = json!({"campaign_id": OTHER_CAMPAIGN, "recipients": recipients});
     stack
-        .post_with(
+        .post_send_with(
             &[("authorization", &format!("Bearer {OTHER_KEY}"))],
             body.to_string(),
         )
@@ -113,10 +113,12 @@ async fn answered_beside(
     are_begun: impl AsyncFn() -> bool,
 ) {
     let others = async {
-        eventually("the first of them are begun", are_begun).await;
+        wait_until("the first of them are begun", are_begun).await;
         for number in 1..=5 {
             assert_eq!(
-                other_send(stack, &people(number..=number)).await.reasons(),
+                other_send(stack, &build_recipients(number..=number))
+                    .await
+                    .reasons(),
                 ["mailed"]
             );
         }
@@ -134,19 +136,22 @@ async fn pictures_that_hang_keep_no_other_team_waiting() {
     let sends = (1..=REQUESTS).map(|number| {
         let recipients = [with_photo(number, &host.link(&format!("/hang/{number}")))];
         let stack = &stack;
-        async move { stack.send(&recipients).await }
+        async move { stack.send_recipients(&recipients).await }
     });
-    answered_beside(&stack, sends.collect(), async || host.asked_in_all() >= 4).await;
+    answered_beside(&stack, sends.collect(), async || {
+        host.count_all_requests() >= 4
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn repeats_of_a_request_that_hangs_keep_no_other_team_waiting() {
     let (stack, host) = (two_teams(&[]).await, PictureHost::start().await);
     let recipients = [with_photo(1, &host.link("/hang"))];
-    let sends = (0..=REQUESTS).map(|_| stack.send(&recipients));
+    let sends = (0..=REQUESTS).map(|_| stack.send_recipients(&recipients));
     let arrived = async || {
         let asked = "SELECT coalesce(sum(requests), 0)::bigint FROM rate_windows";
-        host.asked("/hang") == 1 && stack.count(asked).await > REQUESTS as i64
+        host.count_requests("/hang") == 1 && stack.query_count(asked).await > REQUESTS as i64
     };
     answered_beside(&stack, sends.collect(), arrived).await;
 }
@@ -165,7 +170,11 @@ async fn a_payment_provider_that_hangs_keeps_no_other_team_waiting() {
     stack.sql.execute(by_card, &[]).await.unwrap();
     let sends = (1..=REQUESTS).map(|number| {
         let stack = &stack;
-        async move { stack.send(&people(number..=number)).await }
+        async move {
+            stack
+                .send_recipients(&build_recipients(number..=number))
+                .await
+        }
     });
     answered_beside(&stack, sends.collect(), async || {
         provider.connections() >= 4
@@ -185,12 +194,16 @@ async fn a_payment_provider_that_hangs_keeps_no_other_teams_due_work_waiting() {
         {"design": "Card", "postage": "standard"},
         {"design": "Card", "postage": "standard", "delay_days": 1},
     ]);
-    stack.campaign(json!({"steps": two_steps})).await;
-    stack.apply(other_team(&json!({"steps": two_steps}))).await;
+    stack.save_campaign(json!({"steps": two_steps})).await;
+    stack
+        .apply_team(other_team(&json!({"steps": two_steps})))
+        .await;
     for number in 1..=20 {
-        stack.send(&people(number..=number)).await;
+        stack
+            .send_recipients(&build_recipients(number..=number))
+            .await;
     }
-    other_send(&stack, &people(1..3)).await;
+    other_send(&stack, &build_recipients(1..3)).await;
     // The first team pays by card from now on: its jobs wait, and so do two sends that a killed worker has left open.
     let by_card =
         "UPDATE teams SET payment = 'stripe', stripe_customer = 'cus_1', stripe_payment_method = 'pm_1'
@@ -201,24 +214,24 @@ async fn a_payment_provider_that_hangs_keeps_no_other_teams_due_work_waiting() {
              SELECT charge_id FROM charges WHERE state = 'reserved')";
     stack.sql.batch_execute(by_card).await.unwrap();
     stack.clock.advance(TimeDelta::days(2));
-    eventually("jobs and open sends wait for the provider", async || {
+    wait_until("jobs and open sends wait for the provider", async || {
         provider.connections() >= 4
     })
     .await;
     let others = format!("SELECT count(*) FROM pieces WHERE campaign_id = '{OTHER_CAMPAIGN}'");
-    eventually("the other team's step is mailed", async || {
-        stack.count(&others).await == 4
+    wait_until("the other team's step is mailed", async || {
+        stack.query_count(&others).await == 4
     })
     .await;
-    other_send(&stack, &people(3..4)).await;
+    other_send(&stack, &build_recipients(3..4)).await;
     let unsearched = "SELECT count(*) FROM recipients_unsearched";
-    eventually("everybody can be found", async || {
-        stack.count(unsearched).await == 0
+    wait_until("everybody can be found", async || {
+        stack.query_count(unsearched).await == 0
     })
     .await;
     let open = "SELECT count(*) FROM charges WHERE state = 'reserved'";
     assert!(
-        stack.count(open).await >= 4,
+        stack.query_count(open).await >= 4,
         "the provider has not answered"
     );
 }

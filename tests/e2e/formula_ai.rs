@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use pillarbox_tests::{SpawnedProcess, StackOptions, TestStack, eventually, people, person};
+use pillarbox_tests::{
+    SpawnedProcess, StackOptions, TestStack, build_recipient, build_recipients, wait_until,
+};
 use serde_json::{Value, json};
 use wiremock::matchers::{body_string_contains, header, method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
@@ -61,8 +63,8 @@ async fn stack_with(
         mailers,
         ..StackOptions::default()
     };
-    let stack = TestStack::with(options).await;
-    stack.campaign(json!({})).await;
+    let stack = TestStack::with_options(options).await;
+    stack.save_campaign(json!({})).await;
     prompt(&stack, PROMPT).await;
     stack
 }
@@ -70,7 +72,7 @@ async fn stack_with(
 async fn prompt(stack: &TestStack, prompt: &str) {
     let columns = json!([{"name": "Greeting", "prompt": prompt}]);
     stack
-        .apply(json!({"teams": [{"name": "Test", "columns": columns}]}))
+        .apply_team(json!({"teams": [{"name": "Test", "columns": columns}]}))
         .await;
 }
 
@@ -90,7 +92,7 @@ async fn until(stack: &TestStack, state: &str, reason: Option<&str>, value: Opti
         reason.map(str::to_owned),
         value.map(str::to_owned),
     );
-    eventually(&format!("the cell is {wanted:?}"), async || {
+    wait_until(&format!("the cell is {wanted:?}"), async || {
         // Pauses pass.
         stack.clock.advance(TimeDelta::seconds(10));
         cell(stack).await == wanted
@@ -106,9 +108,9 @@ async fn asked(server: &MockServer) -> usize {
 async fn a_value_is_written_in_the_background_and_the_same_question_is_asked_once() {
     let server = model(vec![answer(" Dear Ada! ")]).await;
     let stack = stack_with(&server, &[], 1).await;
-    let mut liar = person(1);
+    let mut liar = build_recipient(1);
     liar["greeting"] = "mine".into();
-    let sent = stack.send(&[liar.clone()]).await;
+    let sent = stack.send_recipients(&[liar.clone()]).await;
     assert_eq!(sent.json()["summary"]["computedFieldsIgnored"], 1);
     until(&stack, "written", None, Some("Dear Ada!")).await;
     assert_eq!(asked(&server).await, 1);
@@ -119,7 +121,7 @@ async fn a_value_is_written_in_the_background_and_the_same_question_is_asked_onc
         .await
         .unwrap();
     stack.clock.advance(TimeDelta::hours(1));
-    stack.send(&[person(1)]).await;
+    stack.send_recipients(&[build_recipient(1)]).await;
     until(&stack, "written", None, Some("Dear Ada!")).await;
     assert_eq!(asked(&server).await, 1);
     let body: Value = server.received_requests().await.unwrap()[0]
@@ -141,17 +143,17 @@ async fn a_new_prompt_is_asked_for_every_entry() {
             .await;
     }
     let stack = stack_with(&server, &[], 1).await;
-    stack.send(&people(1..8)).await;
+    stack.send_recipients(&build_recipients(1..8)).await;
     let written = |text: &str| {
         format!("SELECT count(*) FROM address_entries WHERE custom ->> 'greeting' = '{text}'")
     };
-    eventually("all are greeted", async || {
-        stack.count(&written("first")).await == 7
+    wait_until("all are greeted", async || {
+        stack.query_count(&written("first")).await == 7
     })
     .await;
     prompt(&stack, "Thank {{first_name}} {{last_name}}.").await;
-    eventually("all are thanked", async || {
-        stack.count(&written("second")).await == 7
+    wait_until("all are thanked", async || {
+        stack.query_count(&written("second")).await == 7
     })
     .await;
 }
@@ -167,7 +169,7 @@ async fn faults_are_tried_again_and_rubbish_is_not_a_value() {
     ];
     let server = model(faults).await;
     let stack = stack_with(&server, &[], 1).await;
-    stack.send(&[person(1)]).await;
+    stack.send_recipients(&[build_recipient(1)]).await;
     until(&stack, "written", None, Some("Dear Ada!")).await;
     assert_eq!(asked(&server).await, 5);
 }
@@ -176,7 +178,7 @@ async fn faults_are_tried_again_and_rubbish_is_not_a_value() {
 async fn a_model_that_never_answers_is_given_up_with_the_reason() {
     let server = model(vec![ResponseTemplate::new(500)]).await;
     let stack = stack_with(&server, &[("LANGUAGE_MODEL__ATTEMPTS", "3")], 1).await;
-    stack.send(&[person(1)]).await;
+    stack.send_recipients(&[build_recipient(1)]).await;
     until(
         &stack,
         "blank",
@@ -191,7 +193,7 @@ async fn a_model_that_never_answers_is_given_up_with_the_reason() {
 async fn an_over_long_answer_is_blank_with_the_reason() {
     let server = model(vec![answer(&"long ".repeat(200))]).await;
     let stack = stack_with(&server, &[], 1).await;
-    stack.send(&[person(1)]).await;
+    stack.send_recipients(&[build_recipient(1)]).await;
     until(
         &stack,
         "blank",
@@ -208,10 +210,10 @@ async fn a_blank_field_leaves_nothing_to_ask() {
     let stack = stack_with(&server, &[], 1).await;
     let columns = json!([{"name": "nickname", "type": "text"}]);
     stack
-        .apply(json!({"teams": [{"name": "Test", "columns": columns}]}))
+        .apply_team(json!({"teams": [{"name": "Test", "columns": columns}]}))
         .await;
     prompt(&stack, "Greet {{nickname}}.").await;
-    stack.send(&[person(1)]).await;
+    stack.send_recipients(&[build_recipient(1)]).await;
     until(&stack, "blank", Some("nickname is blank"), None).await;
     assert_eq!(asked(&server).await, 0);
 }
@@ -226,19 +228,25 @@ async fn the_allowance_of_a_day_is_kept_and_the_next_day_goes_on() {
         1,
     )
     .await;
-    stack.send(&people(1..4)).await;
+    stack.send_recipients(&build_recipients(1..4)).await;
     let used_up = "SELECT count(*) FROM ai_cells WHERE reason LIKE '%used up%'";
-    eventually("two have to wait", async || stack.count(used_up).await == 2).await;
+    wait_until("two have to wait", async || {
+        stack.query_count(used_up).await == 2
+    })
+    .await;
     assert_eq!(asked(&server).await, 1);
     stack.clock.advance(TimeDelta::days(1));
-    eventually("one more is asked", async || asked(&server).await == 2).await;
+    wait_until("one more is asked", async || asked(&server).await == 2).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_model_values_wait_with_the_reason() {
     let stack = TestStack::start().await;
     prompt(&stack, PROMPT).await;
-    assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
+    assert_eq!(
+        stack.send_recipients(&[build_recipient(1)]).await.reasons(),
+        ["mailed"]
+    );
     let (state, reason, value) = cell(&stack).await;
     assert_eq!((state.as_str(), value), ("waiting", None));
     assert!(
@@ -247,7 +255,7 @@ async fn without_a_model_values_wait_with_the_reason() {
             .contains("there is none unless one is configured")
     );
     // A preview says it of each person.
-    let team = stack.store.team_by_name("Test").await.unwrap().team_id;
+    let team = stack.store.find_team_by_name("Test").await.unwrap().team_id;
     let entry = stack
         .sql
         .query_one("SELECT entry_id FROM address_entries", &[])
@@ -256,7 +264,7 @@ async fn without_a_model_values_wait_with_the_reason() {
         .get(0);
     let reasons = stack
         .store
-        .ai_cell_reasons(team, &["greeting"], &[entry])
+        .list_ai_cell_reasons(team, &["greeting"], &[entry])
         .await
         .unwrap();
     assert!(reasons[&entry]["greeting"].contains("there is none unless one is configured"));
@@ -267,11 +275,11 @@ async fn a_worker_killed_with_the_answer_in_hand_leaves_it_to_another() {
     let server = model(vec![answer("Dear Ada!")]).await;
     let mut stack = stack_with(&server, &[], 0).await;
     let mut doomed = SpawnedProcess::start("mailer", &stack.settings, Some("ai.answered"));
-    eventually("the send is answered", async || {
-        stack.send(&[person(1)]).await.status == 200
+    wait_until("the send is answered", async || {
+        stack.send_recipients(&[build_recipient(1)]).await.status == 200
     })
     .await;
-    eventually("the mailer dies", async || asked(&server).await == 1).await;
+    wait_until("the mailer dies", async || asked(&server).await == 1).await;
     doomed.wait();
     assert_eq!(cell(&stack).await.2, None);
     stack.add_mailer(None);

@@ -2,13 +2,13 @@
 
 use chrono::TimeDelta;
 use pillarbox_tests::{
-    CAMPAIGN, StackOptions, TestStack, center, eventually, person, postcard, text_box,
-    variable_picture,
+    CAMPAIGN, StackOptions, TestStack, build_center, build_recipient, postcard_design, text_box,
+    variable_picture, wait_until,
 };
 use serde_json::{Value, json};
 
 fn spender(number: usize, value: i64) -> Value {
-    let mut person = person(number);
+    let mut person = build_recipient(number);
     person["lifetime_value"] = value.into();
     person
 }
@@ -21,23 +21,27 @@ fn columns(columns: Value) -> Value {
 async fn for_vips() -> TestStack {
     let stack = TestStack::start().await;
     stack
-        .apply(columns(json!([
+        .apply_team(columns(json!([
             {"name": "lifetime_value", "type": "number"},
             {"name": "Tier", "formula": "IF(lifetime_value > 500, \"VIP\", {Polite name})"},
             {"name": "Polite name", "formula": "PROPER(first_name)"},
         ])))
         .await;
     stack
-        .campaign(json!({"conditions": {"column": "tier", "operator": "is", "value": "vip"}}))
+        .save_campaign(json!({"conditions": {"column": "tier", "operator": "is", "value": "vip"}}))
         .await;
     stack
 }
 
 /// Why a file with these columns is refused.
 async fn refusal(stack: &TestStack, wanted: Value) -> String {
-    let (now, folder, policy) = (stack.clock.now(), std::path::Path::new("."), stack.policy());
+    let (now, folder, policy) = (
+        stack.clock.now(),
+        std::path::Path::new("."),
+        stack.target_policy(),
+    );
     let file = columns(wanted).to_string();
-    pillarbox::apply::apply(&stack.store, &file, folder, &policy, now)
+    pillarbox::apply::apply_text(&stack.store, &file, folder, &policy, now)
         .await
         .unwrap_err()
         .to_string()
@@ -48,7 +52,9 @@ async fn conditions_look_at_formula_columns_and_nothing_of_them_is_stored() {
     let stack = for_vips().await;
     let mut liar = spender(3, 100);
     liar["TIER"] = "VIP".into();
-    let answer = stack.send(&[spender(1, 501), spender(2, 500), liar]).await;
+    let answer = stack
+        .send_recipients(&[spender(1, 501), spender(2, 500), liar])
+        .await;
     assert_eq!(
         answer.reasons(),
         ["mailed", "filtered_conditions", "filtered_conditions"]
@@ -56,25 +62,25 @@ async fn conditions_look_at_formula_columns_and_nothing_of_them_is_stored() {
     assert_eq!(answer.json()["summary"]["computedFieldsIgnored"], 1);
     let stored =
         "SELECT count(*) FROM address_entries WHERE custom ?| ARRAY['tier', 'polite name']";
-    assert_eq!(stack.count(stored).await, 0);
+    assert_eq!(stack.query_count(stored).await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_daily_recheck_uses_the_formula_of_that_day() {
     let stack = for_vips().await;
     assert_eq!(
-        stack.send(&[spender(1, 400)]).await.reasons(),
+        stack.send_recipients(&[spender(1, 400)]).await.reasons(),
         ["filtered_conditions"]
     );
     stack
-        .apply(columns(
+        .apply_team(columns(
             json!([{"name": "Tier", "formula": "IF(lifetime_value > 300, \"VIP\", \"\")"}]),
         ))
         .await;
     stack.clock.advance(TimeDelta::days(1));
-    eventually("the recipient is mailed", async || {
+    wait_until("the recipient is mailed", async || {
         stack
-            .count("SELECT count(*) FROM recipients WHERE status = 'mailed'")
+            .query_count("SELECT count(*) FROM recipients WHERE status = 'mailed'")
             .await
             == 1
     })
@@ -89,14 +95,20 @@ async fn links_take_formula_columns_over_what_is_stored() {
         "destination": "https://a.example/{{tier}}", "fallback_link": "https://a.example/none",
     }]}});
     // Making the campaign gives the card its usual design back.
-    stack.campaign(json!({})).await;
+    stack.save_campaign(json!({})).await;
     stack
-        .apply(json!({"teams": [{"name": "Test", "designs": [{"name": "Card", "document": document}]}]}))
+        .apply_team(json!({"teams": [{"name": "Test", "designs": [{"name": "Card", "document": document}]}]}))
         .await;
-    assert_eq!(stack.send(&[spender(1, 900)]).await.reasons(), ["mailed"]);
+    assert_eq!(
+        stack.send_recipients(&[spender(1, 900)]).await.reasons(),
+        ["mailed"]
+    );
     // Nothing of the amount is sent: the formula finds the stored one.
     stack.clock.advance(TimeDelta::days(200));
-    assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
+    assert_eq!(
+        stack.send_recipients(&[build_recipient(1)]).await.reasons(),
+        ["mailed"]
+    );
     let rows = stack
         .sql
         .query(
@@ -121,7 +133,7 @@ async fn a_broken_formula_is_blank_and_the_send_runs() {
         .await
         .unwrap();
     let answer = stack
-        .post(&json!({"campaign_id": CAMPAIGN, "recipients": [person(1)]}))
+        .post_send(&json!({"campaign_id": CAMPAIGN, "recipients": [build_recipient(1)]}))
         .await;
     assert_eq!(answer.reasons(), ["filtered_conditions"]);
 }
@@ -161,20 +173,20 @@ fn code(destination: &str) -> Value {
 async fn a_text_prints_a_formula_column_as_it_is_computed_for_the_card() {
     let stack = for_vips().await;
     stack
-        .design(
-            postcard(&[text_box("greeting", "{{TIER|nobody}}")]),
+        .apply_design(
+            postcard_design(&[text_box("greeting", "{{TIER|nobody}}")]),
             json!({}),
         )
         .await;
     assert_eq!(
         stack
-            .send(&[spender(1, 900), spender(2, 5)])
+            .send_recipients(&[spender(1, 900), spender(2, 5)])
             .await
             .reasons(),
         ["mailed", "mailed"]
     );
     let mut printed: Vec<Value> = stack
-        .contents()
+        .list_contents()
         .await
         .iter()
         .map(|content| content["fields"].clone())
@@ -187,23 +199,26 @@ async fn a_text_prints_a_formula_column_as_it_is_computed_for_the_card() {
 async fn a_later_step_uses_the_formula_of_its_day() {
     let stack = for_vips().await;
     stack
-        .save_design(postcard(&[text_box("greeting", "{{Tier|nobody}}")]))
+        .save_design(postcard_design(&[text_box("greeting", "{{Tier|nobody}}")]))
         .await;
     let steps = json!([{"design": "Designed"}, {"design": "Designed", "delay_days": 10}]);
-    stack.campaign(json!({ "steps": steps })).await;
-    assert_eq!(stack.send(&[spender(1, 900)]).await.reasons(), ["mailed"]);
+    stack.save_campaign(json!({ "steps": steps })).await;
+    assert_eq!(
+        stack.send_recipients(&[spender(1, 900)]).await.reasons(),
+        ["mailed"]
+    );
     stack
-        .apply(columns(
+        .apply_team(columns(
             json!([{"name": "Tier", "formula": "\"since \" + lifetime_value"}]),
         ))
         .await;
     stack.clock.advance(TimeDelta::days(11));
-    eventually("the second step is mailed", async || {
-        stack.contents().await.len() == 2
+    wait_until("the second step is mailed", async || {
+        stack.list_contents().await.len() == 2
     })
     .await;
     let printed: Vec<Value> = stack
-        .contents()
+        .list_contents()
         .await
         .iter()
         .map(|content| content["fields"]["tier"].clone())
@@ -213,17 +228,23 @@ async fn a_later_step_uses_the_formula_of_its_day() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_links_of_neighborhood_mail_take_the_formula_over_each_home() {
-    let stack = TestStack::with(StackOptions::default()).await;
+    let stack = TestStack::with_options(StackOptions::default()).await;
     stack.import_main_street(1..41).await;
     let formula = "TEXTBEFORE(address_1, \" \") + \"-\" + LOWER(city)";
     stack
-        .apply(columns(json!([{"name": "Slug", "formula": formula}])))
+        .apply_team(columns(json!([{"name": "Slug", "formula": formula}])))
         .await;
     let campaign = json!({"kind": "neighborhood", "radius_metres": 15});
     stack
-        .design(postcard(&[code("https://a.example/{{slug}}")]), campaign)
+        .apply_design(
+            postcard_design(&[code("https://a.example/{{slug}}")]),
+            campaign,
+        )
         .await;
-    assert_eq!(stack.send(&[center(20)]).await.reasons(), ["mailed"]);
+    assert_eq!(
+        stack.send_recipients(&[build_center(20)]).await.reasons(),
+        ["mailed"]
+    );
     let sql = "SELECT array_to_string(destinations, ' ') AS link FROM pieces ORDER BY link";
     let rows = stack.sql.query(sql, &[]).await.unwrap();
     let links: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
@@ -238,9 +259,9 @@ async fn a_formula_that_gives_what_cannot_be_stored_is_blank_and_the_send_runs()
     let stack = TestStack::start().await;
     let formula = "SUBSTITUTE(first_name, \"a\", \"\\x00\")";
     stack
-        .apply(columns(json!([{"name": "Photo", "formula": formula}])))
+        .apply_team(columns(json!([{"name": "Photo", "formula": formula}])))
         .await;
-    let mut document = postcard(&[
+    let mut document = postcard_design(&[
         text_box("t", "{{photo|none}}"),
         code("https://a.example/{{photo}}"),
         variable_picture(Value::Null),
@@ -248,9 +269,9 @@ async fn a_formula_that_gives_what_cannot_be_stored_is_blank_and_the_send_runs()
     let address = |name: &str| json!({"name": name, "address_1": "1 Main St", "city": "Austin", "state": "TX", "zip": "78701"});
     document["return_address"] =
         json!({"address": address("{{photo}}"), "fallback": address("Acme")});
-    stack.design(document, json!({})).await;
+    stack.apply_design(document, json!({})).await;
     let answer = stack
-        .post(&json!({"campaign_id": CAMPAIGN, "recipients": [person(1)]}))
+        .post_send(&json!({"campaign_id": CAMPAIGN, "recipients": [build_recipient(1)]}))
         .await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     stack.assert_consistent().await;

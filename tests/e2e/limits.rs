@@ -1,7 +1,7 @@
 //! Rate limits: per key, per source, across gateways, and the local shield.
 
 use chrono::TimeDelta;
-use pillarbox_tests::{CAMPAIGN, KEY, StackOptions, TestStack, person};
+use pillarbox_tests::{CAMPAIGN, KEY, StackOptions, TestStack, build_recipient};
 use serde_json::json;
 
 async fn limited(per_key: i32, per_source: i32) -> TestStack {
@@ -13,12 +13,12 @@ async fn limited(per_key: i32, per_source: i32) -> TestStack {
         ),
         ("GATEWAY__TRUSTED_PROXIES", "127.0.0.0/8".to_owned()),
     ];
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         settings,
         ..StackOptions::default()
     })
     .await;
-    stack.campaign(json!({})).await;
+    stack.save_campaign(json!({})).await;
     // What starting the stack took is of the past, and the tests do not run across a minute's end.
     let second = stack.now().timestamp() % 60;
     stack.clock.advance(TimeDelta::seconds(60 - second));
@@ -26,9 +26,9 @@ async fn limited(per_key: i32, per_source: i32) -> TestStack {
 }
 
 async fn from(stack: &TestStack, source: &str, key: &str) -> (u16, String) {
-    let body = json!({"campaign_id": CAMPAIGN, "recipients": [person(1)]}).to_string();
+    let body = json!({"campaign_id": CAMPAIGN, "recipients": [build_recipient(1)]}).to_string();
     let answer = stack
-        .post_with(&[("x-forwarded-for", source), ("x-api-key", key)], body)
+        .post_send_with(&[("x-forwarded-for", source), ("x-api-key", key)], body)
         .await;
     if answer.status == 429 {
         assert_eq!(answer.headers["retry-after"], "60");
@@ -102,22 +102,22 @@ async fn a_flood_of_refused_requests_does_not_reach_the_database() {
         from(&stack, "198.51.100.1", KEY).await;
     }
     // Two were let in, the third was refused by the database, the others by the gateway alone.
-    assert_eq!(stack.count("SELECT max(requests)::bigint FROM rate_windows WHERE window_start > now() - interval '5 minutes' AND octet_length(subject) < 20").await, 3);
+    assert_eq!(stack.query_count("SELECT max(requests)::bigint FROM rate_windows WHERE window_start > now() - interval '5 minutes' AND octet_length(subject) < 20").await, 3);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn limits_hold_across_gateways_that_share_a_database() {
     let mut stack = limited(4, 100).await;
-    let second = stack.second_gateway().await;
+    let second = stack.start_second_gateway().await;
     // Finding the second gateway ready was of the minute before.
     stack.clock.advance(TimeDelta::minutes(1));
     let mut statuses = Vec::new();
     for number in 0..6 {
         let url = if number % 2 == 0 { &stack.url } else { &second };
-        let body = json!({"campaign_id": CAMPAIGN, "recipients": [person(1)]}).to_string();
+        let body = json!({"campaign_id": CAMPAIGN, "recipients": [build_recipient(1)]}).to_string();
         statuses.push(
             stack
-                .post_to(url, &[("x-api-key", KEY)], body)
+                .post_send_to(url, &[("x-api-key", KEY)], body)
                 .await
                 .status
                 .as_u16(),
@@ -129,7 +129,7 @@ async fn limits_hold_across_gateways_that_share_a_database() {
 #[tokio::test(flavor = "multi_thread")]
 async fn forwarded_for_is_believed_only_from_a_trusted_proxy() {
     let settings = vec![("GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE", "3".to_owned())];
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         settings,
         mailers: 0,
         ..StackOptions::default()

@@ -3,14 +3,14 @@
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pillarbox_tests::{PrivateServer, ServerKind, eventually, program};
+use pillarbox_tests::{PrivateServer, ServerKind, binary_path, wait_until};
 
 /// What the processes' users are made with.
 const USERS: &str = include_str!("../../deploy/postgres/users.sql");
 
 /// The command with these words on this database.
 fn migrate(url: &str, words: &[&str]) -> Command {
-    let mut command = Command::new(program("pillarbox"));
+    let mut command = Command::new(binary_path("pillarbox"));
     command
         .arg("migrate")
         .args(words)
@@ -24,7 +24,7 @@ fn forget_groups(server: &PrivateServer) {
     let drop = "DO $$ DECLARE name text; BEGIN FOR name IN SELECT rolname FROM pg_roles WHERE rolname LIKE 'pillarbox\\_%' \
         OR rolname = ANY (ARRAY['gateway', 'mailer', 'syncer', 'dispatcher', 'console']) LOOP \
         EXECUTE format('DROP OWNED BY %I; DROP ROLE %I', name, name); END LOOP; END $$";
-    server.control(&["-c", drop]);
+    server.run_client(&["-c", drop]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -46,7 +46,7 @@ async fn migrating_waits_for_the_database_and_then_for_the_groups() {
     let server = tokio::task::block_in_place(|| PrivateServer::start(ServerKind::Postgres));
     tokio::task::block_in_place(|| {
         forget_groups(&server);
-        server.act("stop");
+        server.run_action("stop");
     });
     let url = format!("{}?sslmode=disable", server.url);
     let output = tokio::task::block_in_place(|| migrate(&url, &[]).output().unwrap());
@@ -59,20 +59,20 @@ async fn migrating_waits_for_the_database_and_then_for_the_groups() {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    tokio::task::block_in_place(|| server.act("start"));
+    tokio::task::block_in_place(|| server.run_action("start"));
     let tables = "SELECT count(*) FROM pg_tables WHERE tablename = 'campaigns'";
-    eventually("the tables are there", async || {
-        tokio::task::block_in_place(|| server.control(&["-c", tables])) == "1"
+    wait_until("the tables are there", async || {
+        tokio::task::block_in_place(|| server.run_client(&["-c", tables])) == "1"
     })
     .await;
     assert!(
         child.try_wait().unwrap().is_none(),
         "it waits for the groups"
     );
-    tokio::task::block_in_place(|| server.control(&["-c", USERS]));
+    tokio::task::block_in_place(|| server.run_client(&["-c", USERS]));
     let has_ended = AtomicBool::new(false);
     let child = std::sync::Mutex::new(child);
-    eventually("it ends well", async || {
+    wait_until("it ends well", async || {
         let ended = child.lock().unwrap().try_wait().unwrap();
         has_ended.store(
             ended.is_some_and(|status| status.success()),
@@ -83,7 +83,7 @@ async fn migrating_waits_for_the_database_and_then_for_the_groups() {
     .await;
     let granted = "SELECT has_any_column_privilege('pillarbox_gateway', 'campaigns', 'SELECT')";
     assert_eq!(
-        tokio::task::block_in_place(|| server.control(&["-c", granted])),
+        tokio::task::block_in_place(|| server.run_client(&["-c", granted])),
         "t"
     );
 }
@@ -117,7 +117,7 @@ async fn a_table_that_is_held_is_named_and_nothing_half_done_stays() {
     );
     let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'";
     assert_eq!(
-        tokio::task::block_in_place(|| server.control(&["-c", tables])),
+        tokio::task::block_in_place(|| server.run_client(&["-c", tables])),
         "1"
     );
 
@@ -127,8 +127,8 @@ async fn a_table_that_is_held_is_named_and_nothing_half_done_stays() {
         .spawn()
         .unwrap();
     let awaited = "SELECT count(*) FROM pg_locks WHERE NOT granted";
-    eventually("it waits", async || {
-        tokio::task::block_in_place(|| server.control(&["-c", awaited])) == "1"
+    wait_until("it waits", async || {
+        tokio::task::block_in_place(|| server.run_client(&["-c", awaited])) == "1"
     })
     .await;
     reader.batch_execute("COMMIT").await.unwrap();

@@ -1,7 +1,7 @@
 //! The ledger: taken once, declined only when nothing was taken, and a check that finds what is wrong.
 
 use accounts::{BalanceCredit, credit_balance};
-use pillarbox_tests::{TestStack, people};
+use pillarbox_tests::{TestStack, build_recipients};
 use serde_json::json;
 use store::{Actor, BalanceDebit, ChargeState, StoreError};
 
@@ -9,7 +9,10 @@ use store::{Actor, BalanceDebit, ChargeState, StoreError};
 async fn with_open_charge() -> (TestStack, store::Charge) {
     let stack = TestStack::start().await;
     assert_eq!(
-        stack.send(&people(1..3)).await.reasons(),
+        stack
+            .send_recipients(&build_recipients(1..3))
+            .await
+            .reasons(),
         ["mailed", "mailed"]
     );
     let row = stack
@@ -32,16 +35,16 @@ async fn with_open_charge() -> (TestStack, store::Charge) {
         )
         .await
         .unwrap();
-    let charge = stack.store.charge_get(team_id, charge_id).await.unwrap();
+    let charge = stack.store.find_charge(team_id, charge_id).await.unwrap();
     assert_eq!(charge.state, ChargeState::Reserved);
     (stack, charge)
 }
 
 async fn decline(stack: &TestStack, charge: &store::Charge) -> bool {
     let mut connection = stack.store.connection().await.unwrap();
-    let transaction = connection.begin().await.unwrap();
+    let transaction = connection.begin_transaction().await.unwrap();
     let declined = transaction
-        .charge_decline(charge, stack.now())
+        .decline_charge(charge, stack.now())
         .await
         .unwrap();
     transaction.commit().await.unwrap();
@@ -51,9 +54,9 @@ async fn decline(stack: &TestStack, charge: &store::Charge) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_charge_is_taken_once_however_often_it_is_tried() {
     let (stack, charge) = with_open_charge().await;
-    let before = stack.store.balance_get(charge.team_id).await.unwrap();
+    let before = stack.store.find_balance(charge.team_id).await.unwrap();
     let take = || {
-        stack.store.balance_take(
+        stack.store.debit_balance(
             charge.team_id,
             charge.charge_id,
             charge.amount_cents,
@@ -65,7 +68,7 @@ async fn a_charge_is_taken_once_however_often_it_is_tried() {
         assert_eq!(taken.unwrap(), BalanceDebit::Paid);
     }
     assert_eq!(
-        stack.store.balance_get(charge.team_id).await.unwrap(),
+        stack.store.find_balance(charge.team_id).await.unwrap(),
         before - 158
     );
 }
@@ -74,7 +77,7 @@ async fn a_charge_is_taken_once_however_often_it_is_tried() {
 async fn what_was_paid_is_not_declined_and_what_was_declined_is_not_paid() {
     let (stack, charge) = with_open_charge().await;
     let take = || {
-        stack.store.balance_take(
+        stack.store.debit_balance(
             charge.team_id,
             charge.charge_id,
             charge.amount_cents,
@@ -83,11 +86,11 @@ async fn what_was_paid_is_not_declined_and_what_was_declined_is_not_paid() {
     };
     assert_eq!(take().await.unwrap(), BalanceDebit::Paid);
     assert!(!decline(&stack, &charge).await);
-    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 2);
+    assert_eq!(stack.query_count("SELECT count(*) FROM pieces").await, 2);
 
     let (stack, charge) = with_open_charge().await;
     let take = || {
-        stack.store.balance_take(
+        stack.store.debit_balance(
             charge.team_id,
             charge.charge_id,
             charge.amount_cents,
@@ -96,9 +99,11 @@ async fn what_was_paid_is_not_declined_and_what_was_declined_is_not_paid() {
     };
     assert!(decline(&stack, &charge).await);
     assert!(matches!(take().await, Err(StoreError::LeaseLost)));
-    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 0);
+    assert_eq!(stack.query_count("SELECT count(*) FROM pieces").await, 0);
     assert_eq!(
-        stack.count("SELECT committed_cents FROM campaigns").await,
+        stack
+            .query_count("SELECT committed_cents FROM campaigns")
+            .await,
         0
     );
 }
@@ -106,8 +111,8 @@ async fn what_was_paid_is_not_declined_and_what_was_declined_is_not_paid() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_top_up_with_the_same_reference_counts_once() {
     let stack = TestStack::start().await;
-    let team = stack.store.team_by_name("Test").await.unwrap().team_id;
-    let before = stack.store.balance_get(team).await.unwrap();
+    let team = stack.store.find_team_by_name("Test").await.unwrap().team_id;
+    let before = stack.store.find_balance(team).await.unwrap();
     let credit = async |amount: &str| {
         let credit = BalanceCredit {
             team_id: team,
@@ -180,7 +185,7 @@ async fn the_check_finds_each_rule_that_is_broken() {
             "UPDATE charges SET state = 'reserved'; UPDATE pieces SET print_run_id = piece_id, print_position = 1",
         ),
     ];
-    let rules: Vec<_> = store::Store::check_rules().collect();
+    let rules: Vec<_> = store::Store::check_rule_names().collect();
     assert_eq!(
         breaks.map(|(rule, _)| rule).to_vec(),
         rules,
@@ -188,7 +193,10 @@ async fn the_check_finds_each_rule_that_is_broken() {
     );
     let stack = TestStack::start().await;
     assert_eq!(
-        stack.send(&people(1..3)).await.reasons(),
+        stack
+            .send_recipients(&build_recipients(1..3))
+            .await
+            .reasons(),
         ["mailed", "mailed"]
     );
     stack.assert_consistent().await;
@@ -213,7 +221,11 @@ async fn the_check_finds_each_rule_that_is_broken() {
             stack.sql.batch_execute(&keep).await.unwrap();
         }
         stack.sql.batch_execute(sql).await.unwrap();
-        let found = stack.store.check(stack.now(), 30, |_| {}).await.unwrap();
+        let found = stack
+            .store
+            .check_consistency(stack.now(), 30, |_| {})
+            .await
+            .unwrap();
         assert!(
             found.iter().any(|discrepancy| discrepancy.rule == rule),
             "{rule}: {found:?}"
@@ -267,7 +279,13 @@ const MANY: &str = "
 #[tokio::test(flavor = "multi_thread")]
 async fn the_check_finds_the_one_card_among_many_portions() {
     let stack = TestStack::start().await;
-    assert_eq!(stack.send(&people(1..2)).await.reasons(), ["mailed"]);
+    assert_eq!(
+        stack
+            .send_recipients(&build_recipients(1..2))
+            .await
+            .reasons(),
+        ["mailed"]
+    );
     stack.sql.batch_execute(MANY).await.unwrap();
     stack.assert_consistent().await;
     let sql = "SELECT charge_id FROM charges ORDER BY charge_id OFFSET 1700 LIMIT 1";
@@ -277,7 +295,7 @@ async fn the_check_finds_the_one_card_among_many_portions() {
     let mut told = Vec::new();
     let found = stack
         .store
-        .check(stack.now(), 1, |progress| told.push(progress))
+        .check_consistency(stack.now(), 1, |progress| told.push(progress))
         .await
         .unwrap();
     let found: Vec<_> = found
@@ -297,7 +315,7 @@ async fn the_check_finds_the_one_card_among_many_portions() {
         first.len() > 1 && first.is_sorted(),
         "in portions: {first:?}"
     );
-    let rules = store::Store::check_rules().count();
+    let rules = store::Store::check_rule_names().count();
     assert_eq!(told.last().map(|progress| progress.number), Some(rules));
 }
 
@@ -310,17 +328,18 @@ async fn a_team_holds_at_most_ten_keys_and_a_revoked_one_makes_room() {
         )
         .collect();
     stack
-        .apply(json!({"teams": [{"name": "Test", "keys": keys}]}))
+        .apply_team(json!({"teams": [{"name": "Test", "keys": keys}]}))
         .await;
     let eleventh =
         json!({"teams": [{"name": "Test", "keys": [{"kind": "full_access", "name": "k11"}]}]})
             .to_string();
-    let (policy, folder) = (stack.policy(), std::path::Path::new("."));
-    let apply = || pillarbox::apply::apply(&stack.store, &eleventh, folder, &policy, stack.now());
+    let (policy, folder) = (stack.target_policy(), std::path::Path::new("."));
+    let apply =
+        || pillarbox::apply::apply_text(&stack.store, &eleventh, folder, &policy, stack.now());
     let error = apply().await.unwrap_err().to_string();
     assert!(error.contains("10 active"), "{error}");
-    let team = stack.store.team_by_name("Test").await.unwrap().team_id;
-    let key = stack.store.key_list(team).await.unwrap()[0].key_id;
+    let team = stack.store.find_team_by_name("Test").await.unwrap().team_id;
+    let key = stack.store.list_api_keys(team).await.unwrap()[0].key_id;
     accounts::revoke_key(&stack.store, Actor::Operator, team, key, stack.now())
         .await
         .unwrap();

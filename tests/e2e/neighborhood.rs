@@ -2,14 +2,14 @@
 
 use chrono::TimeDelta;
 use pillarbox_tests::{
-    ApiResponse, CAMPAIGN, MAIN_STREET, SpawnedProcess, StackOptions, TestStack, center,
-    eventually, people, person,
+    ApiResponse, CAMPAIGN, MAIN_STREET, SpawnedProcess, StackOptions, TestStack, build_center,
+    build_recipient, build_recipients, wait_until,
 };
 use serde_json::{Value, json};
 
 /// A campaign of Neighborhood Mail with 40 houses of Main Street, 11 metres apart, in the points.
 async fn stack_with(overrides: Value) -> TestStack {
-    let stack = TestStack::with(StackOptions::default()).await;
+    let stack = TestStack::with_options(StackOptions::default()).await;
     stack.import_main_street(1..41).await;
     campaign(&stack, overrides).await;
     stack
@@ -22,7 +22,7 @@ async fn campaign(stack: &TestStack, overrides: Value) {
         .as_object_mut()
         .unwrap()
         .extend(overrides.as_object().unwrap().clone());
-    stack.campaign(settings).await;
+    stack.save_campaign(settings).await;
 }
 
 /// For each result: `mailed` or the reason, homes found and homes mailed.
@@ -64,7 +64,7 @@ async fn mailed_numbers(stack: &TestStack, step: i16) -> Vec<i32> {
 #[tokio::test(flavor = "multi_thread")]
 async fn homes_around_a_center_are_mailed_and_the_center_is_one_of_them() {
     let stack = stack_with(json!({})).await;
-    let answer = stack.send(&[center(20)]).await;
+    let answer = stack.send_recipients(&[build_center(20)]).await;
     assert_eq!(outcomes(&answer), [outcome("mailed", 11, 11)]);
     assert_eq!(
         mailed_numbers(&stack, 1).await,
@@ -92,12 +92,22 @@ async fn homes_around_a_center_are_mailed_and_the_center_is_one_of_them() {
         "product_type and warnings are for other campaigns"
     );
     assert_eq!(
-        stack.count("SELECT committed_cents FROM campaigns").await,
+        stack
+            .query_count("SELECT committed_cents FROM campaigns")
+            .await,
         11 * 79
     );
     // The center is in the address book and in the campaign's recipients; the homes' people are nobody's contacts.
-    assert_eq!(stack.count("SELECT count(*) FROM address_entries").await, 1);
-    assert_eq!(stack.count("SELECT count(*) FROM recipients").await, 1);
+    assert_eq!(
+        stack
+            .query_count("SELECT count(*) FROM address_entries")
+            .await,
+        1
+    );
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM recipients").await,
+        1
+    );
     stack.assert_consistent().await;
 }
 
@@ -105,7 +115,7 @@ async fn homes_around_a_center_are_mailed_and_the_center_is_one_of_them() {
 async fn homes_are_taken_nearest_first_up_to_the_limit_per_center() {
     let stack = stack_with(json!({"homes_per_center": 3})).await;
     assert_eq!(
-        outcomes(&stack.send(&[center(20)]).await),
+        outcomes(&stack.send_recipients(&[build_center(20)]).await),
         [outcome("mailed", 11, 3)]
     );
     assert_eq!(mailed_numbers(&stack, 1).await, [19, 20, 21]);
@@ -114,22 +124,25 @@ async fn homes_are_taken_nearest_first_up_to_the_limit_per_center() {
 #[tokio::test(flavor = "multi_thread")]
 async fn more_than_250_centers_are_413_right_after_the_campaign_is_found() {
     let stack = stack_with(json!({})).await;
-    let centers = people(1..252);
+    let centers = build_recipients(1..252);
     assert_eq!(
-        stack.send(&centers).await.error(),
+        stack.send_recipients(&centers).await.error(),
         (413, "payload_too_large".to_owned())
     );
     assert_eq!(
-        stack.send_to("PA-NOBODY", &centers).await.error(),
+        stack
+            .send_recipients_to("PA-NOBODY", &centers)
+            .await
+            .error(),
         (404, "campaign_not_found".to_owned())
     );
     campaign(&stack, json!({"status": "paused"})).await;
     assert_eq!(
-        stack.send(&centers).await.error(),
+        stack.send_recipients(&centers).await.error(),
         (413, "payload_too_large".to_owned())
     );
     assert_eq!(
-        stack.send(&centers[..250]).await.error(),
+        stack.send_recipients(&centers[..250]).await.error(),
         (409, "campaign_not_active".to_owned())
     );
 }
@@ -146,12 +159,12 @@ async fn no_homes_found() {
         )
         .await
         .unwrap();
-    let shop = outcomes(&stack.send(&[center(36)]).await);
+    let shop = outcomes(&stack.send_recipients(&[build_center(36)]).await);
     assert_eq!(shop, [outcome("no_homes_found", 0, 0)]);
-    let mut box_holder = center(1);
+    let mut box_holder = build_center(1);
     box_holder["address_1"] = "PO Box 7".into();
     assert_eq!(
-        outcomes(&stack.send(&[box_holder]).await),
+        outcomes(&stack.send_recipients(&[box_holder]).await),
         [outcome("no_homes_found", 0, 0)]
     );
 }
@@ -159,10 +172,12 @@ async fn no_homes_found() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_center_that_cannot_be_verified_is_invalid_address_and_the_rest_still_runs() {
     let stack = stack_with(json!({})).await;
-    let mut nowhere = center(1);
+    let mut nowhere = build_center(1);
     nowhere["zip"] = "".into();
     // A number that the points do not have: they cover the street.
-    let answer = stack.send(&[nowhere, center(4_000), center(20)]).await;
+    let answer = stack
+        .send_recipients(&[nowhere, build_center(4_000), build_center(20)])
+        .await;
     let invalid = outcome("invalid_address", 0, 0);
     assert_eq!(
         outcomes(&answer),
@@ -178,7 +193,9 @@ async fn request_capacity_reached_mails_nothing_for_that_center_and_a_smaller_on
         FROM address_points CROSS JOIN generate_series(1, 6000) AS number
         WHERE line_1 IN ('5 Main St', '20 Main St')";
     stack.sql.execute(homes, &[]).await.unwrap();
-    let answer = stack.send(&[center(5), center(20), center(35)]).await;
+    let answer = stack
+        .send_recipients(&[build_center(5), build_center(20), build_center(35)])
+        .await;
     assert_eq!(
         outcomes(&answer),
         [
@@ -187,10 +204,13 @@ async fn request_capacity_reached_mails_nothing_for_that_center_and_a_smaller_on
             outcome("mailed", 11, 11)
         ]
     );
-    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 6_021);
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM pieces").await,
+        6_021
+    );
     // As told: sent again in another request.
     assert_eq!(
-        outcomes(&stack.send(&[center(20)]).await),
+        outcomes(&stack.send_recipients(&[build_center(20)]).await),
         [outcome("mailed", 6_011, 6_011)]
     );
     stack.assert_consistent().await;
@@ -199,7 +219,9 @@ async fn request_capacity_reached_mails_nothing_for_that_center_and_a_smaller_on
 #[tokio::test(flavor = "multi_thread")]
 async fn a_home_is_mailed_once_for_all_centers_and_windows() {
     let stack = stack_with(json!({})).await;
-    let answer = stack.send(&[center(20), center(22), center(20)]).await;
+    let answer = stack
+        .send_recipients(&[build_center(20), build_center(22), build_center(20)])
+        .await;
     assert_eq!(
         outcomes(&answer),
         [
@@ -208,14 +230,16 @@ async fn a_home_is_mailed_once_for_all_centers_and_windows() {
             outcome("duplicate_recent", 11, 0)
         ]
     );
-    let later = stack.send(&[center(21), center(30)]).await;
+    let later = stack
+        .send_recipients(&[build_center(21), build_center(30)])
+        .await;
     assert_eq!(
         outcomes(&later),
         [outcome("duplicate_recent", 11, 0), outcome("mailed", 11, 8)]
     );
     stack.clock.advance(TimeDelta::days(31));
     assert_eq!(
-        outcomes(&stack.send(&[center(21)]).await),
+        outcomes(&stack.send_recipients(&[build_center(21)]).await),
         [outcome("mailed", 11, 11)]
     );
     stack.assert_consistent().await;
@@ -232,12 +256,12 @@ async fn the_map_area_and_the_do_not_mail_list_apply_to_homes() {
     let stack = stack_with(json!({"area": north_of_20, "do_not_mail": listed})).await;
     // The center itself is on the list and outside: it is a center all the same.
     assert_eq!(
-        outcomes(&stack.send(&[center(20)]).await),
+        outcomes(&stack.send_recipients(&[build_center(20)]).await),
         [outcome("mailed", 11, 4)]
     );
     assert_eq!(mailed_numbers(&stack, 1).await, [21, 23, 24, 25]);
     assert_eq!(
-        outcomes(&stack.send(&[center(10)]).await),
+        outcomes(&stack.send_recipients(&[build_center(10)]).await),
         [outcome("filtered_location", 11, 0)]
     );
     campaign(
@@ -246,7 +270,7 @@ async fn the_map_area_and_the_do_not_mail_list_apply_to_homes() {
     )
     .await;
     assert_eq!(
-        outcomes(&stack.send(&[center(22)]).await),
+        outcomes(&stack.send_recipients(&[build_center(22)]).await),
         [outcome("do_not_mail", 11, 0)]
     );
 }
@@ -254,7 +278,9 @@ async fn the_map_area_and_the_do_not_mail_list_apply_to_homes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn homes_are_mailed_while_the_budget_lasts() {
     let stack = stack_with(json!({"budget": "$4.00"})).await;
-    let answer = stack.send(&[center(20), center(35)]).await;
+    let answer = stack
+        .send_recipients(&[build_center(20), build_center(35)])
+        .await;
     assert_eq!(
         outcomes(&answer),
         [outcome("mailed", 11, 5), outcome("budget_exceeded", 11, 0)]
@@ -268,7 +294,9 @@ async fn payment_failed_mails_no_home_and_leaves_the_way_free() {
     let stack = stack_with(json!({})).await;
     let poor = "UPDATE ledger_accounts SET balance_cents = 800 WHERE account = 'prepaid'";
     stack.sql.execute(poor, &[]).await.unwrap();
-    let answer = stack.send(&[center(20), center(20)]).await;
+    let answer = stack
+        .send_recipients(&[build_center(20), build_center(20)])
+        .await;
     assert_eq!(
         outcomes(&answer),
         [
@@ -276,14 +304,16 @@ async fn payment_failed_mails_no_home_and_leaves_the_way_free() {
             outcome("payment_failed", 11, 0)
         ]
     );
-    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 0);
+    assert_eq!(stack.query_count("SELECT count(*) FROM pieces").await, 0);
     assert_eq!(
-        stack.count("SELECT committed_cents FROM campaigns").await,
+        stack
+            .query_count("SELECT committed_cents FROM campaigns")
+            .await,
         0
     );
     campaign(&stack, json!({"homes_per_center": 10})).await;
     assert_eq!(
-        outcomes(&stack.send(&[center(20)]).await),
+        outcomes(&stack.send_recipients(&[build_center(20)]).await),
         [outcome("mailed", 11, 10)]
     );
 }
@@ -291,17 +321,20 @@ async fn payment_failed_mails_no_home_and_leaves_the_way_free() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_centers_within_15_minutes_get_the_stored_response() {
     let stack = stack_with(json!({})).await;
-    let first = stack.send(&[center(20)]).await;
-    assert_eq!(stack.send(&[center(20)]).await.text, first.text);
-    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 11);
+    let first = stack.send_recipients(&[build_center(20)]).await;
+    assert_eq!(
+        stack.send_recipients(&[build_center(20)]).await.text,
+        first.text
+    );
+    assert_eq!(stack.query_count("SELECT count(*) FROM pieces").await, 11);
 }
 
 /// A campaign that looks around centers with a score over 10.
 async fn with_conditions() -> TestStack {
-    let stack = TestStack::with(StackOptions::default()).await;
+    let stack = TestStack::with_options(StackOptions::default()).await;
     stack.import_main_street(1..41).await;
     stack
-        .apply(
+        .apply_team(
             json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": "number"}]}]}),
         )
         .await;
@@ -314,7 +347,7 @@ async fn with_conditions() -> TestStack {
 }
 
 fn scored(number: usize, score: i64) -> Value {
-    let mut center = person(number);
+    let mut center = build_recipient(number);
     center["score"] = score.into();
     center
 }
@@ -322,7 +355,9 @@ fn scored(number: usize, score: i64) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn conditions_apply_to_the_center_and_a_waiting_one_is_looked_around_at_the_daily_recheck() {
     let stack = with_conditions().await;
-    let answer = stack.send(&[scored(20, 5), scored(35, 50)]).await;
+    let answer = stack
+        .send_recipients(&[scored(20, 5), scored(35, 50)])
+        .await;
     assert_eq!(
         outcomes(&answer),
         [
@@ -331,21 +366,21 @@ async fn conditions_apply_to_the_center_and_a_waiting_one_is_looked_around_at_th
         ]
     );
     assert_eq!(
-        stack.send(&[scored(20, 60)]).await.reasons(),
+        stack.send_recipients(&[scored(20, 60)]).await.reasons(),
         ["filtered_conditions"]
     );
     stack.clock.advance(TimeDelta::days(1));
     let waiting = "SELECT count(*) FROM recipients WHERE reason = 'filtered_conditions'";
-    eventually("the center is looked around", async || {
-        stack.count(waiting).await == 0
+    wait_until("the center is looked around", async || {
+        stack.query_count(waiting).await == 0
     })
     .await;
     let settled = "SELECT count(*) FROM charges WHERE kind = 'recheck' AND state = 'settled'";
-    eventually("its homes are paid", async || {
-        stack.count(settled).await == 1
+    wait_until("its homes are paid", async || {
+        stack.query_count(settled).await == 1
     })
     .await;
-    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 22);
+    assert_eq!(stack.query_count("SELECT count(*) FROM pieces").await, 22);
     stack.assert_consistent().await;
 }
 
@@ -357,7 +392,12 @@ async fn a_later_step_mails_the_homes_again_with_the_same_checks() {
     ]);
     let stack = stack_with(json!({"steps": steps})).await;
     assert_eq!(
-        outcomes(&stack.send(&[center(20), center(35)]).await).len(),
+        outcomes(
+            &stack
+                .send_recipients(&[build_center(20), build_center(35)])
+                .await
+        )
+        .len(),
         2
     );
     let not_around_35 = json!({"column": "last_name", "operator": "is_not", "value": "Reader35"});
@@ -370,8 +410,8 @@ async fn a_later_step_mails_the_homes_again_with_the_same_checks() {
     )
     .await;
     stack.clock.advance(TimeDelta::days(11));
-    eventually("step 2 is done", async || {
-        stack.count("SELECT count(*) FROM jobs").await == 0
+    wait_until("step 2 is done", async || {
+        stack.query_count("SELECT count(*) FROM jobs").await == 0
     })
     .await;
     assert_eq!(mailed_numbers(&stack, 1).await.len(), 22);
@@ -382,7 +422,7 @@ async fn a_later_step_mails_the_homes_again_with_the_same_checks() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mailer_killed_after_reserve_leaves_one_card_for_each_home() {
     let settings = vec![("MAILER__LEASE_MS", "1500".to_owned())];
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         settings,
         mailers: 0,
         ..StackOptions::default()
@@ -395,8 +435,8 @@ async fn a_mailer_killed_after_reserve_leaves_one_card_for_each_home() {
         let mut doomed = SpawnedProcess::start("mailer", &stack.settings, Some(point));
         let answer = std::sync::Mutex::new(None);
         let send = async {
-            eventually("the send is answered", async || {
-                let got = stack.send(&[center(number)]).await;
+            wait_until("the send is answered", async || {
+                let got = stack.send_recipients(&[build_center(number)]).await;
                 let is_answered = got.status == 200;
                 *answer.lock().unwrap() = Some(got);
                 is_answered
@@ -405,23 +445,23 @@ async fn a_mailer_killed_after_reserve_leaves_one_card_for_each_home() {
         };
         let die = async {
             let doomed = tokio::sync::Mutex::new(&mut doomed);
-            eventually("the mailer dies", async || doomed.lock().await.has_ended()).await;
+            wait_until("the mailer dies", async || doomed.lock().await.has_ended()).await;
             SpawnedProcess::start("mailer", &stack.settings, None)
         };
         let ((), _second) = tokio::join!(send, die);
         let answer = answer.into_inner().unwrap().unwrap();
         assert_eq!(outcomes(&answer), [outcome("mailed", 11, 11)]);
     }
-    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 22);
+    assert_eq!(stack.query_count("SELECT count(*) FROM pieces").await, 22);
     assert_eq!(
         stack
-            .count("SELECT count(DISTINCT address_id) FROM pieces")
+            .query_count("SELECT count(DISTINCT address_id) FROM pieces")
             .await,
         22
     );
     assert_eq!(
         stack
-            .count("SELECT sum(amount_cents)::bigint FROM charges WHERE state = 'settled'")
+            .query_count("SELECT sum(amount_cents)::bigint FROM charges WHERE state = 'settled'")
             .await,
         22 * 79
     );
@@ -452,11 +492,11 @@ async fn settings_of_a_neighborhood_have_their_bounds_and_belong_to_no_other_kin
             .unwrap()
             .extend(settings.as_object().unwrap().clone());
         let file = json!({"teams": [{"name": "Test", "campaigns": [campaign]}]}).to_string();
-        let applied = pillarbox::apply::apply(
+        let applied = pillarbox::apply::apply_text(
             &stack.store,
             &file,
             std::path::Path::new("."),
-            &stack.policy(),
+            &stack.target_policy(),
             stack.now(),
         )
         .await;

@@ -1,15 +1,17 @@
 //! What the operator changes stands in the activity log of the team, as what its people change does.
 
-use pillarbox_tests::{ADDRESS, CAMPAIGN, CrmClient, TestStack, operate, people};
+use pillarbox_tests::{
+    ADDRESS, CAMPAIGN, CrmClient, TestStack, build_recipients, run_operator_command,
+};
 use serde_json::{Value, json};
 use store::{ActivityFilter, Actor};
 
 /// Entries of the log of the tests' team that are about one of these kinds of things, the oldest first: who, what, to what.
 async fn entries(stack: &TestStack, kinds: &[&str]) -> Vec<[String; 3]> {
-    let team_id = stack.store.team_by_name("Test").await.unwrap().team_id;
+    let team_id = stack.store.find_team_by_name("Test").await.unwrap().team_id;
     let listed = stack
         .store
-        .activity_list(team_id, &ActivityFilter::default(), None, 1_000)
+        .list_activities(team_id, &ActivityFilter::default(), None, 1_000)
         .await
         .unwrap();
     let kind = |action: &str| action.split('.').next().unwrap().to_owned();
@@ -50,8 +52,8 @@ const CAMPAIGNS: [&str; 5] = [
 async fn a_campaign_that_the_operator_pauses_and_activates_is_in_the_log() {
     let stack = TestStack::start().await;
     let before = entries(&stack, &CAMPAIGNS).await;
-    operate(&["campaign", "pause", CAMPAIGN], &stack.settings);
-    operate(&["campaign", "activate", CAMPAIGN], &stack.settings);
+    run_operator_command(&["campaign", "pause", CAMPAIGN], &stack.settings);
+    run_operator_command(&["campaign", "activate", CAMPAIGN], &stack.settings);
     assert_eq!(
         added_to(&before, &stack, &CAMPAIGNS).await,
         by_operator(&[("campaign.paused", "Test"), ("campaign.activated", "Test")])
@@ -61,12 +63,18 @@ async fn a_campaign_that_the_operator_pauses_and_activates_is_in_the_log() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_address_that_the_operator_removes_is_in_the_log_once() {
     let stack = TestStack::start().await;
-    assert_eq!(stack.send(&people([1])).await.reasons(), ["mailed"]);
+    assert_eq!(
+        stack
+            .send_recipients(&build_recipients([1]))
+            .await
+            .reasons(),
+        ["mailed"]
+    );
     let before = entries(&stack, &CAMPAIGNS).await;
     let sql = "SELECT address FROM recipients";
     let address: String = stack.sql.query_one(sql, &[]).await.unwrap().get(0);
     for _ in 0..2 {
-        let said = operate(
+        let said = run_operator_command(
             &["recipient", "remove", CAMPAIGN, &address],
             &stack.settings,
         );
@@ -88,8 +96,8 @@ async fn a_file_is_in_the_log_with_what_it_changes_of_campaigns_and_no_more() {
     let stack = TestStack::start().await;
     let before = entries(&stack, &CAMPAIGNS).await;
     let spring = json!({"id": "PA-SPRING", "name": "Spring", "steps": [{}]});
-    stack.apply(file(spring.clone())).await;
-    stack.apply(file(spring)).await;
+    stack.apply_team(file(spring.clone())).await;
+    stack.apply_team(file(spring)).await;
     let made = by_operator(&[("campaign.created", "Spring")]);
     assert_eq!(added_to(&before, &stack, &CAMPAIGNS).await, made);
 
@@ -103,8 +111,8 @@ async fn a_file_is_in_the_log_with_what_it_changes_of_campaigns_and_no_more() {
         "steps": [{}],
     });
     let before = entries(&stack, &CAMPAIGNS).await;
-    stack.apply(file(changed.clone())).await;
-    stack.apply(file(changed)).await;
+    stack.apply_team(file(changed.clone())).await;
+    stack.apply_team(file(changed)).await;
     let added = added_to(&before, &stack, &CAMPAIGNS).await;
     assert_eq!(
         added[..3],
@@ -131,14 +139,14 @@ async fn a_file_that_is_refused_leaves_nothing_in_the_log() {
         json!({"id": "PA-SUMMER", "name": "Summer", "steps": [{"design": "No such design"}]}),
     ];
     let file = json!({"teams": [{"name": "Test", "campaigns": campaigns}]}).to_string();
-    let (folder, policy) = (std::path::Path::new("."), stack.policy());
-    pillarbox::apply::apply(&stack.store, &file, folder, &policy, stack.now())
+    let (folder, policy) = (std::path::Path::new("."), stack.target_policy());
+    pillarbox::apply::apply_text(&stack.store, &file, folder, &policy, stack.now())
         .await
         .unwrap_err();
     assert!(added_to(&before, &stack, &CAMPAIGNS).await.is_empty());
     let campaign = "PA-SPRING".parse().unwrap();
-    let team_id = stack.store.team_by_name("Test").await.unwrap().team_id;
-    let paused = campaigns::pause(
+    let team_id = stack.store.find_team_by_name("Test").await.unwrap().team_id;
+    let paused = campaigns::pause_campaign(
         &stack.store,
         Actor::Operator,
         team_id,
@@ -155,15 +163,15 @@ const INTEGRATIONS: [&str; 2] = ["integration", "key"];
 async fn what_the_operator_does_with_an_integration_is_in_the_log() {
     let crm = CrmClient::start().await;
     let record = |id: &str| json!({"external_id": id, "fields": {"first": "Ann"}});
-    crm.sync("full", &["a", "b", "c"].map(record)).await;
-    crm.sync("full", &["a", "b"].map(record)).await;
+    crm.run_sync("full", &["a", "b", "c"].map(record)).await;
+    crm.run_sync("full", &["a", "b"].map(record)).await;
     let stack = &crm.stack;
     let before = entries(stack, &INTEGRATIONS).await;
     for command in ["pause", "disconnect", "resume"] {
-        operate(&["integration", command, "Test", "CRM"], &stack.settings);
+        run_operator_command(&["integration", command, "Test", "CRM"], &stack.settings);
     }
-    operate(&["sync", "undo-removal", "Test", "CRM"], &stack.settings);
-    operate(&["integration", "remove", "Test", "CRM"], &stack.settings);
+    run_operator_command(&["sync", "undo-removal", "Test", "CRM"], &stack.settings);
+    run_operator_command(&["integration", "remove", "Test", "CRM"], &stack.settings);
     assert_eq!(
         added_to(&before, stack, &INTEGRATIONS).await,
         by_operator(&[
@@ -185,7 +193,7 @@ async fn a_file_is_in_the_log_with_what_it_changes_of_integrations_and_no_more()
     let keys = json!([{"name": "Nightly"}]);
     for _ in 0..2 {
         let integration = json!({"name": "CRM", "keys": keys});
-        stack.apply(file(integration)).await;
+        stack.apply_team(file(integration)).await;
     }
     for _ in 0..2 {
         let paused = json!({
@@ -194,7 +202,7 @@ async fn a_file_is_in_the_log_with_what_it_changes_of_integrations_and_no_more()
             "removal_guard_percent": 40,
             "keys": keys,
         });
-        stack.apply(file(paused)).await;
+        stack.apply_team(file(paused)).await;
     }
     assert_eq!(
         added_to(&before, &stack, &INTEGRATIONS).await,
@@ -229,12 +237,12 @@ async fn a_file_is_in_the_log_with_what_it_changes_of_designs_and_columns_and_no
     };
     for _ in 0..2 {
         stack
-            .apply(file("#ffffff", "PROPER(first_name)", "text"))
+            .apply_team(file("#ffffff", "PROPER(first_name)", "text"))
             .await;
     }
     for _ in 0..2 {
         stack
-            .apply(file("#eeeeee", "UPPER(first_name)", "number"))
+            .apply_team(file("#eeeeee", "UPPER(first_name)", "number"))
             .await;
     }
     assert_eq!(

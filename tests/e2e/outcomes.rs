@@ -1,7 +1,7 @@
 //! Reasons a recipient was not mailed, and the order in which they are decided.
 
 use chrono::TimeDelta;
-use pillarbox_tests::{ADDRESS, TestStack, people, person};
+use pillarbox_tests::{ADDRESS, TestStack, build_recipient, build_recipients};
 use serde_json::{Value, json};
 use store::Actor;
 
@@ -11,7 +11,7 @@ fn austin() -> Value {
 }
 
 fn somewhere_else(number: usize) -> Value {
-    let mut person = person(number);
+    let mut person = build_recipient(number);
     person["city"] = "Beverly Hills".into();
     person["state"] = "CA".into();
     person["zip"] = "90210".into();
@@ -26,14 +26,14 @@ fn with(mut person: Value, name: &str, value: &str) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn invalid_address_also_when_a_required_part_is_missing_and_the_rest_still_runs() {
     let stack = TestStack::start().await;
-    let mut recipients = vec![person(1)];
+    let mut recipients = vec![build_recipient(1)];
     for name in ["address_1", "city", "state", "zip"] {
-        recipients.push(with(person(2), name, " "));
+        recipients.push(with(build_recipient(2), name, " "));
     }
-    recipients.push(with(person(3), "zip", "00000"));
-    recipients.push(with(person(4), "state", "CA"));
-    recipients.push(person(5));
-    let answer = stack.send(&recipients).await;
+    recipients.push(with(build_recipient(3), "zip", "00000"));
+    recipients.push(with(build_recipient(4), "state", "CA"));
+    recipients.push(build_recipient(5));
+    let answer = stack.send_recipients(&recipients).await;
     let invalid = "invalid_address";
     assert_eq!(
         answer.reasons(),
@@ -51,11 +51,14 @@ async fn invalid_address_also_when_a_required_part_is_missing_and_the_rest_still
 #[tokio::test(flavor = "multi_thread")]
 async fn do_not_mail() {
     let stack = TestStack::start().await;
-    stack.campaign(json!({"do_not_mail": [ADDRESS]})).await;
+    stack.save_campaign(json!({"do_not_mail": [ADDRESS]})).await;
     // The list compares the verified form: another spelling is the same address.
-    let shouted = with(person(1), "address_1", "1 MAIN STREET");
+    let shouted = with(build_recipient(1), "address_1", "1 MAIN STREET");
     assert_eq!(
-        stack.send(&[shouted, person(2)]).await.reasons(),
+        stack
+            .send_recipients(&[shouted, build_recipient(2)])
+            .await
+            .reasons(),
         ["do_not_mail", "mailed"]
     );
 }
@@ -64,34 +67,46 @@ async fn do_not_mail() {
 async fn duplicate_recent_across_requests_and_within_one() {
     let stack = TestStack::start().await;
     let copy = with(
-        with(person(1), "address_1", "1 main street."),
+        with(build_recipient(1), "address_1", "1 main street."),
         "first_name",
         "Kim",
     );
     assert_eq!(
-        stack.send(&[person(1), copy.clone()]).await.reasons(),
+        stack
+            .send_recipients(&[build_recipient(1), copy.clone()])
+            .await
+            .reasons(),
         ["mailed", "duplicate_recent"]
     );
     assert_eq!(
-        stack.send(&[copy, person(2)]).await.reasons(),
+        stack
+            .send_recipients(&[copy, build_recipient(2)])
+            .await
+            .reasons(),
         ["duplicate_recent", "mailed"]
     );
     // Two units are two addresses.
-    let unit = |number: &str| with(person(3), "address_2", number);
+    let unit = |number: &str| with(build_recipient(3), "address_2", number);
     assert_eq!(
-        stack.send(&[unit("Apt 1"), unit("Apt 2")]).await.reasons(),
+        stack
+            .send_recipients(&[unit("Apt 1"), unit("Apt 2")])
+            .await
+            .reasons(),
         ["mailed", "mailed"]
     );
-    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 4);
+    assert_eq!(stack.query_count("SELECT count(*) FROM pieces").await, 4);
     stack.assert_consistent().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn filtered_location() {
     let stack = TestStack::start().await;
-    stack.campaign(json!({"area": austin()})).await;
+    stack.save_campaign(json!({"area": austin()})).await;
     assert_eq!(
-        stack.send(&[person(1), somewhere_else(2)]).await.reasons(),
+        stack
+            .send_recipients(&[build_recipient(1), somewhere_else(2)])
+            .await
+            .reasons(),
         ["mailed", "filtered_location"]
     );
 }
@@ -104,16 +119,16 @@ async fn filtered_conditions_over_custom_and_built_in_columns() {
         {"column": "state", "operator": "is", "value": "tx"},
     ]});
     stack
-        .apply(
+        .apply_team(
             json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": "number"}]}]}),
         )
         .await;
-    stack.campaign(json!({"conditions": conditions})).await;
-    let high = with(person(1), "score", "1,100");
-    let low = with(person(2), "SCORE", "9");
+    stack.save_campaign(json!({"conditions": conditions})).await;
+    let high = with(build_recipient(1), "score", "1,100");
+    let low = with(build_recipient(2), "SCORE", "9");
     assert_eq!(
         stack
-            .send(&[high, low, person(3), somewhere_else(4)])
+            .send_recipients(&[high, low, build_recipient(3), somewhere_else(4)])
             .await
             .reasons(),
         [
@@ -129,31 +144,39 @@ async fn filtered_conditions_over_custom_and_built_in_columns() {
 async fn conditions_also_see_values_that_were_stored_before() {
     let stack = TestStack::start().await;
     stack
-        .apply(
+        .apply_team(
             json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": "number"}]}]}),
         )
         .await;
     stack
-        .campaign(json!({"conditions": {"column": "score", "operator": "greater", "value": 10}}))
+        .save_campaign(
+            json!({"conditions": {"column": "score", "operator": "greater", "value": 10}}),
+        )
         .await;
     stack
-        .campaign(json!({"id": "PA-FIRST1", "name": "First"}))
+        .save_campaign(json!({"id": "PA-FIRST1", "name": "First"}))
         .await;
     let first = stack
-        .send_to("PA-FIRST1", &[with(person(1), "score", "50")])
+        .send_recipients_to("PA-FIRST1", &[with(build_recipient(1), "score", "50")])
         .await;
     assert_eq!(first.reasons(), ["mailed"]);
-    assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
+    assert_eq!(
+        stack.send_recipients(&[build_recipient(1)]).await.reasons(),
+        ["mailed"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn removed_by_sender() {
     let stack = TestStack::start().await;
     assert_eq!(
-        stack.send(&people(1..3)).await.reasons(),
+        stack
+            .send_recipients(&build_recipients(1..3))
+            .await
+            .reasons(),
         ["mailed", "mailed"]
     );
-    let team = stack.store.team_by_name("Test").await.unwrap().team_id;
+    let team = stack.store.find_team_by_name("Test").await.unwrap().team_id;
     let id: uuid::Uuid = stack
         .sql
         .query_one(
@@ -165,11 +188,14 @@ async fn removed_by_sender() {
         .get(0);
     let campaign = pillarbox_tests::CAMPAIGN.parse().unwrap();
     let removed = (&campaign, id);
-    campaigns::remove_address(&stack.store, Actor::Operator, team, removed, stack.now())
+    campaigns::remove_recipients_at(&stack.store, Actor::Operator, team, removed, stack.now())
         .await
         .unwrap();
     assert_eq!(
-        stack.send(&people([1, 3])).await.reasons(),
+        stack
+            .send_recipients(&build_recipients([1, 3]))
+            .await
+            .reasons(),
         ["removed_by_sender", "mailed"]
     );
 }
@@ -177,19 +203,27 @@ async fn removed_by_sender() {
 #[tokio::test(flavor = "multi_thread")]
 async fn budget_exceeded_from_the_first_that_does_not_fit() {
     let stack = TestStack::start().await;
-    stack.campaign(json!({"budget": "$2.00"})).await;
-    let reasons = stack.send(&people(1..5)).await.reasons();
+    stack.save_campaign(json!({"budget": "$2.00"})).await;
+    let reasons = stack
+        .send_recipients(&build_recipients(1..5))
+        .await
+        .reasons();
     assert_eq!(
         reasons,
         ["mailed", "mailed", "budget_exceeded", "budget_exceeded"]
     );
     assert_eq!(
-        stack.count("SELECT committed_cents FROM campaigns").await,
+        stack
+            .query_count("SELECT committed_cents FROM campaigns")
+            .await,
         158
     );
     // More budget, and they go.
-    stack.campaign(json!({"budget": "$3.16"})).await;
-    let reasons = stack.send(&people(1..6)).await.reasons();
+    stack.save_campaign(json!({"budget": "$3.16"})).await;
+    let reasons = stack
+        .send_recipients(&build_recipients(1..6))
+        .await
+        .reasons();
     assert_eq!(
         reasons,
         [
@@ -213,20 +247,20 @@ async fn payment_failed_when_the_balance_does_not_cover_the_whole_request() {
         "campaigns": [{"id": "PA-POOR01", "name": "Poor", "budget": "$2.40",
             "steps": [{"design": "Card", "postage": "standard"}]}],
         "top_up": {"amount": "$1.60", "reference": "first"}}]});
-    stack.apply(poor).await;
+    stack.apply_team(poor).await;
     let key = [("x-api-key", "pk_live_PoorPoorPoorPoorPoor1")];
     let send = async |recipients: Vec<Value>| {
         let body = json!({"campaign_id": "PA-POOR01", "recipients": recipients});
-        stack.post_with(&key, body.to_string()).await
+        stack.post_send_with(&key, body.to_string()).await
     };
-    let copy = with(person(1), "first_name", "Kim");
+    let copy = with(build_recipient(1), "first_name", "Kim");
     let answer = send(vec![
-        person(1),
+        build_recipient(1),
         copy,
-        person(2),
-        person(3),
-        person(4),
-        with(person(5), "zip", ""),
+        build_recipient(2),
+        build_recipient(3),
+        build_recipient(4),
+        with(build_recipient(5), "zip", ""),
     ])
     .await;
     let failed = "payment_failed";
@@ -245,22 +279,25 @@ async fn payment_failed_when_the_balance_does_not_cover_the_whole_request() {
         answer.json()["summary"],
         json!({"received": 6, "mailed": 0, "notMailed": 6})
     );
-    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 0);
+    assert_eq!(stack.query_count("SELECT count(*) FROM pieces").await, 0);
     assert_eq!(
         stack
-            .count("SELECT committed_cents FROM campaigns WHERE campaign_id = 'PA-POOR01'")
+            .query_count("SELECT committed_cents FROM campaigns WHERE campaign_id = 'PA-POOR01'")
             .await,
         0
     );
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM recipients WHERE reason = 'payment_failed'")
+            .query_count("SELECT count(*) FROM recipients WHERE reason = 'payment_failed'")
             .await,
         4
     );
     stack.assert_consistent().await;
     // What the balance covers is mailed, and nothing of the declined request stands in its way.
-    assert_eq!(send(people(1..3)).await.reasons(), ["mailed", "mailed"]);
+    assert_eq!(
+        send(build_recipients(1..3)).await.reasons(),
+        ["mailed", "mailed"]
+    );
     stack.assert_consistent().await;
 }
 
@@ -268,14 +305,20 @@ async fn payment_failed_when_the_balance_does_not_cover_the_whole_request() {
 async fn a_recipient_stays_mailed_when_a_later_payment_fails() {
     let stack = TestStack::start().await;
     assert_eq!(
-        stack.send(&people(1..3)).await.reasons(),
+        stack
+            .send_recipients(&build_recipients(1..3))
+            .await
+            .reasons(),
         ["mailed", "mailed"]
     );
     stack.clock.advance(TimeDelta::days(31));
     let drain = "UPDATE ledger_accounts SET balance_cents = 10 WHERE account = 'prepaid'";
     stack.sql.execute(drain, &[]).await.unwrap();
     assert_eq!(
-        stack.send(&people(2..4)).await.reasons(),
+        stack
+            .send_recipients(&build_recipients(2..4))
+            .await
+            .reasons(),
         ["payment_failed", "payment_failed"]
     );
     let outcome = async |reference: &str| {
@@ -294,23 +337,26 @@ async fn a_recipient_stays_mailed_when_a_later_payment_fails() {
 async fn outcomes_are_decided_in_the_documented_order() {
     let stack = TestStack::start().await;
     assert_eq!(
-        stack.send(&people(1..3)).await.reasons(),
+        stack
+            .send_recipients(&build_recipients(1..3))
+            .await
+            .reasons(),
         ["mailed", "mailed"]
     );
     let conditions = json!({"column": "last_name", "operator": "is", "value": "Nobody"});
     stack
-        .campaign(
+        .save_campaign(
             json!({"area": austin(), "conditions": conditions, "budget": "$0.01", "do_not_mail": [ADDRESS]}),
         )
         .await;
     let mut elsewhere = somewhere_else(9);
     elsewhere["last_name"] = "Nobody".into();
     let answer = stack
-        .send(&[
-            person(1),
-            person(2),
+        .send_recipients(&[
+            build_recipient(1),
+            build_recipient(2),
             somewhere_else(7),
-            person(8),
+            build_recipient(8),
             elsewhere,
         ])
         .await;

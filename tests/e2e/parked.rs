@@ -8,10 +8,11 @@ use bytes::Bytes;
 use lapin::BasicProperties;
 use lapin::options::{BasicPublishOptions, QueueDeleteOptions};
 use lapin::types::{AMQPValue, FieldTable};
-use pillarbox_tests::{eventually, operate};
+use pillarbox_tests::{run_operator_command, wait_until};
 use queue::{
     Broker, BrokerOptions, CallError, CallHandler, ConsumerOptions, QueueCall, QueueCaller,
-    QueueReply, SlotPermit, parked_drop, parked_list, serve, sort_dead_letters,
+    QueueReply, SlotPermit, delete_parked_messages, list_parked_messages, serve_calls,
+    sort_dead_letters,
 };
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
@@ -96,7 +97,7 @@ impl Bench {
         };
         let broker = Broker::start(settings, shutdown.clone());
         let caller = QueueCaller::start(&broker, QUEUE, shutdown.clone());
-        caller.opened().await;
+        caller.wait_until_opened().await;
         let connection =
             lapin::Connection::connect(&url, lapin::ConnectionProperties::default()).await;
         let channel = connection.unwrap().create_channel().await.unwrap();
@@ -115,7 +116,7 @@ impl Bench {
         let bench = Self::idle().await;
         bench.sort();
         bench.work(bench.broker.clone(), bench.shutdown.clone());
-        eventually("a worker listens", async || bench.caller.is_ready().await).await;
+        wait_until("a worker listens", async || bench.caller.is_ready().await).await;
         bench
     }
 
@@ -129,7 +130,7 @@ impl Bench {
             is_consuming: Arc::default(),
         };
         let handler = self.handler.clone();
-        tokio::spawn(async move { serve(&broker, consumption, handler).await })
+        tokio::spawn(async move { serve_calls(&broker, consumption, handler).await })
     }
 
     /// Works until a call kills the worker with so many others `left_in_queue`: its connection goes, with all that it had.
@@ -137,13 +138,13 @@ impl Bench {
         let connection = CancellationToken::new();
         let worker = self.work(self.connect(connection.clone()), CancellationToken::new());
         self.handler.dies.notified().await;
-        eventually("it has what it may", async || {
+        wait_until("it has what it may", async || {
             self.depth(QUEUE).await == left_in_queue
         })
         .await;
         worker.abort();
         connection.cancel();
-        eventually("its calls are back", async || {
+        wait_until("its calls are back", async || {
             self.depth(QUEUE).await == CALLS
         })
         .await;
@@ -195,7 +196,7 @@ impl Bench {
 
     /// How many messages wait in the queue.
     async fn depth(&self, queue: &'static str) -> u32 {
-        self.broker.depths(&[queue]).await.unwrap()[0].messages
+        self.broker.measure_depths(&[queue]).await.unwrap()[0].messages
     }
 }
 
@@ -223,7 +224,7 @@ async fn a_call_whose_worker_panics_is_parked_after_five_deliveries_and_its_call
     let bench = Bench::start().await;
     assert_eq!(bench.call("panic", PATIENCE).await, Err(CallError::GivenUp));
     assert_eq!(bench.handler.panicked.load(Ordering::Relaxed), 5);
-    let parked = parked_list(&bench.broker).await.unwrap();
+    let parked = list_parked_messages(&bench.broker).await.unwrap();
     assert_eq!(parked.len(), 1);
     assert_eq!(
         (&*parked[0].kind, &*parked[0].reason),
@@ -249,13 +250,13 @@ async fn calls_that_were_never_begun_are_not_parked_with_the_one_that_kills_work
     }
     bench.handler.is_fatal.store(false, Ordering::Relaxed);
     bench.work(bench.broker.clone(), bench.shutdown.clone());
-    eventually("every call is answered or parked", async || {
+    wait_until("every call is answered or parked", async || {
         let answered = bench.handler.answered.load(Ordering::Relaxed);
         answered + bench.depth("parked").await as usize == CALLS as usize
     })
     .await;
     let begun = bench.handler.begun.lock().unwrap().clone();
-    let parked = parked_list(&bench.broker).await.unwrap();
+    let parked = list_parked_messages(&bench.broker).await.unwrap();
     assert!(
         parked
             .iter()
@@ -277,8 +278,8 @@ async fn a_call_that_is_refused_when_it_was_perhaps_begun_before_is_given_up() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_cannot_be_parked_waits_until_it_can() {
     let bench = Bench::start().await;
-    eventually("somebody sorts", async || {
-        bench.broker.depths(&["dead"]).await.unwrap()[0].consumers == 1
+    wait_until("somebody sorts", async || {
+        bench.broker.measure_depths(&["dead"]).await.unwrap()[0].consumers == 1
     })
     .await;
     let parked = format!("{}.parked", bench.namespace);
@@ -288,7 +289,7 @@ async fn a_call_that_cannot_be_parked_waits_until_it_can() {
         .await
         .unwrap();
     let _ = bench.call("of a later version", PATIENCE).await;
-    eventually("it is parked", async || bench.depth("parked").await == 1).await;
+    wait_until("it is parked", async || bench.depth("parked").await == 1).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -301,10 +302,10 @@ async fn a_call_of_an_unknown_kind_is_refused_at_once_and_kept_to_be_looked_at()
         bench.caller.call(unknown, PATIENCE).await,
         Err(CallError::Unavailable)
     );
-    eventually("it is parked", async || bench.depth("parked").await == 1).await;
+    wait_until("it is parked", async || bench.depth("parked").await == 1).await;
     // Looked at as often as an operator likes, it stays.
     for _ in 0..30 {
-        let parked = parked_list(&bench.broker).await.unwrap();
+        let parked = list_parked_messages(&bench.broker).await.unwrap();
         assert_eq!((parked.len(), parked[0].id), (1, Some(id)));
         assert_eq!(
             (&*parked[0].reason, parked[0].body.as_deref()),
@@ -318,10 +319,15 @@ async fn a_call_of_an_unknown_kind_is_refused_at_once_and_kept_to_be_looked_at()
     let settings = settings
         .map(|(name, value)| (name.to_owned(), value.clone()))
         .into();
-    let shown = operate(&["parked", "show", &id.to_string()], &settings);
+    let shown = run_operator_command(&["parked", "show", &id.to_string()], &settings);
     assert_eq!(shown.as_bytes(), body);
-    assert_eq!(parked_drop(&bench.broker).await.unwrap(), 1);
-    assert!(parked_list(&bench.broker).await.unwrap().is_empty());
+    assert_eq!(delete_parked_messages(&bench.broker).await.unwrap(), 1);
+    assert!(
+        list_parked_messages(&bench.broker)
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -330,7 +336,7 @@ async fn a_call_that_expires_in_a_worker_is_thrown_away_unbegun() {
     bench.sort();
     let stop = CancellationToken::new();
     let worker = bench.work(bench.broker.clone(), stop.clone());
-    eventually("a worker listens", async || bench.caller.is_ready().await).await;
+    wait_until("a worker listens", async || bench.caller.is_ready().await).await;
     let (held, expired) = tokio::join!(bench.call("hold", PATIENCE), async {
         bench.handler.holds.notified().await;
         let patience = Duration::from_secs(1);
@@ -370,12 +376,12 @@ async fn a_call_that_expires_in_the_broker_is_thrown_away_with_its_body() {
         )
         .await
         .unwrap();
-    eventually("the broker gives it up", async || {
+    wait_until("the broker gives it up", async || {
         bench.depth("dead").await == 1
     })
     .await;
     bench.sort();
-    eventually("nothing is left of it", async || {
+    wait_until("nothing is left of it", async || {
         bench.depth("dead").await == 0
     })
     .await;
@@ -392,8 +398,8 @@ async fn the_first_call_after_a_rest_finds_the_workers_of_now() {
     assert_eq!(bench.call("answer", PATIENCE).await, nobody);
     let stop = CancellationToken::new();
     let worker = bench.work(bench.broker.clone(), stop.clone());
-    eventually("a worker listens", async || {
-        let [depth] = bench.broker.depths(&[QUEUE]).await.unwrap();
+    wait_until("a worker listens", async || {
+        let [depth] = bench.broker.measure_depths(&[QUEUE]).await.unwrap();
         depth.consumers == 1
     })
     .await;

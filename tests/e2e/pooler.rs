@@ -1,8 +1,8 @@
 //! Everything through PgBouncer in transaction mode, with the file that is deployed.
 
 use pillarbox_tests::{
-    CAMPAIGN, INTEGRATION_KEY, KEY, PgBouncer, StackOptions, TestStack, WebhookSink, cards,
-    eventually, people, person, with_qr_codes,
+    CAMPAIGN, INTEGRATION_KEY, KEY, PgBouncer, StackOptions, TestStack, WebhookSink,
+    build_recipient, build_recipients, list_codes, wait_until, with_qr_codes,
 };
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ async fn pooled() -> (TestStack, WebhookSink, PgBouncer, String) {
     stack.add_mailer(None);
     stack.add_syncer();
     stack.add_dispatcher();
-    let url = stack.second_gateway().await;
+    let url = stack.start_second_gateway().await;
     (stack, sink, pooler, url)
 }
 
@@ -58,18 +58,19 @@ async fn sends_a_sync_scans_and_webhooks_work_in_transaction_mode() {
     let headers = [("authorization", authorization.as_str())];
     let send = async |first: usize| {
         let body =
-            json!({"campaign_id": CAMPAIGN, "recipients": people(first..first + 30)}).to_string();
-        stack.post_to(&url, &headers, body).await.reasons()
+            json!({"campaign_id": CAMPAIGN, "recipients": build_recipients(first..first + 30)})
+                .to_string();
+        stack.post_send_to(&url, &headers, body).await.reasons()
     };
     let sends = (0..12).map(|number| send(1 + (number % 8) * 100));
     for reasons in futures_util::future::join_all(sends).await {
         assert_eq!(reasons, vec!["mailed"; 30]);
     }
-    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 240);
+    assert_eq!(stack.query_count("SELECT count(*) FROM pieces").await, 240);
     stack.assert_consistent().await;
     a_sync_works(&stack, &url).await;
     // Scans and their webhooks.
-    let codes = cards(&stack).await;
+    let codes = list_codes(&stack).await;
     for code in &codes[..20] {
         let answer = stack
             .request(
@@ -81,10 +82,13 @@ async fn sends_a_sync_scans_and_webhooks_work_in_transaction_mode() {
             .await;
         assert_eq!(answer.status, 302);
     }
-    eventually("every scan is delivered", async || sink.count() == 20).await;
-    eventually("and recorded", async || {
+    wait_until("every scan is delivered", async || {
+        sink.count_received() == 20
+    })
+    .await;
+    wait_until("and recorded", async || {
         stack
-            .count("SELECT count(*) FROM deliveries WHERE state = 'delivered'")
+            .query_count("SELECT count(*) FROM deliveries WHERE state = 'delivered'")
             .await
             == 20
     })
@@ -120,7 +124,7 @@ async fn sends_a_sync_scans_and_webhooks_work_in_transaction_mode() {
 
 async fn a_sync_works(stack: &TestStack, url: &str) {
     stack
-        .apply(json!({"teams": [{"name": "Test",
+        .apply_team(json!({"teams": [{"name": "Test",
             "integrations": [{"name": "CRM", "keys": [{"name": "k", "key": INTEGRATION_KEY}]}]}]}))
         .await;
     let authorization = format!("Bearer {INTEGRATION_KEY}");
@@ -175,13 +179,13 @@ async fn a_process_that_is_killed_leaves_nothing_of_itself_on_shared_connections
             Some("send.reserved"),
         );
         let headers = [("x-api-key", KEY)];
-        let body =
-            json!({"campaign_id": CAMPAIGN, "recipients": [person(5_000 + round)]}).to_string();
-        stack.post_to(&url, &headers, body).await;
+        let body = json!({"campaign_id": CAMPAIGN, "recipients": [build_recipient(5_000 + round)]})
+            .to_string();
+        stack.post_send_to(&url, &headers, body).await;
         mailer.kill();
     }
-    let body = json!({"campaign_id": CAMPAIGN, "recipients": people(1..200)}).to_string();
-    let answer = stack.post_to(&url, &[("x-api-key", KEY)], body).await;
+    let body = json!({"campaign_id": CAMPAIGN, "recipients": build_recipients(1..200)}).to_string();
+    let answer = stack.post_send_to(&url, &[("x-api-key", KEY)], body).await;
     assert_eq!(answer.reasons(), vec!["mailed"; 199]);
     stack.assert_consistent().await;
 }

@@ -7,8 +7,8 @@ use std::process::Command;
 use chrono::{NaiveDate, TimeDelta};
 use pillarbox::print::{PrintRequest, PrintRunner, PrintSummary};
 use pillarbox_tests::{
-    PictureHost, SpawnedProcess, StackOptions, TestStack, eventually, people, person, text_box,
-    variable_picture,
+    PictureHost, SpawnedProcess, StackOptions, TestStack, build_recipient, build_recipients,
+    text_box, variable_picture, wait_until,
 };
 use runtime::Config;
 use serde_json::{Value, json};
@@ -48,13 +48,13 @@ impl Shop {
             .chain(settings)
             .map(|(name, value)| (*name, (*value).to_owned()))
             .collect();
-        let stack = TestStack::with(StackOptions {
+        let stack = TestStack::with_options(StackOptions {
             settings: all,
             ..StackOptions::default()
         })
         .await;
         stack
-            .design(greeting("Hi {{first_name}}", &[]), json!({}))
+            .apply_design(greeting("Hi {{first_name}}", &[]), json!({}))
             .await;
         Self { stack, folder }
     }
@@ -63,7 +63,10 @@ impl Shop {
     async fn with_cards(count: usize, settings: &[(&'static str, &str)]) -> Self {
         let shop = Self::open(settings).await;
         assert_eq!(
-            shop.stack.send(&people(1..count + 1)).await.reasons(),
+            shop.stack
+                .send_recipients(&build_recipients(1..count + 1))
+                .await
+                .reasons(),
             vec!["mailed"; count]
         );
         shop
@@ -126,7 +129,7 @@ impl Shop {
         );
         let printed = "SELECT count(*) FROM pieces JOIN print_runs ON run_id = print_run_id WHERE print_runs.state = 'printed'";
         assert_eq!(
-            self.stack.count(printed).await,
+            self.stack.query_count(printed).await,
             i64::try_from(count).unwrap()
         );
         self.stack.assert_consistent().await;
@@ -270,7 +273,13 @@ async fn what_is_saved_after_the_send_changes_no_card() {
     shop.stack
         .save_design(greeting("Bye {{first_name}}", &[]))
         .await;
-    assert_eq!(shop.stack.send(&[person(7)]).await.reasons(), ["mailed"]);
+    assert_eq!(
+        shop.stack
+            .send_recipients(&[build_recipient(7)])
+            .await
+            .reasons(),
+        ["mailed"]
+    );
     let printed = shop.print().await;
     let text = ask(
         "pdftotext",
@@ -288,7 +297,12 @@ async fn without_a_public_address_nothing_prints() {
         .await
         .unwrap_err();
     assert!(error.to_string().contains("print.public_url"), "{error}");
-    assert_eq!(shop.stack.count("SELECT count(*) FROM print_runs").await, 0);
+    assert_eq!(
+        shop.stack
+            .query_count("SELECT count(*) FROM print_runs")
+            .await,
+        0
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -319,17 +333,20 @@ async fn a_card_that_cannot_print_is_set_aside_and_holds_up_nobody() {
     let host = PictureHost::start().await;
     let shop = Shop::open(&[("OUTBOUND__ALLOWED_NETWORKS", "127.0.0.0/8")]).await;
     shop.stack
-        .design(greeting("Hi", &[variable_picture(Value::Null)]), json!({}))
+        .apply_design(greeting("Hi", &[variable_picture(Value::Null)]), json!({}))
         .await;
     let send: Vec<Value> = (1..4)
         .map(|number| {
-            let mut person = person(number);
+            let mut person = build_recipient(number);
             person["photo"] = host.link(&format!("/picture/{number}")).into();
             person
         })
         .collect();
-    assert_eq!(shop.stack.send(&send).await.reasons(), vec!["mailed"; 3]);
-    let lost = shop.stack.contents().await[1]["pictures"]
+    assert_eq!(
+        shop.stack.send_recipients(&send).await.reasons(),
+        vec!["mailed"; 3]
+    );
+    let lost = shop.stack.list_contents().await[1]["pictures"]
         .as_object()
         .unwrap()
         .values()
@@ -438,11 +455,11 @@ async fn dies_at(point: &'static str) {
         .collect();
     let all = "SELECT count(*) FROM pieces JOIN print_runs ON run_id = print_run_id WHERE print_runs.state = 'printed'";
     // Until its lease has run out the dead printer's run is nobody's.
-    eventually("all cards are printed", async || {
+    wait_until("all cards are printed", async || {
         let mut next =
             SpawnedProcess::start_with("pillarbox", &["print"], &shop.stack.settings, None);
         assert!(tokio::task::block_in_place(|| next.wait()));
-        shop.stack.count(all).await == 20
+        shop.stack.query_count(all).await == 20
     })
     .await;
     for (file, content) in before {
@@ -529,11 +546,14 @@ async fn a_serial_number_comes_again_only_when_45_days_are_over() {
         refused.contains("912345678") && refused.contains(&free_on.to_string()),
         "{refused}"
     );
-    assert!(printed.report().unwrap().code() != 0, "who printed is told");
+    assert!(
+        printed.report().unwrap().exit_code() != 0,
+        "who printed is told"
+    );
     let used = shop
         .stack
         .store
-        .print_serials_used(shop.stack.now())
+        .count_used_serials(shop.stack.now())
         .await
         .unwrap();
     assert_eq!((used.used, used.serials), (1_000_000, 1_000_000));
@@ -561,7 +581,7 @@ async fn the_serial_numbers_of_cards_that_print_late_are_kept_for_45_days_from_t
     assert_eq!(shop.print().await.runs[0].cards, 3);
     let used = async |days| {
         let day = shop.stack.now() + TimeDelta::days(days);
-        shop.stack.store.print_serials_used(day).await.unwrap().used
+        shop.stack.store.count_used_serials(day).await.unwrap().used
     };
     assert_eq!((used(0).await, used(44).await, used(45).await), (3, 3, 0));
 }

@@ -1,22 +1,24 @@
 //! The send response: fields, order, size.
 
-use pillarbox_tests::{TestStack, people, person};
+use pillarbox_tests::{TestStack, build_recipient, build_recipients};
 use serde_json::json;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_result_has_the_documented_fields_in_the_order_sent() {
     let stack = TestStack::start().await;
     stack
-        .campaign(json!({"steps": [{"design": "Card", "postage": "first_class"}]}))
+        .save_campaign(json!({"steps": [{"design": "Card", "postage": "first_class"}]}))
         .await;
-    let mut unit = person(2);
+    let mut unit = build_recipient(2);
     unit["address_1"] = "2 main street apt 4".into();
     unit["reference"] = json!(null);
-    let mut second = person(3);
+    let mut second = build_recipient(3);
     second["address_2"] = "Apt 5".into();
-    let mut bad = person(4);
+    let mut bad = build_recipient(4);
     bad["zip"] = "".into();
-    let answer = stack.send(&[person(1), unit, second, bad]).await;
+    let answer = stack
+        .send_recipients(&[build_recipient(1), unit, second, bad])
+        .await;
     let results = answer.json()["results"].clone();
     assert_eq!(results[0]["reference"], "r1");
     assert_eq!(results[0]["address"], "1 Main St, Austin, TX 78701");
@@ -55,7 +57,9 @@ async fn a_result_has_the_documented_fields_in_the_order_sent() {
 #[tokio::test(flavor = "multi_thread")]
 async fn status_200_also_when_every_recipient_was_not_mailed() {
     let stack = TestStack::start().await;
-    let answer = stack.send(&[json!({}), json!({"reference": "x"})]).await;
+    let answer = stack
+        .send_recipients(&[json!({}), json!({"reference": "x"})])
+        .await;
     assert_eq!(answer.reasons(), ["invalid_address", "invalid_address"]);
 }
 
@@ -64,14 +68,14 @@ async fn results_truncated_past_4_mb_and_replayed_so() {
     let stack = TestStack::start().await;
     // 600 characters, 700 bytes: the request is just small enough, its whole answer too large.
     let long = "n".repeat(500) + &"é".repeat(100);
-    let mut recipients: Vec<_> = people(1..5001)
+    let mut recipients: Vec<_> = build_recipients(1..5001)
         .into_iter()
         .map(|person| {
             json!({"reference": long, "address_1": person["address_1"], "city": "Austin", "state": "TX", "zip": "78701"})
         })
         .collect();
     recipients[4000]["zip"] = "".into();
-    let answer = stack.send(&recipients).await;
+    let answer = stack.send_recipients(&recipients).await;
     assert_eq!(answer.status, 200);
     assert!(answer.text.len() <= 4_194_304);
     let json = answer.json();
@@ -85,7 +89,7 @@ async fn results_truncated_past_4_mb_and_replayed_so() {
         (results.len(), &results[0]["reason"]),
         (1, &json!("invalid_address"))
     );
-    assert_eq!(stack.send(&recipients).await.text, answer.text);
-    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 4999);
+    assert_eq!(stack.send_recipients(&recipients).await.text, answer.text);
+    assert_eq!(stack.query_count("SELECT count(*) FROM pieces").await, 4999);
     stack.assert_consistent().await;
 }

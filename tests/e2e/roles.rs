@@ -2,8 +2,8 @@
 //! other tests show, since every process in them is such a user; that they are not more, these do.
 
 use pillarbox_tests::{
-    INTEGRATION_KEY, PrivateServers, SpawnedProcess, StackOptions, TestStack, eventually,
-    settings_for,
+    INTEGRATION_KEY, PrivateServers, SpawnedProcess, StackOptions, TestStack, settings_for,
+    wait_until,
 };
 use runtime::Config;
 use serde_json::json;
@@ -130,7 +130,7 @@ const SCHEMA: [&str; 9] = [
 
 /// A stack whose tables have no rows but a team's, and whose database was migrated once more.
 async fn stack() -> TestStack {
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         mailers: 0,
         ..StackOptions::default()
     })
@@ -141,7 +141,7 @@ async fn stack() -> TestStack {
 }
 
 async fn migrate(stack: &TestStack) {
-    let migrated = store::migrate(&stack.settings["PILLARBOX__DATABASE__URL"])
+    let migrated = store::migrate_database(&stack.settings["PILLARBOX__DATABASE__URL"])
         .await
         .unwrap();
     assert!(migrated.granted && migrated.applied == 0, "{migrated:?}");
@@ -278,12 +278,12 @@ async fn migrating_again_grants_the_same_and_takes_what_somebody_granted_by_hand
 async fn without_the_groups_the_tables_are_made_and_the_operator_is_told() {
     let (servers, url) = PrivateServers::with_postgres_only().await;
     let drop = "DROP OWNED BY pillarbox_console; DROP ROLE console, pillarbox_console";
-    tokio::task::block_in_place(|| servers.postgres().control(&["-c", drop]));
-    assert!(!store::migrate(&url).await.unwrap().granted);
+    tokio::task::block_in_place(|| servers.postgres().run_client(&["-c", drop]));
+    assert!(!store::migrate_database(&url).await.unwrap().granted);
     // The next start of the private server makes them again.
-    tokio::task::block_in_place(|| servers.postgres().act("restart"));
+    tokio::task::block_in_place(|| servers.postgres().run_action("restart"));
     assert!(
-        store::migrate(&url).await.unwrap().granted,
+        store::migrate_database(&url).await.unwrap().granted,
         "the owner may grant without being a superuser"
     );
 }
@@ -294,10 +294,10 @@ async fn what_only_some_teams_data_leads_to_is_granted_too() {
     let stack = stack().await;
     let integration = json!({"name": "CRM", "keys": [{"name": "k", "key": INTEGRATION_KEY}]});
     stack
-        .apply(json!({"teams": [{"name": "Test", "integrations": [integration]}]}))
+        .apply_team(json!({"teams": [{"name": "Test", "integrations": [integration]}]}))
         .await;
     let (team_id, now) = (
-        stack.store.team_by_name("Test").await.unwrap().team_id,
+        stack.store.find_team_by_name("Test").await.unwrap().team_id,
         stack.now(),
     );
     // A formula is tried with the contacts of integrations.
@@ -305,7 +305,7 @@ async fn what_only_some_teams_data_leads_to_is_granted_too() {
     let mut after = BookCursor::Entry(uuid::Uuid::nil());
     let mut pages = 0;
     while let Some(next) = mailer
-        .address_book_page(team_id, after, 10)
+        .list_address_book_page(team_id, after, 10)
         .await
         .unwrap()
         .next
@@ -325,7 +325,7 @@ async fn what_only_some_teams_data_leads_to_is_granted_too() {
     };
     let console = store_of(&stack, "console");
     console
-        .picture_save(team_id, PictureUse::Recipient, &[row], now)
+        .save_pictures(team_id, PictureUse::Recipient, &[row], now)
         .await
         .unwrap();
 }
@@ -350,7 +350,10 @@ async fn the_processes_of_these_tests_are_users_of_their_own() {
     let _processes = PROCESSES.map(|process| SpawnedProcess::start(process, &settings, None));
     let sql = "SELECT count(DISTINCT usename) FROM pg_stat_activity
          WHERE datname = current_database() AND usename IN ('gateway', 'mailer', 'syncer', 'dispatcher', 'console')";
-    eventually("all are connected", async || stack.count(sql).await == 5).await;
+    wait_until("all are connected", async || {
+        stack.query_count(sql).await == 5
+    })
+    .await;
 }
 
 #[test]

@@ -7,7 +7,9 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use pillarbox_tests::{KEY, StackOptions, TestStack, cards, eventually, people, with_qr_codes};
+use pillarbox_tests::{
+    KEY, StackOptions, TestStack, build_recipients, list_codes, wait_until, with_qr_codes,
+};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use reqwest::Method;
@@ -34,7 +36,13 @@ struct Page {
 
 async fn with_a_card() -> TestStack {
     let (stack, _) = with_qr_codes(StackOptions::default()).await;
-    assert_eq!(stack.send(&people(1..2)).await.reasons(), ["mailed"]);
+    assert_eq!(
+        stack
+            .send_recipients(&build_recipients(1..2))
+            .await
+            .reasons(),
+        ["mailed"]
+    );
     stack
 }
 
@@ -316,11 +324,11 @@ async fn what_is_forgotten_of_a_feed_stops_no_reader() {
     assert_eq!(reader.rest().await.len(), 2);
     stack
         .store
-        .feed_purge(Utc::now() + TimeDelta::days(1), 100)
+        .purge_feed(Utc::now() + TimeDelta::days(1), 100)
         .await
         .unwrap();
     assert_eq!(
-        stack.count("SELECT count(*) FROM feed_batches").await,
+        stack.query_count("SELECT count(*) FROM feed_batches").await,
         1,
         "the newest stays"
     );
@@ -346,7 +354,7 @@ async fn who_waits_at_the_end_of_a_feed_that_was_forgotten_gets_what_a_clock_beh
     assert_eq!(reader.rest().await.len(), 1);
     stack
         .store
-        .feed_purge(Utc::now() + TimeDelta::days(1), 100)
+        .purge_feed(Utc::now() + TimeDelta::days(1), 100)
         .await
         .unwrap();
     let behind = id_at(Utc::now() - TimeDelta::days(1), 2);
@@ -357,18 +365,18 @@ async fn who_waits_at_the_end_of_a_feed_that_was_forgotten_gets_what_a_clock_beh
 #[tokio::test(flavor = "multi_thread")]
 async fn feeds_that_nobody_reads_are_placed_by_the_dispatcher() {
     let (stack, _sink) = with_qr_codes(StackOptions::default()).await;
-    stack.send(&people(1..2)).await;
-    stack.scan(&cards(&stack).await[0]).await;
+    stack.send_recipients(&build_recipients(1..2)).await;
+    stack.scan_code(&list_codes(&stack).await[0]).await;
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM feed_batches WHERE position IS NULL")
+            .query_count("SELECT count(*) FROM feed_batches WHERE position IS NULL")
             .await,
         1
     );
     let _dispatcher = pillarbox_tests::SpawnedProcess::start("dispatcher", &stack.settings, None);
-    eventually("it has a position", async || {
+    wait_until("it has a position", async || {
         stack
-            .count("SELECT count(*) FROM feed_batches WHERE position = 1")
+            .query_count("SELECT count(*) FROM feed_batches WHERE position = 1")
             .await
             == 1
     })

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use pillarbox_tests::{CAMPAIGN, KEY, StackOptions, TestStack, eventually, people, person};
+use pillarbox_tests::{
+    CAMPAIGN, KEY, StackOptions, TestStack, build_recipient, build_recipients, wait_until,
+};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -29,7 +31,7 @@ fn head(length: &str) -> String {
 }
 
 fn body(number: usize) -> String {
-    json!({"campaign_id": CAMPAIGN, "recipients": [person(number)]}).to_string()
+    json!({"campaign_id": CAMPAIGN, "recipients": [build_recipient(number)]}).to_string()
 }
 
 async fn impatient() -> TestStack {
@@ -38,12 +40,12 @@ async fn impatient() -> TestStack {
         ("GATEWAY__HEADER_TIMEOUT_MS", "300".to_owned()),
         ("GATEWAY__MAX_CONNECTIONS", "8".to_owned()),
     ];
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         settings,
         ..StackOptions::default()
     })
     .await;
-    stack.campaign(json!({})).await;
+    stack.save_campaign(json!({})).await;
     stack
 }
 
@@ -71,12 +73,12 @@ async fn a_body_that_never_comes_and_shows_no_key_holds_up_nobody_who_shows_one(
         ("GATEWAY__BODY_TIMEOUT_MS", "600000".to_owned()),
         ("GATEWAY__TRUSTED_PROXIES", "127.0.0.0/8".to_owned()),
     ];
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         settings,
         ..StackOptions::default()
     })
     .await;
-    stack.campaign(json!({})).await;
+    stack.save_campaign(json!({})).await;
     let mut silent = Vec::new();
     for source in 1..5 {
         let mut stream = open(&stack).await;
@@ -87,7 +89,11 @@ async fn a_body_that_never_comes_and_shows_no_key_holds_up_nobody_who_shows_one(
         stream.write_all(head.as_bytes()).await.unwrap();
         silent.push(stream);
     }
-    let answer = tokio::time::timeout(Duration::from_secs(60), stack.send(&people(0..1))).await;
+    let answer = tokio::time::timeout(
+        Duration::from_secs(60),
+        stack.send_recipients(&build_recipients(0..1)),
+    )
+    .await;
     assert_eq!(answer.expect("an answer").status, 200);
 }
 
@@ -108,8 +114,11 @@ async fn a_body_that_is_cut_off_changes_nothing() {
         .unwrap();
     stream.shutdown().await.unwrap();
     rest(stream).await;
-    assert_eq!(stack.count("SELECT count(*) FROM sends").await, 0);
-    assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
+    assert_eq!(stack.query_count("SELECT count(*) FROM sends").await, 0);
+    assert_eq!(
+        stack.send_recipients(&[build_recipient(1)]).await.reasons(),
+        ["mailed"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -122,7 +131,7 @@ async fn a_content_length_that_is_too_short_is_invalid_payload() {
         .unwrap();
     let answer = rest(stream).await;
     assert!(answer.starts_with("HTTP/1.1 422"), "{answer}");
-    assert_eq!(stack.count("SELECT count(*) FROM sends").await, 0);
+    assert_eq!(stack.query_count("SELECT count(*) FROM sends").await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -170,13 +179,16 @@ async fn connections_that_say_nothing_are_closed_and_make_place() {
     for stream in silent {
         rest(stream).await;
     }
-    assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
+    assert_eq!(
+        stack.send_recipients(&[build_recipient(1)]).await.reasons(),
+        ["mailed"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_hangs_up_does_not_stop_the_request() {
     let stack = TestStack::start().await;
-    let body = json!({"campaign_id": CAMPAIGN, "recipients": people(1..200)}).to_string();
+    let body = json!({"campaign_id": CAMPAIGN, "recipients": build_recipients(1..200)}).to_string();
     let length = format!("content-length: {}\r\n", body.len());
     let mut stream = open(&stack).await;
     stream
@@ -185,13 +197,13 @@ async fn a_client_that_hangs_up_does_not_stop_the_request() {
         .unwrap();
     stream.flush().await.unwrap();
     drop(stream);
-    eventually("the cards are queued", async || {
-        stack.count("SELECT count(*) FROM pieces").await == 199
+    wait_until("the cards are queued", async || {
+        stack.query_count("SELECT count(*) FROM pieces").await == 199
     })
     .await;
-    eventually("the send is finished", async || {
+    wait_until("the send is finished", async || {
         stack
-            .count("SELECT count(*) FROM sends WHERE state = 'finished'")
+            .query_count("SELECT count(*) FROM sends WHERE state = 'finished'")
             .await
             == 1
     })
@@ -241,9 +253,13 @@ async fn what_is_not_http_or_not_ours_is_refused() {
 async fn deep_nesting_huge_numbers_and_nul_are_handled() {
     let stack = TestStack::start().await;
     let bearer = format!("Bearer {KEY}");
-    let post = async |body: String| stack.post_with(&[("authorization", &bearer)], body).await;
+    let post = async |body: String| {
+        stack
+            .post_send_with(&[("authorization", &bearer)], body)
+            .await
+    };
     let recipient = |extra: &str| {
-        let mut text = person(1).to_string();
+        let mut text = build_recipient(1).to_string();
         text.pop();
         format!(r#"{{"campaign_id":"{CAMPAIGN}","recipients":[{text},{extra}}}]}}"#)
     };
@@ -264,7 +280,7 @@ async fn deep_nesting_huge_numbers_and_nul_are_handled() {
         post(deep).await.error(),
         (422, "invalid_payload".to_owned())
     );
-    assert_eq!(stack.count("SELECT count(*) FROM sends").await, 0);
+    assert_eq!(stack.query_count("SELECT count(*) FROM sends").await, 0);
     let number = format!(r#""huge":1e999,"long":{}"#, "9".repeat(500));
     assert_eq!(post(recipient(&number)).await.reasons(), ["mailed"]);
 }

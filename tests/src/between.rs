@@ -40,7 +40,7 @@ pub struct ProxiedRequest {
 
 impl ProxiedRequest {
     /// Its `Idempotency-Key`.
-    pub fn key(&self) -> &str {
+    pub fn idempotency_key(&self) -> &str {
         self.headers
             .get("idempotency-key")
             .and_then(|key| key.to_str().ok())
@@ -76,28 +76,33 @@ impl FaultyProxy {
             always: Mutex::new(ProxyBehavior::Pass),
             passed: Mutex::default(),
         });
-        let router = Router::new().fallback(take).with_state(state.clone());
+        let router = Router::new()
+            .fallback(handle_request)
+            .with_state(state.clone());
         tokio::spawn(async move { axum::serve(listener, router).await.expect("the proxy runs") });
         Self { url, state }
     }
 
     /// What becomes of the next POSTs, in order.
-    pub fn next(&self, fates: impl IntoIterator<Item = ProxyBehavior>) {
+    pub fn script_next(&self, fates: impl IntoIterator<Item = ProxyBehavior>) {
         self.state.fates.lock().expect("no panic").extend(fates);
     }
 
     /// What becomes of all others from now on.
-    pub fn always(&self, fate: ProxyBehavior) {
+    pub fn set_default(&self, fate: ProxyBehavior) {
         *self.state.always.lock().expect("no panic") = fate;
     }
 
     /// The POSTs that came so far.
-    pub fn passed(&self) -> Vec<ProxiedRequest> {
+    pub fn passed_requests(&self) -> Vec<ProxiedRequest> {
         self.state.passed.lock().expect("no panic").clone()
     }
 }
 
-async fn take(State(state): State<Arc<FaultyProxyState>>, request: Request<Body>) -> Response {
+async fn handle_request(
+    State(state): State<Arc<FaultyProxyState>>,
+    request: Request<Body>,
+) -> Response {
     let (parts, body) = request.into_parts();
     let body = axum::body::to_bytes(body, BODY_BYTES)
         .await

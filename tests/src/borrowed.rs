@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::fleet::FleetProcess;
-use crate::processes::free_port;
+use crate::processes::find_free_port;
 
 /// The files that are deployed.
 const HAPROXY: &str = include_str!("../../deploy/haproxy/haproxy.cfg");
@@ -57,11 +57,11 @@ impl ExternalProgram {
             child,
             _folder: folder,
         };
-        borrowed.await_port(command[0], port);
+        borrowed.wait_for_port(command[0], port);
         borrowed
     }
 
-    fn await_port(&mut self, name: &str, port: u16) {
+    fn wait_for_port(&mut self, name: &str, port: u16) {
         let begun = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             let ended = self.child.try_wait().expect("a child");
@@ -90,8 +90,8 @@ pub struct LoadBalancer {
 
 impl LoadBalancer {
     /// Before these two gateways.
-    pub fn before(first: &FleetProcess, second: &FleetProcess) -> Self {
-        let port = free_port();
+    pub fn start_before(first: &FleetProcess, second: &FleetProcess) -> Self {
+        let port = find_free_port();
         let local = |port: u16| format!("127.0.0.1:{port}");
         let environment = HashMap::from([
             ("LISTEN", local(port)),
@@ -110,8 +110,8 @@ impl LoadBalancer {
     }
 
     /// Before the nodes of a cluster, for whatever they speak: a connection goes to one that accepts it.
-    pub fn before_nodes(nodes: &[String]) -> (u16, Self) {
-        let port = free_port();
+    pub fn start_before_nodes(nodes: &[String]) -> (u16, Self) {
+        let port = find_free_port();
         let servers: String = nodes
             .iter()
             .enumerate()
@@ -153,7 +153,7 @@ impl PgBouncer {
     /// Before the database of this URL, with so many connections to it for each user.
     pub fn start(database: &str, connections: usize) -> Self {
         let target = url_parts(database);
-        let port = free_port();
+        let port = find_free_port();
         let ini = [
             ("listen_addr", "127.0.0.1".to_owned()),
             ("listen_port", port.to_string()),

@@ -50,15 +50,15 @@ impl Browser {
 
     /// Signs this person in with [`PASSWORD`].
     pub async fn sign_in(&self, email: &str) {
-        self.go("/sign-in").await;
-        self.fill("E-mail address", email).await;
-        self.fill("Password", PASSWORD).await;
-        self.press("Sign in").await;
-        self.until_text("Home").await;
+        self.open_page("/sign-in").await;
+        self.fill_field("E-mail address", email).await;
+        self.fill_field("Password", PASSWORD).await;
+        self.press_button("Sign in").await;
+        self.wait_for_text("Home").await;
     }
 
     /// Opens a page of the console.
-    pub async fn go(&self, path: &str) {
+    pub async fn open_page(&self, path: &str) {
         self.session
             .open(&format!("{}{path}", self.url))
             .await
@@ -66,7 +66,7 @@ impl Browser {
     }
 
     /// The path of the page that is shown, with its query.
-    pub async fn path(&self) -> String {
+    pub async fn current_path(&self) -> String {
         let url = self.session.current_url().await.expect("an address");
         url.strip_prefix(&self.url)
             .expect("a page of the console")
@@ -74,16 +74,16 @@ impl Browser {
     }
 
     /// Writes into the field of this label in place of what it holds.
-    pub async fn fill(&self, label: &str, value: &str) {
-        let field = self.field(label).await;
+    pub async fn fill_field(&self, label: &str, value: &str) {
+        let field = self.find_field(label).await;
         field.clear().await.expect("a field to write into");
         field.send_keys(value).await.expect("a field to write into");
     }
 
     /// Chooses what is called so from the list of this label.
-    pub async fn choose(&self, label: &str, option: &str) {
-        let path = format!(".//option[normalize-space(.)={}]", quoted(option));
-        self.field(label)
+    pub async fn choose_option(&self, label: &str, option: &str) {
+        let path = format!(".//option[normalize-space(.)={}]", quote_xpath(option));
+        self.find_field(label)
             .await
             .click_below(&path)
             .await
@@ -91,8 +91,8 @@ impl Browser {
     }
 
     /// Ticks the box, or takes the choice, of this label.
-    pub async fn tick(&self, label: &str) {
-        self.field(label)
+    pub async fn tick_box(&self, label: &str) {
+        self.find_field(label)
             .await
             .click()
             .await
@@ -100,8 +100,8 @@ impl Browser {
     }
 
     /// What the field of this label holds.
-    pub async fn value(&self, label: &str) -> String {
-        self.field(label)
+    pub async fn field_value(&self, label: &str) -> String {
+        self.find_field(label)
             .await
             .property("value")
             .await
@@ -109,9 +109,9 @@ impl Browser {
     }
 
     /// Gives a field that takes a file one of this machine.
-    pub async fn attach(&self, label: &str, file: &Path) {
+    pub async fn attach_file(&self, label: &str, file: &Path) {
         let path = file.to_str().expect("a path in UTF-8");
-        self.field(label)
+        self.find_field(label)
             .await
             .send_keys(path)
             .await
@@ -119,10 +119,10 @@ impl Browser {
     }
 
     /// Presses the button of this name, or with this label for screen readers; a question is answered with yes.
-    pub async fn press(&self, name: &str) {
-        let name = quoted(name);
+    pub async fn press_button(&self, name: &str) {
+        let name = quote_xpath(name);
         let path = format!("//button[normalize-space(.)={name} or @aria-label={name}]");
-        self.find(&path)
+        self.find_element(&path)
             .await
             .click()
             .await
@@ -132,9 +132,9 @@ impl Browser {
     }
 
     /// Follows the link of this text.
-    pub async fn follow(&self, text: &str) {
-        let path = format!("//a[normalize-space(.)={}]", quoted(text));
-        self.find(&path)
+    pub async fn follow_link(&self, text: &str) {
+        let path = format!("//a[normalize-space(.)={}]", quote_xpath(text));
+        self.find_element(&path)
             .await
             .click()
             .await
@@ -142,28 +142,35 @@ impl Browser {
     }
 
     /// Waits until the page shows this text.
-    pub async fn until_text(&self, text: &str) {
-        let path = format!("//main//*[contains(normalize-space(.), {})]", quoted(text));
-        let waited = self.session.wait_for(&path, PATIENCE).await;
+    pub async fn wait_for_text(&self, text: &str) {
+        let path = format!(
+            "//main//*[contains(normalize-space(.), {})]",
+            quote_xpath(text)
+        );
+        let waited = self.session.wait_for_element(&path, PATIENCE).await;
         if waited.is_err() {
             panic!(
                 "{text:?} does not appear on {}: {}",
-                self.path().await,
-                self.text().await
+                self.current_path().await,
+                self.page_text().await
             );
         }
     }
 
     /// What the page says.
-    pub async fn text(&self) -> String {
-        let main = self.session.find("//main").await.expect("a main part");
+    pub async fn page_text(&self) -> String {
+        let main = self
+            .session
+            .find_element("//main")
+            .await
+            .expect("a main part");
         main.text().await.expect("its text")
     }
 
     /// How many pictures the page shows that the browser could draw, its own mark aside.
-    pub async fn pictures(&self) -> u64 {
+    pub async fn count_pictures(&self) -> u64 {
         let script = "return [...document.querySelectorAll('main img')].filter((img) => img.naturalWidth > 0).length";
-        let count = self.session.execute(script).await.expect("a script");
+        let count = self.session.execute_script(script).await.expect("a script");
         count.as_u64().expect("a number")
     }
 
@@ -171,38 +178,39 @@ impl Browser {
     pub async fn resize(&self, width: u32, height: u32) {
         let size =
             json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
-        self.tools("Emulation.setDeviceMetricsOverride", size).await;
+        self.run_devtools("Emulation.setDeviceMetricsOverride", size)
+            .await;
     }
 
-    async fn field(&self, label: &str) -> PageElement<'_> {
-        let label = quoted(label);
+    async fn find_field(&self, label: &str) -> PageElement<'_> {
+        let label = quote_xpath(label);
         let path = format!(
             "//*[@id=//label[normalize-space(.)={label}]/@for] | //label[normalize-space(.)={label}]//input \
              | //*[@aria-label={label}]"
         );
-        self.find(&path).await
+        self.find_element(&path).await
     }
 
-    async fn find(&self, path: &str) -> PageElement<'_> {
-        match self.session.wait_for(path, PATIENCE).await {
+    async fn find_element(&self, path: &str) -> PageElement<'_> {
+        match self.session.wait_for_element(path, PATIENCE).await {
             Ok(element) => element,
             Err(error) => panic!(
                 "{error}: {path} on {}: {}",
-                self.path().await,
-                self.text().await
+                self.current_path().await,
+                self.page_text().await
             ),
         }
     }
 
-    async fn tools(&self, method: &str, parameters: Value) -> Value {
+    async fn run_devtools(&self, method: &str, parameters: Value) -> Value {
         self.session
-            .devtools(method, parameters)
+            .run_devtools(method, parameters)
             .await
             .unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 }
 
 /// A text as XPath writes it. Labels hold no double quotes.
-fn quoted(text: &str) -> String {
+fn quote_xpath(text: &str) -> String {
     format!("\"{text}\"")
 }

@@ -8,7 +8,7 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 
-use crate::processes::{PrivateServer, ServerKind, SpawnedProcess, free_port};
+use crate::processes::{PrivateServer, ServerKind, SpawnedProcess, find_free_port};
 
 /// Gateways, and as many workers.
 const REPLICAS: usize = 2;
@@ -48,7 +48,7 @@ pub struct ChaosFleet {
 impl PrivateServers {
     /// Starts both, the database migrated.
     pub async fn start() -> Self {
-        Self::of(
+        Self::with_servers(
             PrivateServer::start(ServerKind::Postgres),
             Some(PrivateServer::start(ServerKind::Rabbitmq)),
         )
@@ -58,19 +58,19 @@ impl PrivateServers {
     /// The same with the database's folder here.
     pub async fn with_postgres_on(folder: &Path) -> Self {
         let postgres = PrivateServer::start_in(ServerKind::Postgres, folder.to_owned());
-        Self::of(postgres, Some(PrivateServer::start(ServerKind::Rabbitmq))).await
+        Self::with_servers(postgres, Some(PrivateServer::start(ServerKind::Rabbitmq))).await
     }
 
     /// Starts the database alone; returns its URL, too.
     pub async fn with_postgres_only() -> (Self, String) {
-        let servers = Self::of(PrivateServer::start(ServerKind::Postgres), None).await;
+        let servers = Self::with_servers(PrivateServer::start(ServerKind::Postgres), None).await;
         let url = servers.database_url.clone();
         (servers, url)
     }
 
-    async fn of(postgres: PrivateServer, broker: Option<PrivateServer>) -> Self {
+    async fn with_servers(postgres: PrivateServer, broker: Option<PrivateServer>) -> Self {
         let database_url = format!("{}?sslmode=disable", postgres.url);
-        store::migrate(&database_url)
+        store::migrate_database(&database_url)
             .await
             .expect("the database is migrated");
         Self {
@@ -110,7 +110,7 @@ impl ChaosFleet {
             servers,
             worker,
             settings: settings.clone(),
-            ports: std::array::from_fn(|_| free_port()),
+            ports: std::array::from_fn(|_| find_free_port()),
             gateways: Vec::new(),
             workers: Vec::new(),
         };
@@ -138,7 +138,7 @@ impl ChaosFleet {
     }
 
     /// Strikes in an order that the seed gives, with pauses of 0.3 s up to `longest_pause`.
-    pub async fn suffer(
+    pub async fn strike_all(
         &mut self,
         strikes: &mut [ChaosFault],
         longest_pause: Duration,
@@ -164,14 +164,14 @@ impl ChaosFleet {
                 self.gateways[number].kill();
                 self.gateways[number] = self.start_gateway(number);
             }
-            ChaosFault::Postgres => revive(&self.servers.postgres, "kill"),
-            ChaosFault::Broker => revive(self.servers.broker(), "kill"),
-            ChaosFault::WipedBroker => revive(self.servers.broker(), "wipe"),
+            ChaosFault::Postgres => kill_and_start(&self.servers.postgres, "kill"),
+            ChaosFault::Broker => kill_and_start(self.servers.broker(), "kill"),
+            ChaosFault::WipedBroker => kill_and_start(self.servers.broker(), "wipe"),
         }
     }
 }
 
-fn revive(server: &PrivateServer, death: &str) {
-    server.act(death);
-    server.act("start");
+fn kill_and_start(server: &PrivateServer, death: &str) {
+    server.run_action(death);
+    server.run_action("start");
 }

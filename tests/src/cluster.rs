@@ -40,7 +40,7 @@ struct ClusterNode {
 }
 
 /// Runs a command; true when it ended well.
-fn run(words: &[&str]) -> bool {
+fn run_command(words: &[&str]) -> bool {
     let run = Command::new(words[0])
         .args(&words[1..])
         .stdin(Stdio::null())
@@ -50,7 +50,7 @@ fn run(words: &[&str]) -> bool {
 
 impl ClusterNetwork {
     /// A bridge and a namespace for each node; `None` where none can be made.
-    fn make(name: &str, subnet: &str) -> Option<Self> {
+    fn create(name: &str, subnet: &str) -> Option<Self> {
         let network = Self {
             name: name.to_owned(),
         };
@@ -66,23 +66,25 @@ impl ClusterNetwork {
             ],
             &["ip", "link", "set", name, "up"],
         ];
-        let mut is_made = bridge.iter().all(|words| run(words));
+        let mut is_made = bridge.iter().all(|words| run_command(words));
         for node in 0..NODES {
             let (space, outer) = (format!("{name}-{node}"), format!("{name}o{node}"));
             let inner = format!("{name}i{node}");
             let address = format!("{subnet}.{}/24", 11 + node);
             let inside = ["ip", "-n", space.as_str()];
             is_made = is_made
-                && run(&["ip", "netns", "add", &space])
-                && run(&[
+                && run_command(&["ip", "netns", "add", &space])
+                && run_command(&[
                     "ip", "link", "add", &outer, "type", "veth", "peer", "name", &inner,
                 ])
-                && run(&["ip", "link", "set", &inner, "netns", &space])
-                && run(&["ip", "link", "set", &outer, "master", name])
-                && run(&["ip", "link", "set", &outer, "up"])
-                && run(&[&inside[..], &["link", "set", "lo", "up"]].concat())
-                && run(&[&inside[..], &["address", "add", &address, "dev", &inner]].concat())
-                && run(&[&inside[..], &["link", "set", &inner, "up"]].concat());
+                && run_command(&["ip", "link", "set", &inner, "netns", &space])
+                && run_command(&["ip", "link", "set", &outer, "master", name])
+                && run_command(&["ip", "link", "set", &outer, "up"])
+                && run_command(&[&inside[..], &["link", "set", "lo", "up"]].concat())
+                && run_command(
+                    &[&inside[..], &["address", "add", &address, "dev", &inner]].concat(),
+                )
+                && run_command(&[&inside[..], &["link", "set", &inner, "up"]].concat());
         }
         is_made.then_some(network)
     }
@@ -91,9 +93,9 @@ impl ClusterNetwork {
 impl Drop for ClusterNetwork {
     fn drop(&mut self) {
         for node in 0..NODES {
-            run(&["ip", "netns", "delete", &format!("{}-{node}", self.name)]);
+            run_command(&["ip", "netns", "delete", &format!("{}-{node}", self.name)]);
         }
-        run(&["ip", "link", "delete", &self.name]);
+        run_command(&["ip", "link", "delete", &self.name]);
     }
 }
 
@@ -103,7 +105,7 @@ impl RabbitmqCluster {
         let number = std::process::id();
         // Names of devices have 15 characters at the most.
         let (name, subnet) = (format!("pb{number}"), format!("10.213.{}", number % 250));
-        let network = ClusterNetwork::make(&name, &subnet)?;
+        let network = ClusterNetwork::create(&name, &subnet)?;
         let addresses: Vec<String> = (0..NODES)
             .map(|node| format!("{subnet}.{}", 11 + node))
             .collect();
@@ -115,9 +117,9 @@ impl RabbitmqCluster {
             .map(|address| format!("{address}:5672"))
             .collect();
         for node in &nodes {
-            node.until_up();
+            node.wait_until_up();
         }
-        let (balancer_port, balancer) = LoadBalancer::before_nodes(&targets);
+        let (balancer_port, balancer) = LoadBalancer::start_before_nodes(&targets);
         let cluster = Self {
             name,
             nodes,
@@ -125,7 +127,7 @@ impl RabbitmqCluster {
             _balancer: balancer,
             _network: network,
         };
-        cluster.until_whole();
+        cluster.wait_until_whole();
         Some(cluster)
     }
 
@@ -137,10 +139,11 @@ impl RabbitmqCluster {
         )
     }
 
-    fn until_whole(&self) {
+    fn wait_until_whole(&self) {
         let begun = Instant::now();
         loop {
-            let running = self.nodes[0].control(&["eval", "length(rabbit_nodes:all_running())."]);
+            let running =
+                self.nodes[0].run_control(&["eval", "length(rabbit_nodes:all_running())."]);
             if String::from_utf8_lossy(&running.stdout).trim() == NODES.to_string() {
                 return;
             }
@@ -156,11 +159,11 @@ impl RabbitmqCluster {
     ///
     /// # Panics
     /// When nobody knows.
-    pub fn leader_of(&self, queue: &str) -> usize {
+    pub fn find_leader(&self, queue: &str) -> usize {
         let begun = Instant::now();
         loop {
             for node in &self.nodes {
-                let output = node.control(&["list_queues", "name", "leader"]);
+                let output = node.run_control(&["list_queues", "name", "leader"]);
                 let text = String::from_utf8_lossy(&output.stdout).into_owned();
                 let leader = text.lines().find_map(|line| {
                     line.strip_prefix(queue)?
@@ -182,30 +185,30 @@ impl RabbitmqCluster {
     }
 
     /// Kills a node with SIGKILL.
-    pub fn kill(&self, node: usize) {
+    pub fn kill_node(&self, node: usize) {
         let pid = self.nodes[node].server.id().to_string();
-        assert!(run(&["kill", "-KILL", &pid]), "the node is killed");
+        assert!(run_command(&["kill", "-KILL", &pid]), "the node is killed");
     }
 
     /// Starts a killed node again and waits until it is back in the cluster.
-    pub fn revive(&mut self, node: usize) {
+    pub fn revive_node(&mut self, node: usize) {
         let node = &mut self.nodes[node];
         let _ = node.server.wait();
-        node.server = spawn(
+        node.server = spawn_program(
             &node.namespace,
             node.folder.path(),
             &node.address,
             SERVER,
             &[],
         );
-        node.until_up();
-        self.until_whole();
+        node.wait_until_up();
+        self.wait_until_whole();
     }
 
     /// Takes a node off the network.
-    pub fn cut_off(&self, node: usize) {
+    pub fn disconnect_node(&self, node: usize) {
         assert!(
-            run(&[
+            run_command(&[
                 "ip",
                 "link",
                 "set",
@@ -217,9 +220,9 @@ impl RabbitmqCluster {
     }
 
     /// Puts a node back on the network.
-    pub fn join(&self, node: usize) {
+    pub fn reconnect_node(&self, node: usize) {
         assert!(
-            run(&["ip", "link", "set", &format!("{}o{node}", self.name), "up"]),
+            run_command(&["ip", "link", "set", &format!("{}o{node}", self.name), "up"]),
             "the link is up"
         );
     }
@@ -261,8 +264,8 @@ impl ClusterNode {
         let secret = std::os::unix::fs::PermissionsExt::from_mode(0o400);
         std::fs::set_permissions(folder.path().join(".erlang.cookie"), secret)
             .expect("the file is ours");
-        let port_mapper = spawn(&namespace, folder.path(), &address, "epmd", &[]);
-        let server = spawn(&namespace, folder.path(), &address, SERVER, &[]);
+        let port_mapper = spawn_program(&namespace, folder.path(), &address, "epmd", &[]);
+        let server = spawn_program(&namespace, folder.path(), &address, SERVER, &[]);
         Self {
             namespace,
             address,
@@ -272,7 +275,7 @@ impl ClusterNode {
         }
     }
 
-    fn until_up(&self) {
+    fn wait_until_up(&self) {
         let target = format!("{}:5672", self.address)
             .parse()
             .expect("an address");
@@ -291,8 +294,9 @@ impl ClusterNode {
     }
 
     /// Runs the node's own client.
-    fn control(&self, words: &[&str]) -> Output {
-        let mut command = command(&self.namespace, self.folder.path(), &self.address, CONTROL);
+    fn run_control(&self, words: &[&str]) -> Output {
+        let mut command =
+            build_command(&self.namespace, self.folder.path(), &self.address, CONTROL);
         command
             .args(["--quiet", "--longnames", "--timeout", "15"])
             .args(words)
@@ -301,7 +305,7 @@ impl ClusterNode {
     }
 }
 
-fn command(namespace: &str, folder: &Path, address: &str, program: &str) -> Command {
+fn build_command(namespace: &str, folder: &Path, address: &str, program: &str) -> Command {
     let place = |name: &str| folder.join(name).display().to_string();
     let mut command = Command::new("ip");
     command.args(["netns", "exec", namespace, program]);
@@ -335,13 +339,19 @@ fn command(namespace: &str, folder: &Path, address: &str, program: &str) -> Comm
     command
 }
 
-fn spawn(namespace: &str, folder: &Path, address: &str, program: &str, words: &[&str]) -> Child {
+fn spawn_program(
+    namespace: &str,
+    folder: &Path,
+    address: &str,
+    program: &str,
+    words: &[&str],
+) -> Child {
     let log = std::fs::File::options()
         .create(true)
         .append(true)
         .open(folder.join("output.log"))
         .expect("a log");
-    let mut command = command(namespace, folder, address, program);
+    let mut command = build_command(namespace, folder, address, program);
     command
         .args(words)
         .stdin(Stdio::null())

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::stack::{ApiResponse, StackOptions, TestStack, eventually, team};
+use crate::stack::{ApiResponse, StackOptions, TestStack, team_file, wait_until};
 
 /// The key of the integration that every [`CrmClient`] speaks for.
 pub const INTEGRATION_KEY: &str = "pk_int_TestTestTestTestTestTe";
@@ -21,27 +21,27 @@ pub struct CrmClient {
 impl CrmClient {
     /// An integration that declared `first` (first name), `mail` (e-mail), `score` (number) and `since` (date).
     pub async fn start() -> Self {
-        let crm = Self::with(Vec::new()).await;
-        crm.declare_usual().await;
+        let crm = Self::with_settings(Vec::new()).await;
+        crm.declare_usual_fields().await;
         crm
     }
 
     /// Declares what [`CrmClient::start`] says.
-    pub async fn declare_usual(&self) {
+    pub async fn declare_usual_fields(&self) {
         let fields = json!([
             {"key": "first", "semantic": "first_name"},
             {"key": "mail", "semantic": "email"},
             {"key": "score", "type": "number"},
             {"key": "since", "type": "date"},
         ]);
-        let declared = self.declare(fields).await;
+        let declared = self.declare_fields(fields).await;
         assert_eq!(declared.status, 200, "{}", declared.text);
     }
 
     /// An integration that declared nothing, on a stack with these settings.
-    pub async fn with(settings: Vec<(&'static str, String)>) -> Self {
+    pub async fn with_settings(settings: Vec<(&'static str, String)>) -> Self {
         let crm = Self::with_syncers(settings, 1).await;
-        crm.until_ready().await;
+        crm.wait_until_ready().await;
         crm
     }
 
@@ -53,13 +53,13 @@ impl CrmClient {
             syncers,
             ..StackOptions::default()
         };
-        let crm = Self::on(TestStack::with(options).await, INTEGRATION_KEY);
-        crm.integration(json!({})).await;
+        let crm = Self::on_stack(TestStack::with_options(options).await, INTEGRATION_KEY);
+        crm.apply_integration(json!({})).await;
         crm
     }
 
     /// The client that holds this key of an integration on this stack.
-    pub fn on(stack: TestStack, key: &str) -> Self {
+    pub fn on_stack(stack: TestStack, key: &str) -> Self {
         Self {
             stack,
             key: key.to_owned(),
@@ -68,15 +68,15 @@ impl CrmClient {
     }
 
     /// Waits until a syncer answers.
-    pub async fn until_ready(&self) {
-        eventually("the gateway finds a syncer", async || {
-            self.validate(&[]).await.status == 200
+    pub async fn wait_until_ready(&self) {
+        wait_until("the gateway finds a syncer", async || {
+            self.validate_records(&[]).await.status == 200
         })
         .await;
     }
 
     /// Gives the integration these settings; see the file format of `pillarbox apply`.
-    pub async fn integration(&self, settings: Value) -> Value {
+    pub async fn apply_integration(&self, settings: Value) -> Value {
         let mut integration = json!({
             "name": "CRM",
             "keys": [{"name": "Tests", "key": INTEGRATION_KEY}],
@@ -86,12 +86,12 @@ impl CrmClient {
         };
         all.extend(settings);
         self.stack
-            .apply(team(json!({"integrations": [integration]})))
+            .apply_team(team_file(json!({"integrations": [integration]})))
             .await
     }
 
     /// A request with these headers instead of the usual ones.
-    pub async fn raw(
+    pub async fn request(
         &self,
         method: Method,
         path: &str,
@@ -103,24 +103,30 @@ impl CrmClient {
     }
 
     /// A request with the integration's key and this `Idempotency-Key`.
-    pub async fn call(&self, method: Method, path: &str, key: &str, body: &Value) -> ApiResponse {
+    pub async fn request_with_key(
+        &self,
+        method: Method,
+        path: &str,
+        key: &str,
+        body: &Value,
+    ) -> ApiResponse {
         let authorization = format!("Bearer {}", self.key);
         let headers = [
             ("authorization", authorization.as_str()),
             ("idempotency-key", key),
         ];
-        self.raw(method, path, &headers, body.to_string()).await
+        self.request(method, path, &headers, body.to_string()).await
     }
 
     /// A new `Idempotency-Key`.
-    pub fn key(&self) -> String {
+    pub fn new_idempotency_key(&self) -> String {
         format!("key-{}", self.keys.fetch_add(1, Ordering::Relaxed))
     }
 
     /// GET.
     pub async fn get(&self, path: &str) -> ApiResponse {
         let authorization = format!("Bearer {}", self.key);
-        self.raw(
+        self.request(
             Method::GET,
             path,
             &[("authorization", &authorization)],
@@ -130,31 +136,36 @@ impl CrmClient {
     }
 
     /// Declares fields.
-    pub async fn declare(&self, fields: Value) -> ApiResponse {
-        self.call(Method::POST, "/schema", "", &json!({ "fields": fields }))
+    pub async fn declare_fields(&self, fields: Value) -> ApiResponse {
+        self.request_with_key(Method::POST, "/schema", "", &json!({ "fields": fields }))
             .await
     }
 
     /// Begins a sync.
-    pub async fn begin(&self, mode: &str) -> ApiResponse {
-        self.call(Method::POST, "/sync", &self.key(), &json!({ "mode": mode }))
-            .await
+    pub async fn begin_sync(&self, mode: &str) -> ApiResponse {
+        self.request_with_key(
+            Method::POST,
+            "/sync",
+            &self.new_idempotency_key(),
+            &json!({ "mode": mode }),
+        )
+        .await
     }
 
     /// Pushes records.
-    pub async fn push(&self, records: &[Value]) -> ApiResponse {
-        self.call(
+    pub async fn push_records(&self, records: &[Value]) -> ApiResponse {
+        self.request_with_key(
             Method::POST,
             "/records",
-            &self.key(),
+            &self.new_idempotency_key(),
             &json!({ "records": records }),
         )
         .await
     }
 
     /// Pushes records, dry.
-    pub async fn validate(&self, records: &[Value]) -> ApiResponse {
-        self.call(
+    pub async fn validate_records(&self, records: &[Value]) -> ApiResponse {
+        self.request_with_key(
             Method::POST,
             "/records?validate=1",
             "",
@@ -164,30 +175,34 @@ impl CrmClient {
     }
 
     /// Completes the open sync.
-    pub async fn complete(&self, body: Value) -> ApiResponse {
-        self.call(Method::PATCH, "/sync", &self.key(), &body).await
+    pub async fn complete_sync(&self, body: Value) -> ApiResponse {
+        self.request_with_key(Method::PATCH, "/sync", &self.new_idempotency_key(), &body)
+            .await
     }
 
     /// A whole sync with these records; returns the answer of its completion.
-    pub async fn sync(&self, mode: &str, records: &[Value]) -> Value {
-        for answer in [self.begin(mode).await, self.push(records).await] {
+    pub async fn run_sync(&self, mode: &str, records: &[Value]) -> Value {
+        for answer in [
+            self.begin_sync(mode).await,
+            self.push_records(records).await,
+        ] {
             assert_eq!(answer.status, 200, "{}", answer.text);
         }
-        let completed = self.complete(json!({})).await;
+        let completed = self.complete_sync(json!({})).await;
         assert_eq!(completed.status, 200, "{}", completed.text);
         completed.json()
     }
 
     /// External ids and values of the contacts that stand, by external id.
-    pub async fn contacts(&self) -> Vec<(String, Value)> {
+    pub async fn list_contacts(&self) -> Vec<(String, Value)> {
         let sql = "SELECT external_id, fields FROM contacts WHERE removed_at IS NULL ORDER BY external_id";
         let rows = self.stack.sql.query(sql, &[]).await.expect(sql);
         rows.iter().map(|row| (row.get(0), row.get(1))).collect()
     }
 
     /// External ids of the contacts that stand.
-    pub async fn ids(&self) -> Vec<String> {
-        self.contacts()
+    pub async fn list_external_ids(&self) -> Vec<String> {
+        self.list_contacts()
             .await
             .into_iter()
             .map(|(id, _)| id)

@@ -37,7 +37,7 @@ pub(crate) async fn connect(url: &str) -> Client {
     client
 }
 
-fn url_of(name: &str) -> String {
+fn database_url(name: &str) -> String {
     let server = server_url();
     let (base, _) = server.rsplit_once('/').expect("the URL names a database");
     format!("{base}/{name}?sslmode=disable")
@@ -58,7 +58,7 @@ pub fn settings_for(process: &str, settings: &HashMap<String, String>) -> HashMa
 }
 
 /// Makes the users of the processes on the server of this connection, with the password of the superuser's URL.
-async fn make_users(server: &Client) {
+async fn create_users(server: &Client) {
     server
         .batch_execute(USERS)
         .await
@@ -79,15 +79,15 @@ async fn make_users(server: &Client) {
     }
 }
 
-async fn template() -> String {
+async fn create_template() -> String {
     let name = format!("template_{}", std::process::id());
     let server = connect(&server_url()).await;
-    make_users(&server).await;
+    create_users(&server).await;
     server
         .batch_execute(&format!("CREATE DATABASE {name}"))
         .await
         .expect("the template can be made");
-    store::migrate(&url_of(&name))
+    store::migrate_database(&database_url(&name))
         .await
         .expect("the migrations apply");
     name
@@ -96,12 +96,12 @@ async fn template() -> String {
 impl TestDatabase {
     /// Makes a migrated, empty database.
     pub async fn new() -> Self {
-        Self::copied_from(TEMPLATE.get_or_init(template).await).await
+        Self::copied_from(TEMPLATE.get_or_init(create_template).await).await
     }
 
     /// Makes a database without tables, on a server that has the users of the processes.
     pub async fn without_tables() -> Self {
-        TEMPLATE.get_or_init(template).await;
+        TEMPLATE.get_or_init(create_template).await;
         Self::copied_from("template1").await
     }
 
@@ -117,6 +117,8 @@ impl TestDatabase {
             .batch_execute(&sql)
             .await
             .expect("a database can be made");
-        Self { url: url_of(&name) }
+        Self {
+            url: database_url(&name),
+        }
     }
 }

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use store::{PictureOutcome, PictureRow, PictureUse};
 
-use crate::stack::{TestStack, eventually};
+use crate::stack::{TestStack, wait_until};
 
 /// A postcard with these elements on its front.
-pub fn postcard(front: &[Value]) -> Value {
+pub fn postcard_design(front: &[Value]) -> Value {
     json!({"product": "postcard_4x6", "front": {"elements": front}, "back": {"elements": []}})
 }
 
@@ -30,45 +30,45 @@ pub fn text_box(id: &str, text: &str) -> Value {
 
 impl TestStack {
     /// Gives the tests' team this design and the campaign these settings, with the design in its one step.
-    pub async fn design(&self, document: Value, campaign: Value) {
+    pub async fn apply_design(&self, document: Value, campaign: Value) {
         self.save_design(document).await;
         let mut settings = json!({"steps": [{"design": "Designed", "postage": "standard"}]});
         settings
             .as_object_mut()
             .expect("an object")
             .extend(campaign.as_object().expect("an object").clone());
-        self.campaign(settings).await;
+        self.save_campaign(settings).await;
     }
 
     /// Saves the design named `Designed`.
     pub async fn save_design(&self, document: Value) {
         let designs = json!([{"name": "Designed", "document": document}]);
-        self.apply(json!({"teams": [{"name": "Test", "designs": designs}]}))
+        self.apply_team(json!({"teams": [{"name": "Test", "designs": designs}]}))
             .await;
     }
 
     /// What the cards print of their recipients, the oldest first.
-    pub async fn contents(&self) -> Vec<Value> {
+    pub async fn list_contents(&self) -> Vec<Value> {
         let sql = "SELECT content FROM pieces ORDER BY piece_id";
         let rows = self.sql.query(sql, &[]).await.expect("pieces");
         rows.iter().map(|row| row.get(0)).collect()
     }
 
     /// Waits until so many cards are made and paid for.
-    pub async fn until_paid(&self, cards: i64) {
+    pub async fn wait_until_paid(&self, cards: i64) {
         let sql = "SELECT count(*) FROM pieces JOIN charges USING (team_id, charge_id)
                    WHERE charges.state = 'settled'";
-        eventually("the cards are paid for", async || {
-            self.count(sql).await == cards
+        wait_until("the cards are paid for", async || {
+            self.query_count(sql).await == cards
         })
         .await;
     }
 
     /// Lets a design's picture be known as fetched, or as unusable for good.
-    pub async fn know_design_picture(&self, link: &str, outcome: PictureOutcome) {
+    pub async fn record_design_picture(&self, link: &str, outcome: PictureOutcome) {
         let team = self
             .store
-            .team_by_name("Test")
+            .find_team_by_name("Test")
             .await
             .expect("the team")
             .team_id;
@@ -80,7 +80,7 @@ impl TestStack {
         };
         let saved = self
             .store
-            .picture_save(team, PictureUse::Design, &[row], self.now())
+            .save_pictures(team, PictureUse::Design, &[row], self.now())
             .await;
         assert_eq!(saved.expect("saved"), 1);
     }

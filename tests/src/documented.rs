@@ -31,20 +31,20 @@ static PATHS: LazyLock<Vec<DocumentedPath>> = LazyLock::new(|| {
         validator: OnceLock::new(),
     };
     let responses = |operation: &'static Value| {
-        entries(&operation["responses"])
+        object_entries(&operation["responses"])
             .map(|(status, document)| (status, response(document)))
             .collect()
     };
     let path = |(template, methods): (&'static str, &'static Value)| DocumentedPath {
         template,
-        methods: entries(methods)
+        methods: object_entries(methods)
             .map(|(method, operation)| (method, responses(operation)))
             .collect(),
     };
-    entries(&api_document()["paths"]).map(path).collect()
+    object_entries(&api_document()["paths"]).map(path).collect()
 });
 
-fn entries(object: &'static Value) -> impl Iterator<Item = (&'static str, &'static Value)> {
+fn object_entries(object: &'static Value) -> impl Iterator<Item = (&'static str, &'static Value)> {
     object
         .as_object()
         .into_iter()
@@ -53,9 +53,9 @@ fn entries(object: &'static Value) -> impl Iterator<Item = (&'static str, &'stat
 }
 
 /// What the document does not allow in this answer; `None` when it does, and for paths that it does not have.
-pub(crate) fn fault(method: &Method, url: &str, answer: &ApiResponse) -> Option<String> {
+pub(crate) fn find_fault(method: &Method, url: &str, answer: &ApiResponse) -> Option<String> {
     let url = Url::parse(url).ok()?;
-    let path = PATHS.iter().find(|path| path.is_of(url.path()))?;
+    let path = PATHS.iter().find(|path| path.matches(url.path()))?;
     let method = method.as_str().to_lowercase();
     let status = answer.status.as_str();
     let Some(responses) = path.methods.get(method.as_str()) else {
@@ -65,12 +65,12 @@ pub(crate) fn fault(method: &Method, url: &str, answer: &ApiResponse) -> Option<
         return Some(format!("{status} is not documented"));
     };
     response
-        .header_fault(answer)
-        .or_else(|| response.body_fault(answer, method == "head"))
+        .find_header_fault(answer)
+        .or_else(|| response.find_body_fault(answer, method == "head"))
 }
 
 impl DocumentedPath {
-    fn is_of(&self, path: &str) -> bool {
+    fn matches(&self, path: &str) -> bool {
         let (ours, theirs) = (self.template.split('/'), path.split('/'));
         ours.clone().count() == theirs.clone().count()
             && ours
@@ -80,8 +80,8 @@ impl DocumentedPath {
 }
 
 impl DocumentedResponse {
-    fn header_fault(&self, answer: &ApiResponse) -> Option<String> {
-        entries(&self.document["headers"]).find_map(|(name, header)| {
+    fn find_header_fault(&self, answer: &ApiResponse) -> Option<String> {
+        object_entries(&self.document["headers"]).find_map(|(name, header)| {
             let Some(value) = answer.headers.get(name) else {
                 return (header["required"] == true).then(|| format!("{name} is missing"));
             };
@@ -92,7 +92,7 @@ impl DocumentedResponse {
                     .map_or_else(|_| Value::from(text), |number: i64| Value::from(number)),
                 _ => Value::from(text),
             };
-            let validator = validator(&header["schema"]);
+            let validator = build_validator(&header["schema"]);
             validator
                 .iter_errors(&value)
                 .next()
@@ -100,8 +100,8 @@ impl DocumentedResponse {
         })
     }
 
-    fn body_fault(&self, answer: &ApiResponse, is_head: bool) -> Option<String> {
-        let Some((expected, content)) = entries(&self.document["content"])
+    fn find_body_fault(&self, answer: &ApiResponse, is_head: bool) -> Option<String> {
+        let Some((expected, content)) = object_entries(&self.document["content"])
             .next()
             .filter(|_| !is_head)
         else {
@@ -122,15 +122,17 @@ impl DocumentedResponse {
             },
             _ => Value::from(answer.text.as_str()),
         };
-        let validator = self.validator.get_or_init(|| validator(&content["schema"]));
+        let validator = self
+            .validator
+            .get_or_init(|| build_validator(&content["schema"]));
         let fault = validator.iter_errors(&body).next();
         let fault = fault.map(|error| format!("{} at {}", error, error.instance_path()));
-        fault.or_else(|| code_fault(&content["examples"], &body))
+        fault.or_else(|| find_code_fault(&content["examples"], &body))
     }
 }
 
 /// A failure has a code that its status is documented with, and the details of that code.
-fn code_fault(examples: &Value, body: &Value) -> Option<String> {
+fn find_code_fault(examples: &Value, body: &Value) -> Option<String> {
     let examples = examples.as_object()?;
     let error = body.get("error").unwrap_or(body);
     let Some(example) = examples.get(error["code"].as_str().unwrap_or_default()) else {
@@ -150,7 +152,7 @@ fn code_fault(examples: &Value, body: &Value) -> Option<String> {
 }
 
 /// Of a schema that may name those of the document.
-fn validator(schema: &Value) -> Validator {
+fn build_validator(schema: &Value) -> Validator {
     let mut schema = schema.clone();
     schema["components"] = api_document()["components"].clone();
     jsonschema::options()
@@ -174,7 +176,7 @@ mod tests {
         ("content-type", "application/json"),
     ];
 
-    fn answer(status: u16, headers: &[(&str, &str)], body: &Value) -> ApiResponse {
+    fn build_answer(status: u16, headers: &[(&str, &str)], body: &Value) -> ApiResponse {
         let header = |(name, value): &(&str, &str)| {
             (name.parse::<HeaderName>().unwrap(), value.parse().unwrap())
         };
@@ -185,58 +187,73 @@ mod tests {
         }
     }
 
-    fn fault_of(status: u16, headers: &[(&str, &str)], body: &Value) -> Option<String> {
-        fault(
+    fn find_answer_fault(status: u16, headers: &[(&str, &str)], body: &Value) -> Option<String> {
+        find_fault(
             &Method::GET,
             URL,
-            &answer(status, &[&HEADERS, headers].concat(), body),
+            &build_answer(status, &[&HEADERS, headers].concat(), body),
         )
     }
 
     #[test]
     fn an_answer_that_is_documented_has_no_fault_and_every_other_one_has() {
         let limited = json!({"error": {"code": "rate_limited", "message": "Wait."}});
-        assert_eq!(fault_of(200, &[], &json!({"sync": null})), None);
-        assert_eq!(fault_of(429, &[("retry-after", "60")], &limited), None);
+        assert_eq!(find_answer_fault(200, &[], &json!({"sync": null})), None);
+        assert_eq!(
+            find_answer_fault(429, &[("retry-after", "60")], &limited),
+            None
+        );
 
-        assert!(fault_of(200, &[], &json!({})).unwrap().contains("sync"));
-        assert!(fault_of(200, &[], &json!({"sync": {}})).is_some());
+        assert!(
+            find_answer_fault(200, &[], &json!({}))
+                .unwrap()
+                .contains("sync")
+        );
+        assert!(find_answer_fault(200, &[], &json!({"sync": {}})).is_some());
         let cut = ApiResponse {
             text: "{".to_owned(),
-            ..answer(200, &HEADERS, &json!({}))
+            ..build_answer(200, &HEADERS, &json!({}))
         };
-        assert!(fault(&Method::GET, URL, &cut).unwrap().contains("not JSON"));
-        assert!(fault_of(418, &[], &json!({})).unwrap().contains("418"));
         assert!(
-            fault_of(429, &[], &limited)
+            find_fault(&Method::GET, URL, &cut)
+                .unwrap()
+                .contains("not JSON")
+        );
+        assert!(
+            find_answer_fault(418, &[], &json!({}))
+                .unwrap()
+                .contains("418")
+        );
+        assert!(
+            find_answer_fault(429, &[], &limited)
                 .unwrap()
                 .contains("Retry-After")
         );
         assert!(
-            fault_of(429, &[("retry-after", "soon")], &limited)
+            find_answer_fault(429, &[("retry-after", "soon")], &limited)
                 .unwrap()
                 .contains("Retry-After")
         );
         let other = json!({"error": {"code": "no_such_code", "message": "Wait."}});
-        assert!(fault_of(429, &[("retry-after", "60")], &other).is_some());
+        assert!(find_answer_fault(429, &[("retry-after", "60")], &other).is_some());
         let of_another_status = json!({"error": {"code": "invalid_key", "message": "No."}});
         assert!(
-            fault_of(429, &[("retry-after", "60")], &of_another_status)
+            find_answer_fault(429, &[("retry-after", "60")], &of_another_status)
                 .unwrap()
                 .contains("invalid_key")
         );
-        let bare = answer(
+        let bare = build_answer(
             200,
             &[("content-type", "application/json")],
             &json!({"sync": null}),
         );
         assert!(
-            fault(&Method::GET, URL, &bare)
+            find_fault(&Method::GET, URL, &bare)
                 .unwrap()
                 .contains("X-Request-Id")
         );
         assert!(
-            fault(&Method::DELETE, URL, &bare)
+            find_fault(&Method::DELETE, URL, &bare)
                 .unwrap()
                 .contains("delete")
         );
@@ -244,10 +261,10 @@ mod tests {
 
     #[test]
     fn paths_that_are_not_documented_are_nobodys_fault() {
-        let nothing = answer(404, &[], &json!({}));
+        let nothing = build_answer(404, &[], &json!({}));
         for path in ["/", "/api/v1/nothing", "/api/v1/requests/1/2", "/docs"] {
             assert_eq!(
-                fault(&Method::GET, &format!("http://127.0.0.1{path}"), &nothing),
+                find_fault(&Method::GET, &format!("http://127.0.0.1{path}"), &nothing),
                 None
             );
         }

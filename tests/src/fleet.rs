@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::logs::KeptLog;
-use crate::processes::{SpawnedProcess, free_port};
-use crate::stack::eventually;
+use crate::processes::{SpawnedProcess, find_free_port};
+use crate::stack::wait_until;
 
 /// A process of the fleet.
 pub struct FleetProcess {
@@ -25,7 +25,7 @@ pub struct FleetProcess {
 impl FleetProcess {
     /// Starts one; it may not be ready yet.
     pub fn start(name: &'static str, settings: &HashMap<String, String>) -> Self {
-        let (port, admin) = (free_port(), free_port());
+        let (port, admin) = (find_free_port(), find_free_port());
         let mut settings = settings.clone();
         settings.insert(
             "PILLARBOX__ADMIN__LISTEN".to_owned(),
@@ -63,16 +63,16 @@ impl FleetProcess {
     }
 
     /// Waits until it says that it is ready.
-    pub async fn until_ready(&self) {
-        eventually(&format!("{} is ready", self.name), async || {
-            self.ready().await.0 == 200
+    pub async fn wait_until_ready(&self) {
+        wait_until(&format!("{} is ready", self.name), async || {
+            self.get_readiness().await.0 == 200
         })
         .await;
     }
 
     /// What it says of its readiness: the status, 0 when it does not answer, and the body.
-    pub async fn ready(&self) -> (u16, Value) {
-        match self.ask("readyz").await {
+    pub async fn get_readiness(&self) -> (u16, Value) {
+        match self.get_admin("readyz").await {
             Ok(answer) => (
                 answer.status().as_u16(),
                 answer.json().await.unwrap_or_default(),
@@ -82,9 +82,9 @@ impl FleetProcess {
     }
 
     /// One of its metrics, which has no labels.
-    pub async fn metric(&self, name: &str) -> f64 {
+    pub async fn read_metric(&self, name: &str) -> f64 {
         let text = self
-            .ask("metrics")
+            .get_admin("metrics")
             .await
             .expect("an answer")
             .text()
@@ -97,7 +97,7 @@ impl FleetProcess {
             .unwrap_or_else(|| panic!("{name} is not in {text}"))
     }
 
-    async fn ask(&self, path: &str) -> reqwest::Result<reqwest::Response> {
+    async fn get_admin(&self, path: &str) -> reqwest::Result<reqwest::Response> {
         let client = reqwest::Client::builder()
             .timeout(Duration::from_secs(2))
             .build()?;
@@ -108,7 +108,7 @@ impl FleetProcess {
     }
 
     /// What it has written to its log since its last start.
-    pub fn log(&self) -> String {
+    pub fn log_text(&self) -> String {
         self.log.text()
     }
 
@@ -128,7 +128,7 @@ impl FleetProcess {
     /// The same, and waits until it is ready.
     pub async fn restart(&mut self) -> bool {
         let ended_well = self.restart_without_waiting();
-        self.until_ready().await;
+        self.wait_until_ready().await;
         ended_well
     }
 }

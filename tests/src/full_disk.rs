@@ -34,13 +34,13 @@ impl FullDisk {
         &self.folder
     }
 
-    fn ballast(&self) -> PathBuf {
+    fn ballast_path(&self) -> PathBuf {
         self.folder.join("ballast")
     }
 
     /// Fills it to its last byte.
     pub fn fill(&self) {
-        let mut ballast = File::create(self.ballast()).expect("a file");
+        let mut ballast = File::create(self.ballast_path()).expect("a file");
         for chunk in [vec![0_u8; 1 << 20], vec![0; 1 << 12], vec![0]] {
             while ballast.write_all(&chunk).is_ok() {}
         }
@@ -48,7 +48,7 @@ impl FullDisk {
 
     /// Gives the room back.
     pub fn empty(&self) {
-        std::fs::remove_file(self.ballast()).expect("the ballast is there");
+        std::fs::remove_file(self.ballast_path()).expect("the ballast is there");
     }
 }
 

@@ -37,21 +37,23 @@ pub use chaos::{ChaosFault, ChaosFleet, PrivateServers};
 pub use cluster::RabbitmqCluster;
 pub use crm::{CrmClient, INTEGRATION_KEY};
 pub use database::{TestDatabase, settings_for};
-pub use designs::{fixed_picture, postcard, text_box, variable_picture};
+pub use designs::{fixed_picture, postcard_design, text_box, variable_picture};
 pub use fleet::FleetProcess;
 pub use full_disk::FullDisk;
 pub use load::{LoadGenerator, LoadReport, LoadRetryPolicy, LoadTally};
 pub use logs::KeptLog;
-pub use people::{ADDRESS, people, person};
+pub use people::{ADDRESS, build_recipient, build_recipients};
 pub use picture_host::{PictureHost, SecurePictureHost};
-pub use points::{MAIN_STREET, PointFile, center};
-pub use processes::{PrivateServer, ServerKind, SpawnedProcess, free_port, operate, program};
+pub use points::{MAIN_STREET, PointFile, build_center};
+pub use processes::{
+    PrivateServer, ServerKind, SpawnedProcess, binary_path, find_free_port, run_operator_command,
+};
 pub use sink::{EndpointReaction, ReceivedEvent, WebhookSink};
 pub use smtp::{ReceivedEmail, SmtpSecurity, SmtpServer};
-pub use stack::{ApiResponse, StackOptions, TestStack, eventually, settings_of};
+pub use stack::{ApiResponse, StackOptions, TestStack, build_settings, wait_until};
 pub use verifiers::{GatedVerifier, SlowVerifier, UnavailableVerifier};
 pub use visitor::{ConsoleClient, ConsoleResponse, PASSWORD};
-pub use webhooks::{cards, with_qr_codes, with_qr_codes_on};
+pub use webhooks::{list_codes, with_qr_codes, with_qr_codes_on};
 
 /// The key that every test's team holds.
 pub const KEY: &str = "pk_live_TestTestTestTestTestTe";

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-use crate::people::people;
+use crate::people::build_recipients;
 use crate::stack::TestStack;
 use crate::{CAMPAIGN, KEY};
 
@@ -64,14 +64,14 @@ impl LoadGenerator {
         let clients = (0..clients)
             .map(|client| {
                 let (url, is_over) = (urls[client % urls.len()].clone(), is_over.clone());
-                tokio::spawn(send(url, 1 + client * CLIENT_HOUSES, failed, is_over))
+                tokio::spawn(run_client(url, 1 + client * CLIENT_HOUSES, failed, is_over))
             })
             .collect();
         Self { is_over, clients }
     }
 
     /// Ends it; what is under way is still answered.
-    pub async fn end(self) -> LoadReport {
+    pub async fn finish(self) -> LoadReport {
         self.is_over.store(true, Ordering::Relaxed);
         let mut all = LoadReport::default();
         for client in self.clients {
@@ -84,7 +84,7 @@ impl LoadGenerator {
     }
 }
 
-async fn send(
+async fn run_client(
     url: String,
     first: usize,
     failed: LoadRetryPolicy,
@@ -99,7 +99,7 @@ async fn send(
     // A repeated request is given up long after the drill.
     let mut tries = 0;
     while !is_over.load(Ordering::Relaxed) || (tries > 0 && tries < 300) {
-        match post(&client, &url, house).await {
+        match post_batch(&client, &url, house).await {
             Ok(houses) => {
                 sent.answered.extend(houses);
                 sent.longest_silence = sent.longest_silence.max(answered.elapsed());
@@ -121,8 +121,12 @@ async fn send(
 }
 
 /// Posts a batch; returns the houses that were mailed, or were before.
-async fn post(client: &reqwest::Client, url: &str, house: usize) -> Result<Vec<String>, String> {
-    let recipients = people(house..house + BATCH);
+async fn post_batch(
+    client: &reqwest::Client,
+    url: &str,
+    house: usize,
+) -> Result<Vec<String>, String> {
+    let recipients = build_recipients(house..house + BATCH);
     let body = json!({"campaign_id": CAMPAIGN, "recipients": recipients}).to_string();
     let request = client
         .post(format!("{url}/api/v1/recipients"))
@@ -148,7 +152,7 @@ async fn post(client: &reqwest::Client, url: &str, house: usize) -> Result<Vec<S
 
 impl LoadTally {
     /// Compares what clients were told with the cards that are there.
-    pub async fn of(stack: &TestStack, sent: &LoadReport) -> Self {
+    pub async fn compare(stack: &TestStack, sent: &LoadReport) -> Self {
         let rows = stack
             .sql
             .query("SELECT upper(line_1), count(*) FROM pieces GROUP BY 1", &[])
@@ -173,7 +177,7 @@ impl LoadTally {
 
     /// Prints what became of the load of a drill, and asserts that nothing was lost or doubled.
     #[expect(clippy::print_stdout, reason = "a drill says what became of its load")]
-    pub fn print(&self, drill: &str, sent: &LoadReport) {
+    pub fn print_and_assert(&self, drill: &str, sent: &LoadReport) {
         let Self {
             recorded,
             answered,

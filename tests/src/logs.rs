@@ -18,7 +18,7 @@ pub struct KeptLog {
 
 impl KeptLog {
     pub(crate) fn new(name: &str) -> (File, Self) {
-        let (file, path) = new_file(folder().unwrap_or_else(std::env::temp_dir), name);
+        let (file, path) = create_file(logs_folder().unwrap_or_else(std::env::temp_dir), name);
         (file, Self { path })
     }
 
@@ -40,22 +40,22 @@ impl KeptLog {
 
 impl Drop for KeptLog {
     fn drop(&mut self) {
-        if folder().is_none() {
+        if logs_folder().is_none() {
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
-fn folder() -> Option<PathBuf> {
+fn logs_folder() -> Option<PathBuf> {
     std::env::var_os("PILLARBOX_TEST_LOGS").map(PathBuf::from)
 }
 
 /// A new file for the log of a process.
 pub(crate) fn log_file(name: &str) -> Option<File> {
-    Some(new_file(folder()?, name).0)
+    Some(create_file(logs_folder()?, name).0)
 }
 
-fn new_file(folder: PathBuf, name: &str) -> (File, PathBuf) {
+fn create_file(folder: PathBuf, name: &str) -> (File, PathBuf) {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let path = folder.join(format!(
@@ -74,7 +74,7 @@ pub(crate) fn keep_logs_of_this_process() {
             return;
         };
         let filter = EnvFilter::new("info,lapin=warn");
-        let lines = runtime::log::lines("tests", LogFormat::Json, filter, file);
+        let lines = runtime::log::build_layer("tests", LogFormat::Json, filter, file);
         let _ = tracing_subscriber::registry().with(lines).try_init();
     });
 }

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-/// An address that verifies, as [`person`] number 1 has it.
+/// An address that verifies, as [`build_recipient`] number 1 has it.
 pub const ADDRESS: &str = "1 Main St, Austin, TX 78701";
 
 /// A recipient with the reference `r{number}`, at a house of its own.
-pub fn person(number: usize) -> Value {
+pub fn build_recipient(number: usize) -> Value {
     json!({
         "reference": format!("r{number}"),
         "first_name": "Pat",
@@ -19,6 +19,6 @@ pub fn person(number: usize) -> Value {
 }
 
 /// Recipients of these numbers.
-pub fn people(numbers: impl IntoIterator<Item = usize>) -> Vec<Value> {
-    numbers.into_iter().map(person).collect()
+pub fn build_recipients(numbers: impl IntoIterator<Item = usize>) -> Vec<Value> {
+    numbers.into_iter().map(build_recipient).collect()
 }

@@ -16,7 +16,7 @@ use futures_util::stream;
 use image::{ImageFormat, RgbImage};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::smtp::{HOST, certified};
+use crate::smtp::{HOST, create_tls_acceptor};
 
 /// How long `/slow` takes.
 const SLOW: std::time::Duration = std::time::Duration::from_secs(2);
@@ -42,7 +42,7 @@ impl SecurePictureHost {
     /// Starts one.
     pub async fn start() -> Self {
         let behind = PictureHost::start().await.address;
-        let (acceptor, certificate) = certified();
+        let (acceptor, certificate) = create_tls_acceptor();
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a port");
         let address = listener.local_addr().expect("an address");
         tokio::spawn(async move {
@@ -79,15 +79,17 @@ struct HostState {
 impl PictureHost {
     /// Starts one on 127.0.0.1.
     pub async fn start() -> Self {
-        Self::on("127.0.0.1").await
+        Self::start_on("127.0.0.1").await
     }
 
     /// Starts one on this address of the machine.
-    pub async fn on(host: &str) -> Self {
+    pub async fn start_on(host: &str) -> Self {
         let listener = TcpListener::bind((host, 0)).await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let state = Arc::<HostState>::default();
-        let router = Router::new().fallback(answer).with_state(state.clone());
+        let router = Router::new()
+            .fallback(answer_request)
+            .with_state(state.clone());
         tokio::spawn(async move { axum::serve(listener, router).await.expect("the host runs") });
         Self { address, state }
     }
@@ -103,7 +105,7 @@ impl PictureHost {
     }
 
     /// How often a path was asked for.
-    pub fn asked(&self, path: &str) -> usize {
+    pub fn count_requests(&self, path: &str) -> usize {
         self.state
             .asked
             .lock()
@@ -114,12 +116,12 @@ impl PictureHost {
     }
 
     /// How often anything was asked for.
-    pub fn asked_in_all(&self) -> usize {
+    pub fn count_all_requests(&self) -> usize {
         self.state.asked.lock().expect("no panic").values().sum()
     }
 }
 
-async fn answer(State(state): State<Arc<HostState>>, request: Request) -> Response {
+async fn answer_request(State(state): State<Arc<HostState>>, request: Request) -> Response {
     let path = request.uri().path().to_owned();
     *state
         .asked
@@ -132,17 +134,17 @@ async fn answer(State(state): State<Arc<HostState>>, request: Request) -> Respon
     }
     let (kind, name) = path[1..].split_once('/').unwrap_or((&path[1..], ""));
     match kind {
-        "picture" => picture(name, ImageFormat::Png).into_response(),
+        "picture" => encode_picture(name, ImageFormat::Png).into_response(),
         "slow" => {
             tokio::time::sleep(SLOW).await;
-            picture(name, ImageFormat::Png).into_response()
+            encode_picture(name, ImageFormat::Png).into_response()
         }
         "half" => {
-            let mut content = picture(name, ImageFormat::Jpeg);
+            let mut content = encode_picture(name, ImageFormat::Jpeg);
             content.truncate(content.len() / 2);
             content.into_response()
         }
-        "jpeg" => picture(name, ImageFormat::Jpeg).into_response(),
+        "jpeg" => encode_picture(name, ImageFormat::Jpeg).into_response(),
         "status" => StatusCode::from_u16(name.parse().expect("a status"))
             .expect("a status")
             .into_response(),
@@ -151,14 +153,14 @@ async fn answer(State(state): State<Arc<HostState>>, request: Request) -> Respon
             let piece = || Some(Ok::<_, std::io::Error>(Bytes::from_static(&[0; 65_536])));
             Body::from_stream(stream::iter(std::iter::from_fn(piece))).into_response()
         }
-        "bomb" => bomb().into_response(),
+        "bomb" => encode_oversized_png().into_response(),
         "to" => (StatusCode::FOUND, [("location", name.to_owned())]).into_response(),
         _ => "no picture".into_response(),
     }
 }
 
 /// A small picture that differs by name.
-fn picture(name: &str, format: ImageFormat) -> Vec<u8> {
+fn encode_picture(name: &str, format: ImageFormat) -> Vec<u8> {
     let shade = name
         .bytes()
         .fold(0_u8, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte));
@@ -169,16 +171,16 @@ fn picture(name: &str, format: ImageFormat) -> Vec<u8> {
 }
 
 /// A small PNG whose header says 20,000 by 20,000 pixels.
-fn bomb() -> Vec<u8> {
-    let mut content = picture("bomb", ImageFormat::Png);
+fn encode_oversized_png() -> Vec<u8> {
+    let mut content = encode_picture("bomb", ImageFormat::Png);
     content[16..24].copy_from_slice(&[0, 0, 0x4e, 0x20, 0, 0, 0x4e, 0x20]);
-    let sum = checksum(&content[12..29]);
+    let sum = png_crc(&content[12..29]);
     content[29..33].copy_from_slice(&sum.to_be_bytes());
     content
 }
 
 /// The checksum of PNG's chunks (ISO 3309).
-fn checksum(bytes: &[u8]) -> u32 {
+fn png_crc(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, |sum, byte| {
         (0..8).fold(sum ^ u32::from(*byte), |sum, _| {
             if sum & 1 == 1 {

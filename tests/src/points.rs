@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::{TestStack, person};
+use crate::{TestStack, build_recipient};
 
 /// Degrees of latitude between houses of neighbouring numbers: about 11 metres.
 const STEP_DEGREES: f64 = 0.0001;
@@ -29,7 +29,7 @@ impl PointFile {
     }
 
     /// The houses of these numbers on Main Street, each 11 metres north of the one before, as OpenAddresses writes
-    /// them. They are where [`person`] lives.
+    /// them. They are where [`build_recipient`] lives.
     pub fn main_street(numbers: impl IntoIterator<Item = usize>) -> Self {
         let mut text =
             "LON,LAT,NUMBER,STREET,UNIT,CITY,DISTRICT,REGION,POSTCODE,ID,HASH\n".to_owned();
@@ -62,6 +62,6 @@ impl TestStack {
 }
 
 /// A center at the house of this number on Main Street.
-pub fn center(number: usize) -> Value {
-    person(number)
+pub fn build_center(number: usize) -> Value {
+    build_recipient(number)
 }

@@ -33,7 +33,7 @@ pub struct PrivateServer {
 
 impl ServerKind {
     /// The command that starts, stops and kills such servers.
-    fn control(self) -> String {
+    fn control_command(self) -> String {
         let variable = match self {
             Self::Postgres => "PILLARBOX_POSTGRES_CTL",
             Self::Rabbitmq => "PILLARBOX_RABBITMQ_CTL",
@@ -58,22 +58,22 @@ impl PrivateServer {
             folder,
             url: String::new(),
         };
-        server.url = server.act("start");
+        server.url = server.run_action("start");
         server
     }
 
     /// Does `start`, `stop`, `kill`, `restart` or `wipe`; returns what the command printed.
-    pub fn act(&self, action: &str) -> String {
-        self.run(action, &[])
+    pub fn run_action(&self, action: &str) -> String {
+        self.run_control(action, &[])
     }
 
     /// Runs the server's own client, `psql` or `rabbitmqctl`, with these words; returns what it printed.
-    pub fn control(&self, words: &[&str]) -> String {
-        self.run("control", words)
+    pub fn run_client(&self, words: &[&str]) -> String {
+        self.run_control("control", words)
     }
 
-    fn run(&self, action: &str, words: &[&str]) -> String {
-        let output = Command::new(self.kind.control())
+    fn run_control(&self, action: &str, words: &[&str]) -> String {
+        let output = Command::new(self.kind.control_command())
             .arg(action)
             .arg(&self.folder)
             .args(words)
@@ -96,7 +96,7 @@ impl PrivateServer {
 impl Drop for PrivateServer {
     fn drop(&mut self) {
         // Not through `act`: a panic while unwinding would hide the first one.
-        let _ = Command::new(self.kind.control())
+        let _ = Command::new(self.kind.control_command())
             .arg("remove")
             .arg(&self.folder)
             .status();
@@ -143,7 +143,7 @@ impl SpawnedProcess {
         fail_point: Option<&str>,
         log: Option<File>,
     ) -> Self {
-        let mut command = Command::new(binaries().join(name));
+        let mut command = Command::new(binaries_folder().join(name));
         command
             .args(arguments)
             .env_remove("PILLARBOX_FAIL_POINT")
@@ -195,8 +195,8 @@ impl SpawnedProcess {
 }
 
 /// Runs the operator's command line with these settings to its end; returns what it wrote to the standard output.
-pub fn operate(arguments: &[&str], settings: &HashMap<String, String>) -> String {
-    let output = Command::new(binaries().join(COMMAND_LINE))
+pub fn run_operator_command(arguments: &[&str], settings: &HashMap<String, String>) -> String {
+    let output = Command::new(binaries_folder().join(COMMAND_LINE))
         .args(arguments)
         .envs(settings)
         .stdin(Stdio::null())
@@ -208,12 +208,12 @@ pub fn operate(arguments: &[&str], settings: &HashMap<String, String>) -> String
 }
 
 /// The binary `name`, as it was built.
-pub fn program(name: &str) -> PathBuf {
-    binaries().join(name)
+pub fn binary_path(name: &str) -> PathBuf {
+    binaries_folder().join(name)
 }
 
 /// Where cargo puts the binaries: beside a program that it built as one, above a test, which lies in `deps`.
-fn binaries() -> PathBuf {
+fn binaries_folder() -> PathBuf {
     let program = std::env::current_exe().expect("this program has a path");
     let folder = program.parent().expect("a program lies in a folder");
     if folder.ends_with("deps") {
@@ -235,7 +235,7 @@ impl Drop for SpawnedProcess {
 const FIRST_PORT: u16 = 10_000;
 
 /// A port of this machine that nobody listens on.
-pub fn free_port() -> u16 {
+pub fn find_free_port() -> u16 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let offset = std::process::id().wrapping_mul(97) % 9_000;
     (0..1_000)

@@ -72,7 +72,9 @@ impl WebhookSink {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address: SocketAddr = listener.local_addr().expect("an address");
         let state = Arc::<WebhookSinkState>::default();
-        let router = Router::new().fallback(take).with_state(state.clone());
+        let router = Router::new()
+            .fallback(receive_event)
+            .with_state(state.clone());
         tokio::spawn(async move { axum::serve(listener, router).await.expect("the sink runs") });
         Self {
             url: format!("http://{address}/hook"),
@@ -81,7 +83,7 @@ impl WebhookSink {
     }
 
     /// Answers the next requests so, in order.
-    pub fn next(&self, reactions: impl IntoIterator<Item = EndpointReaction>) {
+    pub fn script_next(&self, reactions: impl IntoIterator<Item = EndpointReaction>) {
         self.state
             .script
             .lock()
@@ -90,7 +92,7 @@ impl WebhookSink {
     }
 
     /// Answers every request so from now on; `None` for 200.
-    pub fn always(&self, reaction: Option<EndpointReaction>) {
+    pub fn set_default(&self, reaction: Option<EndpointReaction>) {
         *self.state.always.lock().expect("no panic") = reaction;
     }
 
@@ -100,7 +102,7 @@ impl WebhookSink {
     }
 
     /// How many requests it got so far.
-    pub fn count(&self) -> usize {
+    pub fn count_received(&self) -> usize {
         self.state.received.lock().expect("no panic").len()
     }
 
@@ -110,7 +112,7 @@ impl WebhookSink {
     }
 }
 
-async fn take(
+async fn receive_event(
     State(state): State<Arc<WebhookSinkState>>,
     headers: HeaderMap,
     body: Bytes,

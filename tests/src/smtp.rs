@@ -62,7 +62,7 @@ impl SmtpServer {
     pub async fn start(security: SmtpSecurity) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let port = listener.local_addr().expect("an address").port();
-        let (acceptor, pem) = certified();
+        let (acceptor, pem) = create_tls_acceptor();
         let certificate =
             std::env::temp_dir().join(format!("pillarbox-smtp-{}.pem", uuid::Uuid::now_v7()));
         std::fs::write(&certificate, pem).expect("the certificate is written");
@@ -70,7 +70,12 @@ impl SmtpServer {
         let serving = state.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(serve(stream, security, acceptor.clone(), serving.clone()));
+                tokio::spawn(serve_connection(
+                    stream,
+                    security,
+                    acceptor.clone(),
+                    serving.clone(),
+                ));
             }
         });
         let (scheme, suffix) = match security {
@@ -86,12 +91,12 @@ impl SmtpServer {
     }
 
     /// Refuses so many messages for now, as a server does that is too busy.
-    pub fn refuse(&self, messages: usize) {
+    pub fn refuse_next(&self, messages: usize) {
         self.state.refusals.store(messages, Ordering::Relaxed);
     }
 
     /// What it took so far.
-    pub fn mailed(&self) -> Vec<ReceivedEmail> {
+    pub fn received_emails(&self) -> Vec<ReceivedEmail> {
         self.state.mailed.lock().expect("no panic").clone()
     }
 
@@ -101,7 +106,7 @@ impl SmtpServer {
     }
 
     /// How often it was told a password.
-    pub fn passwords(&self) -> usize {
+    pub fn count_passwords(&self) -> usize {
         self.state.passwords.load(Ordering::Relaxed)
     }
 }
@@ -113,7 +118,7 @@ impl Drop for SmtpServer {
 }
 
 /// What makes connections secure, and the certificate for [`HOST`] that its clients are to trust.
-pub(crate) fn certified() -> (TlsAcceptor, String) {
+pub(crate) fn create_tls_acceptor() -> (TlsAcceptor, String) {
     runtime::install_crypto();
     let made = rcgen::generate_simple_self_signed([HOST.to_owned()]).expect("a certificate");
     let key = PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());
@@ -124,17 +129,17 @@ pub(crate) fn certified() -> (TlsAcceptor, String) {
     (TlsAcceptor::from(Arc::new(config)), made.cert.pem())
 }
 
-async fn serve(
+async fn serve_connection(
     stream: TcpStream,
     security: SmtpSecurity,
     acceptor: TlsAcceptor,
     state: Arc<SmtpServerState>,
 ) {
     // A client that goes away in the middle is no failure of the server's.
-    let _ = talk(stream, security, acceptor, &state).await;
+    let _ = run_conversation(stream, security, acceptor, &state).await;
 }
 
-async fn talk(
+async fn run_conversation(
     stream: TcpStream,
     security: SmtpSecurity,
     acceptor: TlsAcceptor,
@@ -142,7 +147,7 @@ async fn talk(
 ) -> std::io::Result<()> {
     if security == SmtpSecurity::Implicit {
         let mut secure = BufStream::new(acceptor.accept(stream).await?);
-        say(&mut secure, "220 test").await?;
+        send_line(&mut secure, "220 test").await?;
         return SmtpSession {
             state,
             offers: "AUTH PLAIN LOGIN",
@@ -153,7 +158,7 @@ async fn talk(
         .map(drop);
     }
     let mut open = BufStream::new(stream);
-    say(&mut open, "220 test").await?;
+    send_line(&mut open, "220 test").await?;
     let offers = if security == SmtpSecurity::StartTls {
         "STARTTLS"
     } else {
@@ -180,7 +185,7 @@ async fn talk(
     Ok(())
 }
 
-async fn say<S: AsyncWrite + Unpin>(stream: &mut S, line: &str) -> std::io::Result<()> {
+async fn send_line<S: AsyncWrite + Unpin>(stream: &mut S, line: &str) -> std::io::Result<()> {
     stream.write_all(format!("{line}\r\n").as_bytes()).await?;
     stream.flush().await
 }
@@ -219,7 +224,7 @@ impl SmtpSession<'_> {
             let answer = match verb.to_ascii_uppercase().as_str() {
                 "EHLO" => format!("250-test\r\n250 {}", self.offers),
                 "STARTTLS" if self.offers == "STARTTLS" => {
-                    say(stream, "220 go on").await?;
+                    send_line(stream, "220 go on").await?;
                     return Ok(SmtpSessionEnd::StartTls);
                 }
                 "AUTH" => self.check_password(rest).to_owned(),
@@ -232,7 +237,7 @@ impl SmtpSession<'_> {
                     "250 ok".to_owned()
                 }
                 "DATA" => {
-                    say(stream, "354 go on").await?;
+                    send_line(stream, "354 go on").await?;
                     let text = read_data(stream).await?;
                     let recipients = std::mem::take(&mut recipients);
                     self.state
@@ -243,13 +248,13 @@ impl SmtpSession<'_> {
                     "250 taken".to_owned()
                 }
                 "QUIT" => {
-                    say(stream, "221 bye").await?;
+                    send_line(stream, "221 bye").await?;
                     return Ok(SmtpSessionEnd::Quit);
                 }
                 "NOOP" | "RSET" => "250 ok".to_owned(),
                 _ => "502 unknown".to_owned(),
             };
-            say(stream, &answer).await?;
+            send_line(stream, &answer).await?;
         }
     }
 

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use verification::AddressVerifier;
 
 use crate::database::{TestDatabase, connect, settings_for};
-use crate::documented::fault;
+use crate::documented::find_fault;
 use crate::logs::keep_logs_of_this_process;
 use crate::{CAMPAIGN, KEY};
 
@@ -119,7 +119,7 @@ impl ApiResponse {
 }
 
 /// The settings of a stack on this database, in a namespace of its own.
-pub fn settings_of(
+pub fn build_settings(
     database: &TestDatabase,
     overrides: &[(&'static str, String)],
 ) -> HashMap<String, String> {
@@ -176,20 +176,20 @@ pub fn settings_of(
 impl TestStack {
     /// The usual stack: one gateway, one mailer, a team with money and one campaign without filters.
     pub async fn start() -> Self {
-        let stack = Self::with(StackOptions::default()).await;
-        stack.campaign(json!({})).await;
+        let stack = Self::with_options(StackOptions::default()).await;
+        stack.save_campaign(json!({})).await;
         stack
     }
 
     /// A stack with a team, without a campaign, on the tests' servers.
-    pub async fn with(options: StackOptions) -> Self {
+    pub async fn with_options(options: StackOptions) -> Self {
         let database = TestDatabase::new().await;
-        let settings = settings_of(&database, &options.settings);
+        let settings = build_settings(&database, &options.settings);
         Self::build(options, settings).await
     }
 
     /// A stack without a mailer on the servers that the settings name.
-    pub async fn on(settings: Vec<(&'static str, String)>) -> Self {
+    pub async fn on_servers(settings: Vec<(&'static str, String)>) -> Self {
         let named = |(name, value)| (format!("PILLARBOX__{name}"), value);
         let settings = settings.into_iter().map(named).collect();
         Self::build(
@@ -232,22 +232,22 @@ impl TestStack {
         for _ in 0..options.dispatchers {
             stack.add_dispatcher();
         }
-        let process = stack.process("gateway");
+        let process = stack.create_process("gateway");
         tokio::spawn(async {
             gateway::serve(process, listener)
                 .await
                 .expect("the gateway runs")
         });
-        stack.apply(team(json!({}))).await;
+        stack.apply_team(team_file(json!({}))).await;
         if options.mailers > 0 {
-            stack.until_ready(&stack.url).await;
+            stack.wait_until_ready(&stack.url).await;
         }
         stack
     }
 
     /// Another mailer on the same queue.
     pub fn add_mailer(&mut self, verifier: Option<Arc<dyn AddressVerifier>>) {
-        let process = self.process("mailer");
+        let process = self.create_process("mailer");
         tokio::spawn(async move {
             match verifier {
                 Some(verifier) => mailer::serve(process, verifier).await,
@@ -259,24 +259,24 @@ impl TestStack {
 
     /// Another syncer on the same queue.
     pub fn add_syncer(&mut self) {
-        let process = self.process("syncer");
+        let process = self.create_process("syncer");
         tokio::spawn(async move { syncer::run(process).await.expect("the syncer runs") });
     }
 
     /// Another dispatcher on the same database and broker.
     pub fn add_dispatcher(&mut self) {
-        let process = self.process("dispatcher");
+        let process = self.create_process("dispatcher");
         tokio::spawn(async { dispatcher::run(process).await.expect("the dispatcher runs") });
     }
 
     /// A console on the same database and broker; returns where it listens.
-    pub async fn console(&mut self) -> String {
+    pub async fn start_console(&mut self) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         // Actions must come from pages of this address.
         self.settings
             .insert("PILLARBOX__CONSOLE__URL".to_owned(), url.clone());
-        let process = self.process("console");
+        let process = self.create_process("console");
         tokio::spawn(async {
             console::serve(process, listener)
                 .await
@@ -286,26 +286,26 @@ impl TestStack {
     }
 
     /// Another gateway on the same database and broker; returns where it listens.
-    pub async fn second_gateway(&mut self) -> String {
+    pub async fn start_second_gateway(&mut self) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let process = self.process("gateway");
+        let process = self.create_process("gateway");
         tokio::spawn(async {
             gateway::serve(process, listener)
                 .await
                 .expect("the gateway runs")
         });
-        self.until_ready(&url).await;
+        self.wait_until_ready(&url).await;
         url
     }
 
     /// Which hosts endpoints may be on: those of this machine too.
-    pub fn policy(&self) -> TargetPolicy {
+    pub fn target_policy(&self) -> TargetPolicy {
         let config = Config::with(self.settings.clone()).expect("settings");
         TargetPolicy::new(&config.outbound.allowed_networks)
     }
 
-    fn process(&mut self, name: &str) -> Process {
+    fn create_process(&mut self, name: &str) -> Process {
         let config = Config::with(settings_for(name, &self.settings)).expect("settings");
         let token = CancellationToken::new();
         let process =
@@ -317,13 +317,13 @@ impl TestStack {
 
     /// Until a worker answers: then there is no such campaign, instead of nobody to ask. Each look is of an hour of
     /// its own, far from now, so that asking uses up no rate limit; then the clock is set back.
-    async fn until_ready(&self, url: &str) {
+    async fn wait_until_ready(&self, url: &str) {
         let body = json!({"campaign_id": "PA-NOBODY", "recipients": [{}]}).to_string();
         let looks = AtomicU32::new(0);
-        eventually("the gateway finds a mailer", async || {
+        wait_until("the gateway finds a mailer", async || {
             looks.fetch_add(1, Ordering::Relaxed);
             self.clock.advance(TimeDelta::hours(1));
-            self.post_to(url, &[("x-api-key", KEY)], body.clone())
+            self.post_send_to(url, &[("x-api-key", KEY)], body.clone())
                 .await
                 .status
                 == StatusCode::NOT_FOUND
@@ -334,43 +334,49 @@ impl TestStack {
     }
 
     /// Another session in the database, for what happens beside.
-    pub async fn second_session(&self) -> tokio_postgres::Client {
+    pub async fn open_second_session(&self) -> tokio_postgres::Client {
         connect(&self.settings["PILLARBOX__DATABASE__URL"]).await
     }
 
     /// Provisions the team with these settings; see the file format of `pillarbox apply`.
-    pub async fn apply(&self, file: Value) -> Value {
-        let (now, folder, policy) = (self.clock.now(), std::path::Path::new("."), self.policy());
+    pub async fn apply_team(&self, file: Value) -> Value {
+        let (now, folder, policy) = (
+            self.clock.now(),
+            std::path::Path::new("."),
+            self.target_policy(),
+        );
         let applied =
-            pillarbox::apply::apply(&self.store, &file.to_string(), folder, &policy, now).await;
+            pillarbox::apply::apply_text(&self.store, &file.to_string(), folder, &policy, now)
+                .await;
         serde_json::to_value(applied.unwrap_or_else(|error| panic!("{error:#}"))).expect("JSON")
     }
 
     /// Makes or changes [`CAMPAIGN`]: a postcard without filters, with these settings over it.
-    pub async fn campaign(&self, overrides: Value) {
+    pub async fn save_campaign(&self, overrides: Value) {
         let mut campaign = json!({
             "id": CAMPAIGN,
             "name": "Test",
             "steps": [{"design": "Card", "postage": "standard"}],
         });
-        merge(&mut campaign, overrides);
-        self.apply(team(json!({"campaigns": [campaign]}))).await;
+        merge_overrides(&mut campaign, overrides);
+        self.apply_team(team_file(json!({"campaigns": [campaign]})))
+            .await;
     }
 
     /// Posts recipients to [`CAMPAIGN`].
-    pub async fn send(&self, recipients: &[Value]) -> ApiResponse {
-        self.send_to(CAMPAIGN, recipients).await
+    pub async fn send_recipients(&self, recipients: &[Value]) -> ApiResponse {
+        self.send_recipients_to(CAMPAIGN, recipients).await
     }
 
     /// Posts recipients to a campaign.
-    pub async fn send_to(&self, campaign: &str, recipients: &[Value]) -> ApiResponse {
-        self.post(&json!({"campaign_id": campaign, "recipients": recipients}))
+    pub async fn send_recipients_to(&self, campaign: &str, recipients: &[Value]) -> ApiResponse {
+        self.post_send(&json!({"campaign_id": campaign, "recipients": recipients}))
             .await
     }
 
     /// Posts a body with [`KEY`].
-    pub async fn post(&self, body: &Value) -> ApiResponse {
-        self.post_with(
+    pub async fn post_send(&self, body: &Value) -> ApiResponse {
+        self.post_send_with(
             &[("authorization", &format!("Bearer {KEY}"))],
             body.to_string(),
         )
@@ -378,16 +384,16 @@ impl TestStack {
     }
 
     /// Posts a body with these headers.
-    pub async fn post_with(
+    pub async fn post_send_with(
         &self,
         headers: &[(&str, &str)],
         body: impl Into<reqwest::Body>,
     ) -> ApiResponse {
-        self.post_to(&self.url, headers, body).await
+        self.post_send_to(&self.url, headers, body).await
     }
 
     /// Posts a body with these headers to another gateway.
-    pub async fn post_to(
+    pub async fn post_send_to(
         &self,
         url: &str,
         headers: &[(&str, &str)],
@@ -420,7 +426,7 @@ impl TestStack {
             headers: response.headers().clone(),
             text: response.text().await.expect("a body"),
         };
-        let fault = fault(&method, url, &answer);
+        let fault = find_fault(&method, url, &answer);
         assert_eq!(
             fault, None,
             "{method} {url}: {} {}",
@@ -430,7 +436,7 @@ impl TestStack {
     }
 
     /// The first column of the first row, as a number.
-    pub async fn count(&self, sql: &str) -> i64 {
+    pub async fn query_count(&self, sql: &str) -> i64 {
         self.sql.query_one(sql, &[]).await.expect(sql).get(0)
     }
 
@@ -438,14 +444,14 @@ impl TestStack {
     pub async fn assert_consistent(&self) {
         let found = self
             .store
-            .check(self.clock.now(), 1, |_| {})
+            .check_consistency(self.clock.now(), 1, |_| {})
             .await
             .expect("the check runs");
         assert_eq!(found, []);
     }
 
     /// The same stack with a new connection for looking into the database: a killed server has closed the old one.
-    pub async fn reconnected(mut self) -> Self {
+    pub async fn reconnect(mut self) -> Self {
         self.sql = connect(&self.settings["PILLARBOX__DATABASE__URL"]).await;
         self
     }
@@ -465,7 +471,7 @@ impl Drop for TestStack {
 }
 
 /// The file of the tests' team, with these settings over it.
-pub(crate) fn team(overrides: Value) -> Value {
+pub(crate) fn team_file(overrides: Value) -> Value {
     let mut team = json!({
         "name": "Test",
         "time_zone": "America/New_York",
@@ -477,11 +483,11 @@ pub(crate) fn team(overrides: Value) -> Value {
         }}],
         "top_up": {"amount": "$100000.00", "reference": "first"},
     });
-    merge(&mut team, overrides);
+    merge_overrides(&mut team, overrides);
     json!({"teams": [team]})
 }
 
-fn merge(target: &mut Value, overrides: Value) {
+fn merge_overrides(target: &mut Value, overrides: Value) {
     let (Some(target), Value::Object(overrides)) = (target.as_object_mut(), overrides) else {
         return;
     };
@@ -489,7 +495,7 @@ fn merge(target: &mut Value, overrides: Value) {
 }
 
 /// Waits until `holds`; panics with `what` when it does not in a generous time.
-pub async fn eventually(what: &str, holds: impl AsyncFn() -> bool) {
+pub async fn wait_until(what: &str, holds: impl AsyncFn() -> bool) {
     let begun = std::time::Instant::now();
     while !holds().await {
         assert!(

@@ -19,7 +19,10 @@ impl AddressVerifier for SlowVerifier {
     ) -> BoxFuture<'a, Result<Vec<AddressVerdict>, VerificationError>> {
         Box::pin(async move {
             tokio::time::sleep(self.0).await;
-            Ok(inputs.iter().map(|input| address::verify(*input)).collect())
+            Ok(inputs
+                .iter()
+                .map(|input| address::verify_address(*input))
+                .collect())
         })
     }
 }
@@ -38,7 +41,7 @@ impl GatedVerifier {
     }
 
     /// Times that it was asked to verify.
-    pub fn asked(&self) -> usize {
+    pub fn count_requests(&self) -> usize {
         self.asked.load(Ordering::Relaxed)
     }
 }
@@ -58,7 +61,10 @@ impl AddressVerifier for GatedVerifier {
                 .await
                 .map(drop);
             opened.map_err(|_| VerificationError::Unavailable("the gate is gone".to_owned()))?;
-            Ok(inputs.iter().map(|input| address::verify(*input)).collect())
+            Ok(inputs
+                .iter()
+                .map(|input| address::verify_address(*input))
+                .collect())
         })
     }
 }

@@ -41,7 +41,7 @@ impl ConsoleResponse {
 
 impl ConsoleResponse {
     /// What its form says that it was made from.
-    pub fn seen(&self) -> String {
+    pub fn seen_token(&self) -> String {
         let form = self.html.split_once("name=\"seen\" value=\"");
         let (_, rest) =
             form.unwrap_or_else(|| panic!("no form made from something in {}", self.html));
@@ -51,7 +51,7 @@ impl ConsoleResponse {
 
 impl ConsoleClient {
     /// Somebody at the console of this address, not signed in.
-    pub fn stranger(url: &str) -> Self {
+    pub fn anonymous(url: &str) -> Self {
         let client = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .build()
@@ -65,25 +65,25 @@ impl ConsoleClient {
 
     /// A new person of the team with this role, signed in.
     pub async fn new(stack: &TestStack, url: &str, team_id: TeamId, role: MemberRole) -> Self {
-        let email = Self::join(stack, team_id, role).await;
-        let mut visitor = Self::stranger(url);
+        let email = Self::create_member(stack, team_id, role).await;
+        let mut visitor = Self::anonymous(url);
         let page = visitor.sign_in(&email, PASSWORD).await;
         assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.html);
         visitor
     }
 
     /// Makes a person of the team with this role and [`PASSWORD`]; the address to sign in with.
-    pub async fn join(stack: &TestStack, team_id: TeamId, role: MemberRole) -> String {
+    pub async fn create_member(stack: &TestStack, team_id: TeamId, role: MemberRole) -> String {
         let email = format!("{}@example.com", MemberId::new());
         let hash = Password::try_from(PASSWORD.to_owned())
             .expect("a password")
             .hash()
             .expect("a hash");
         let mut connection = stack.store.connection().await.expect("a connection");
-        let transaction = connection.begin().await.expect("a transaction");
+        let transaction = connection.begin_transaction().await.expect("a transaction");
         let now = stack.clock.now();
         transaction
-            .user_save(team_id, &email, "Ada Marsh", role, Some(&hash), now)
+            .save_member(team_id, &email, "Ada Marsh", role, Some(&hash), now)
             .await
             .expect("a person");
         transaction.commit().await.expect("a commit");
@@ -118,14 +118,14 @@ impl ConsoleClient {
     }
 
     /// Sends a form that makes a secret, and looks at the page that shows it, once.
-    pub async fn make(&self, path: &str, fields: &[(&str, &str)]) -> ConsoleResponse {
+    pub async fn post_and_follow(&self, path: &str, fields: &[(&str, &str)]) -> ConsoleResponse {
         let made = self.post(path, fields).await;
         assert_eq!(made.status, StatusCode::SEE_OTHER, "{}", made.html);
-        self.follow(&made).await
+        self.follow_redirect(&made).await
     }
 
     /// Looks at the page that an answer leads to, with the cookie that came with the answer beside the session's.
-    pub async fn follow(&self, answer: &ConsoleResponse) -> ConsoleResponse {
+    pub async fn follow_redirect(&self, answer: &ConsoleResponse) -> ConsoleResponse {
         let given = answer
             .headers
             .get(SET_COOKIE)
@@ -136,7 +136,7 @@ impl ConsoleClient {
             .client
             .get(format!("{}{}", self.url, answer.location()))
             .header(COOKIE, cookie);
-        Self::sent(request).await
+        Self::send_request(request).await
     }
 
     /// Sends a form.
@@ -145,14 +145,19 @@ impl ConsoleClient {
     }
 
     /// Sends the form of a page as it stands there now: with what it was made from.
-    pub async fn save(&self, page: &str, action: &str, fields: &[(&str, &str)]) -> ConsoleResponse {
-        let seen = self.get(page).await.seen();
+    pub async fn save_form(
+        &self,
+        page: &str,
+        action: &str,
+        fields: &[(&str, &str)],
+    ) -> ConsoleResponse {
+        let seen = self.get(page).await.seen_token();
         self.post(action, &[&[("seen", seen.as_str())], fields].concat())
             .await
     }
 
     /// Sends a form that may bring files.
-    pub async fn upload(&self, path: &str, fields: &[(&str, &str)]) -> ConsoleResponse {
+    pub async fn upload_form(&self, path: &str, fields: &[(&str, &str)]) -> ConsoleResponse {
         const BOUNDARY: &str = "a-line-between-the-fields";
         let mut body = String::new();
         for (name, value) in fields {
@@ -165,9 +170,9 @@ impl ConsoleClient {
         body.push_str(&format!("--{BOUNDARY}--\r\n"));
         let content_type = format!("multipart/form-data; boundary={BOUNDARY}");
         let request = self
-            .prepared(Method::POST, path)
+            .build_request(Method::POST, path)
             .header(CONTENT_TYPE, content_type);
-        Self::sent(request.header(ORIGIN, &self.url).body(body)).await
+        Self::send_request(request.header(ORIGIN, &self.url).body(body)).await
     }
 
     /// Makes any request, with headers of one's own. An action says that it comes from the console, as browsers do, unless
@@ -179,7 +184,7 @@ impl ConsoleClient {
         fields: &[(&str, &str)],
         headers: &[(&str, &str)],
     ) -> ConsoleResponse {
-        let mut request = self.prepared(method.clone(), path);
+        let mut request = self.build_request(method.clone(), path);
         if method == Method::POST {
             request = request.form(fields);
         }
@@ -190,11 +195,11 @@ impl ConsoleClient {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        Self::sent(request).await
+        Self::send_request(request).await
     }
 
     /// A request with the cookie.
-    fn prepared(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+    fn build_request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
         let request = self.client.request(method, format!("{}{path}", self.url));
         match &self.cookie {
             Some(cookie) => request.header(COOKIE, cookie),
@@ -202,7 +207,7 @@ impl ConsoleClient {
         }
     }
 
-    async fn sent(request: reqwest::RequestBuilder) -> ConsoleResponse {
+    async fn send_request(request: reqwest::RequestBuilder) -> ConsoleResponse {
         let response = request.send().await.expect("an answer");
         ConsoleResponse {
             status: response.status(),

@@ -4,13 +4,13 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::sink::WebhookSink;
-use crate::stack::{ApiResponse, StackOptions, TestStack, eventually};
+use crate::stack::{ApiResponse, StackOptions, TestStack, wait_until};
 
 /// A stack whose campaign prints two QR codes, with one sink for the scans of all campaigns.
 pub async fn with_qr_codes(options: StackOptions) -> (TestStack, WebhookSink) {
-    let stack = TestStack::with(options).await;
+    let stack = TestStack::with_options(options).await;
     let sink = WebhookSink::start().await;
-    provide(&stack, &[json!({"url": sink.url})]).await;
+    apply_webhooks(&stack, &[json!({"url": sink.url})]).await;
     (stack, sink)
 }
 
@@ -21,19 +21,19 @@ pub async fn with_qr_codes_on(
     sink: &WebhookSink,
     recipients: &[Value],
 ) -> (TestStack, Vec<String>) {
-    let mut stack = TestStack::on(settings).await;
-    provide(&stack, &[json!({"url": sink.url})]).await;
+    let mut stack = TestStack::on_servers(settings).await;
+    apply_webhooks(&stack, &[json!({"url": sink.url})]).await;
     stack.add_mailer(None);
-    eventually("the cards are mailed", async || {
-        stack.send(recipients).await.status == 200
+    wait_until("the cards are mailed", async || {
+        stack.send_recipients(recipients).await.status == 200
     })
     .await;
-    let codes = cards(&stack).await;
+    let codes = list_codes(&stack).await;
     (stack, codes)
 }
 
 /// Provisions the design, the campaign and these endpoints.
-pub(crate) async fn provide(stack: &TestStack, endpoints: &[Value]) {
+pub(crate) async fn apply_webhooks(stack: &TestStack, endpoints: &[Value]) {
     let code = |id: &str, destination: &str| {
         json!({"id": id, "kind": "qr_code", "area": {"x": 20, "y": 100, "width": 80, "height": 80},
             "destination": destination, "fallback_link": format!("https://example.com/{id}")})
@@ -44,19 +44,19 @@ pub(crate) async fn provide(stack: &TestStack, endpoints: &[Value]) {
         "back": {"elements": [code("back", "https://example.com/offer/{{offer}}")]},
     }});
     stack
-        .apply(
+        .apply_team(
             json!({"teams": [{"name": "Test", "designs": [design], "endpoints": endpoints,
         "users": [{"email": "owner@example.com", "name": "Owner", "role": "owner"},
             {"email": "member@example.com", "name": "Member", "role": "member"}]}]}),
         )
         .await;
     stack
-        .campaign(json!({"steps": [{"design": "Codes", "postage": "standard"}]}))
+        .save_campaign(json!({"steps": [{"design": "Codes", "postage": "standard"}]}))
         .await;
 }
 
 /// The codes of all cards, the oldest first.
-pub async fn cards(stack: &TestStack) -> Vec<String> {
+pub async fn list_codes(stack: &TestStack) -> Vec<String> {
     let rows = stack
         .sql
         .query("SELECT code FROM pieces ORDER BY piece_id", &[])
@@ -67,8 +67,8 @@ pub async fn cards(stack: &TestStack) -> Vec<String> {
 
 impl TestStack {
     /// Scans a card as a phone does.
-    pub async fn scan(&self, code: &str) -> ApiResponse {
-        self.ask(
+    pub async fn scan_code(&self, code: &str) -> ApiResponse {
+        self.request_code(
             Method::GET,
             code,
             &[("user-agent", "Mozilla/5.0 (iPhone) Safari/604.1")],
@@ -77,7 +77,12 @@ impl TestStack {
     }
 
     /// Asks for a card's link with these headers.
-    pub async fn ask(&self, method: Method, code: &str, headers: &[(&str, &str)]) -> ApiResponse {
+    pub async fn request_code(
+        &self,
+        method: Method,
+        code: &str,
+        headers: &[(&str, &str)],
+    ) -> ApiResponse {
         self.request(method, &format!("{}/q/{code}", self.url), headers, "")
             .await
     }

@@ -113,7 +113,7 @@ pub(crate) async fn signed_in(
     let person = console
         .process
         .store
-        .session_use(&token.hash(), age, now)
+        .use_session(&token.hash(), age, now)
         .await?;
     Ok(person.map(CurrentMember))
 }
@@ -206,7 +206,7 @@ pub(crate) fn token_in(headers: &HeaderMap, name: &str) -> Option<SecretToken> {
         .flat_map(Cookie::split_parse)
         .filter_map(Result::ok)
         .filter(|cookie| cookie.name() == name);
-    sessions.find_map(|cookie| SecretToken::presented(cookie.value()))
+    sessions.find_map(|cookie| SecretToken::from_presented(cookie.value()))
 }
 
 /// The header that makes a browser keep the token; `None` makes it forget.

@@ -7,7 +7,7 @@ use axum::body::{Body, Bytes};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::try_unfold;
-use spreadsheet::inert;
+use spreadsheet::escape_formula;
 
 use crate::ConsoleState;
 use crate::access::CurrentMember;
@@ -58,9 +58,9 @@ where
         subject,
     } = download;
     let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     transaction
-        .activity_record(
+        .record_activity(
             person.0.team_id,
             person.actor(),
             action,
@@ -110,7 +110,7 @@ where
 fn written(lines: &[Vec<String>]) -> anyhow::Result<Bytes> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for cells in lines {
-        writer.write_record(cells.iter().map(|cell| inert(cell).into_owned()))?;
+        writer.write_record(cells.iter().map(|cell| escape_formula(cell).into_owned()))?;
     }
     Ok(writer.into_inner()?.into())
 }

@@ -15,7 +15,7 @@ use futures_util::{StreamExt as _, stream};
 use ipnet::IpNet;
 use runtime::config;
 use runtime::memory::{MemoryAccount, MemoryBudget, MemoryLimits, MemoryReservation};
-use runtime::source::{source_address, subject};
+use runtime::source::{build_source_key, source_address};
 use tokio::time::{Instant, timeout_at};
 
 use crate::failure::PageError;
@@ -79,7 +79,7 @@ impl FormBodyLimits {
         let source = peer.map(|ConnectInfo(peer)| {
             source_address(peer.ip(), request.headers(), &self.trusted_proxies)
         });
-        let name = source.map_or_else(Vec::new, |source| subject("form", source));
+        let name = source.map_or_else(Vec::new, |source| build_source_key("form", source));
         self.memory.open_for_sender(vec![MemoryAccount {
             name,
             share_bytes: self.share_bytes,
@@ -120,7 +120,7 @@ struct Arriving {
 
 impl Drop for Arriving {
     fn drop(&mut self) {
-        self.place.rest();
+        self.place.mark_protected();
     }
 }
 
@@ -137,7 +137,7 @@ impl Arriving {
         };
         let next = tokio::select! {
             next = timeout_at(until, self.pieces.next()) => next.map_err(late)?,
-            () = self.place.evicted() => return Err(no_memory()),
+            () = self.place.wait_for_eviction() => return Err(no_memory()),
         };
         let Some(piece) = next.transpose().map_err(io::Error::other)? else {
             return Ok(None);
@@ -147,7 +147,7 @@ impl Arriving {
             .grow(piece.len(), patience)
             .await
             .map_err(|_| no_memory())?;
-        self.place.moved(piece.len());
+        self.place.record_progress(piece.len());
         Ok(Some(piece))
     }
 }

@@ -42,7 +42,7 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use runtime::Process;
 use runtime::http::ServerLimits;
-use runtime::measure::measured;
+use runtime::measure::add_request_metrics;
 use tokio::net::TcpListener;
 use tokio_util::task::TaskTracker;
 
@@ -92,7 +92,7 @@ pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()
         first_header_timeout: Duration::from_millis(settings.first_header_timeout_ms),
         header_timeout: Duration::from_millis(settings.header_timeout_ms),
         write_timeout: Duration::from_millis(settings.write_timeout_ms),
-        grace: process.grace(),
+        grace: process.grace_period(),
     };
     let (shutdown, is_working) = (process.shutdown.clone(), process.is_working.clone());
     let (passwords, proofs) = (
@@ -107,7 +107,7 @@ pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()
         process,
     });
     is_working.store(true, Ordering::Relaxed);
-    runtime::http::serve(listener, measured(router), limits, shutdown).await;
+    runtime::http::serve_router(listener, add_request_metrics(router), limits, shutdown).await;
     notes.close();
     if tokio::time::timeout(LAST_NOTES_TIMEOUT, notes.wait())
         .await

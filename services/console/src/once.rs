@@ -9,7 +9,7 @@ use axum::response::{AppendHeaders, IntoResponse, Response};
 use chrono::{DateTime, TimeDelta, Utc};
 use cookie::{Cookie, SameSite};
 use runtime::config;
-use secret::{SecretToken, seal, unseal};
+use secret::{SecretToken, seal_text, unseal_text};
 use serde::{Deserialize, Serialize};
 use store::{StoreError, Transaction};
 
@@ -53,11 +53,11 @@ impl OneTimeSecret {
         now: DateTime<Utc>,
     ) -> store::Result<SecretCookie> {
         let token = SecretToken::random();
-        let sealed = seal(&token, &serde_json::to_string(self)?)
+        let sealed = seal_text(&token, &serde_json::to_string(self)?)
             .map_err(|_| StoreError::Corrupt("a secret cannot be encrypted".to_owned()))?;
         let expires_at = now + TimeDelta::minutes(MINUTES);
         transaction
-            .shown_once_put(person.0.user_id, &token.hash(), &sealed, expires_at)
+            .insert_shown_once(person.0.user_id, &token.hash(), &sealed, expires_at)
             .await?;
         Ok(SecretCookie(token))
     }
@@ -77,9 +77,9 @@ impl OneTimeSecret {
         };
         let (store, now) = (&console.process.store, console.process.clock.now());
         let sealed = store
-            .shown_once_take(person.0.user_id, &token.hash(), now)
+            .take_shown_once(person.0.user_id, &token.hash(), now)
             .await?;
-        let Some(text) = sealed.and_then(|sealed| unseal(&token, sealed)) else {
+        let Some(text) = sealed.and_then(|sealed| unseal_text(&token, sealed)) else {
             return Ok(None);
         };
         let secret = serde_json::from_str(&text).context("a secret that was kept cannot be read");

@@ -83,7 +83,7 @@ impl ProofRenderer {
         settings.concurrency = settings.concurrency.min(FETCHED_AT_A_TIME);
         let fetcher = PictureFetcher::new(client, storage.clone(), store, clock, settings);
         Ok(Self {
-            paper: PaperSettings::of_proofs(&config.print)?,
+            paper: PaperSettings::for_proofs(&config.print)?,
             fetcher: fetcher.for_requests_at_a_time(PROOFS_FETCHED_FOR),
             storage,
             drawing: Arc::new(Semaphore::new(DRAWN_AT_A_TIME)),
@@ -181,14 +181,14 @@ impl ProofRenderer {
         let failed = |error: LoadPicturesError| PageError::Internal(error.into());
         let mut pictures = LoadedPictures::default();
         let found = pictures
-            .find(&self.fetcher, team_id, &document, &values)
+            .find_missing(&self.fetcher, team_id, &document, &values)
             .await
             .map_err(failed)?;
         // Never closed.
         let turn = self.drawing.clone().acquire_owned().await;
         pictures.load(&self.storage, found).await.map_err(failed)?;
         turn::during(turn, move || {
-            work(Proof::of_sample(document, design, values, pictures, now))
+            work(Proof::from_sample(document, design, values, pictures, now))
         })
         .await
     }
@@ -269,9 +269,9 @@ fn png(
         Side::Back => 2,
     };
     let pdf = proof
-        .pdf(paper, now)
+        .render_pdf(paper, now)
         .map_err(|problem| PageError::Invalid(format!("The card cannot print: {problem}.")))?;
-    let pages = print::proof(pdf, product, [page], RESOLUTION, ProofCrop::Trim);
+    let pages = print::render_proof(pdf, product, [page], RESOLUTION, ProofCrop::Trim);
     let page = pages
         .map_err(|error| PageError::Internal(error.into()))?
         .pop();

@@ -10,7 +10,7 @@ use axum::response::Response;
 use ipnet::IpNet;
 use runtime::config;
 use runtime::memory::{MemoryAccount, MemoryBudget, MemoryLimits};
-use runtime::source::{source_address, subject};
+use runtime::source::{build_source_key, source_address};
 
 /// Bytes of the largest answer that is made before it is sent.
 const LARGEST_BYTES: usize = 4 * 1024 * 1024;
@@ -45,7 +45,7 @@ impl ConsoleResponseMemory {
     fn account(&self, peer: SocketAddr, headers: &HeaderMap) -> MemoryAccount {
         let source = source_address(peer.ip(), headers, &self.trusted_proxies);
         MemoryAccount {
-            name: subject("answer", source),
+            name: build_source_key("answer", source),
             share_bytes: self.share_bytes,
         }
     }
@@ -61,5 +61,5 @@ pub(crate) async fn hold(
     let place = unread
         .memory
         .open_for_answer(vec![unread.account(peer, request.headers())]);
-    place.hold(next.run(request).await).await
+    place.hold_answer(next.run(request).await).await
 }

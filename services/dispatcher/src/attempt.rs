@@ -38,7 +38,7 @@ pub(crate) async fn make(
     dispatcher: &DispatcherState,
     delivery: LeasedDelivery,
 ) -> (DeliveryAttempt, AttemptEnding) {
-    fail_point::pass("delivery.posting");
+    fail_point::fail_if_chosen("delivery.posting");
     let clock = &dispatcher.process.clock;
     let (attempted_at, begun) = (clock.now(), Instant::now());
     let span = span(&delivery);
@@ -99,7 +99,7 @@ fn span(delivery: &LeasedDelivery) -> Span {
         endpoint_id = %delivery.lane.endpoint_id,
         delivery_id = %delivery.delivery_id,
     );
-    scan.follow(&span);
+    scan.set_as_parent(&span);
     span
 }
 

@@ -53,7 +53,7 @@ async fn claim(
     };
     let claimed = process
         .store
-        .delivery_claim(wanted, dispatcher.lease_id, now, leased_until)
+        .claim_due_deliveries(wanted, dispatcher.lease_id, now, leased_until)
         .await;
     let claimed = match claimed {
         Ok(claimed) => claimed,
@@ -65,7 +65,7 @@ async fn claim(
     };
     asked.keep_for(&claimed);
     if !claimed.is_empty() {
-        fail_point::pass("delivery.claimed");
+        fail_point::fail_if_chosen("delivery.claimed");
     }
     for delivery in claimed {
         let (dispatcher, made) = (dispatcher.clone(), made.clone());
@@ -79,7 +79,7 @@ async fn claim(
                 );
             };
             place.end_as(ending);
-            fail_point::pass("delivery.attempted");
+            fail_point::fail_if_chosen("delivery.attempted");
             // The recorder outlives all attempts. A full queue makes this wait, and with it the lane.
             let _ = made.send(attempt).await;
         });

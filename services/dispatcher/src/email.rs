@@ -128,7 +128,7 @@ async fn send_due(process: &Process, mail: &EmailSender) -> Result<(), StoreErro
         }
         let now = process.clock.now();
         let Some(email) = store
-            .email_take(now, now + LEASE, settings.attempts)
+            .claim_due_email(now, now + LEASE, settings.attempts)
             .await?
         else {
             break;
@@ -136,7 +136,7 @@ async fn send_due(process: &Process, mail: &EmailSender) -> Result<(), StoreErro
         let (team_id, email_id) = (email.team_id, email.email_id);
         if email.recipients.is_empty() {
             tracing::warn!(%team_id, subject = email.subject, "the team has no owner or admin to write to");
-            store.email_finish(team_id, email_id, now).await?;
+            store.complete_email(team_id, email_id, now).await?;
             continue;
         }
         let sent = tokio::time::timeout(SEND_TIMEOUT, mail.send(&email)).await;
@@ -147,14 +147,14 @@ async fn send_due(process: &Process, mail: &EmailSender) -> Result<(), StoreErro
             Ok(()) => {
                 tracing::info!(%team_id, %email_id, subject = email.subject, "sent an e-mail");
                 store
-                    .email_finish(team_id, email_id, process.clock.now())
+                    .complete_email(team_id, email_id, process.clock.now())
                     .await?;
             }
             Err(error) => {
                 let attempts = email.attempts;
                 tracing::error!(%team_id, %email_id, attempts, error = &*error as &dyn Error, "an e-mail was not sent");
                 let due_at = process.clock.now() + TimeDelta::milliseconds(settings.pause_ms);
-                store.email_put_back(team_id, email_id, due_at).await?;
+                store.retry_email_at(team_id, email_id, due_at).await?;
             }
         }
     }

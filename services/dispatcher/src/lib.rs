@@ -101,9 +101,12 @@ async fn finish(
     recorder: tokio::task::JoinHandle<()>,
 ) {
     dispatcher.attempts.close();
-    if tokio::time::timeout(dispatcher.process.grace(), dispatcher.attempts.wait())
-        .await
-        .is_err()
+    if tokio::time::timeout(
+        dispatcher.process.grace_period(),
+        dispatcher.attempts.wait(),
+    )
+    .await
+    .is_err()
     {
         tracing::warn!("stopping with attempts unfinished; they are made again");
     }
@@ -129,7 +132,7 @@ async fn listen(dispatcher: &DispatcherState) {
     let Process {
         broker, shutdown, ..
     } = &dispatcher.process;
-    queue::listen(
+    queue::listen_for_announcements(
         broker,
         DELIVERIES_QUEUE,
         DELIVERIES_WAITING_V1,

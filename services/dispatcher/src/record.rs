@@ -15,7 +15,7 @@ use std::time::Duration;
 use contract::id::{EndpointId, TeamId};
 use contract::limits::DELIVERIES_SHOWN;
 use runtime::fail_point;
-use store::{DeliveryAttempt, DeliveryFailureRules, Fault, StoreError, retry};
+use store::{DeliveryAttempt, DeliveryFailureRules, Fault, StoreError, retry_conflicts};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -171,17 +171,17 @@ impl AttemptRecorder<'_> {
             disabled: DISABLED,
         };
         let now = process.clock.now();
-        retry(|| {
+        retry_conflicts(|| {
             process
                 .store
-                .delivery_record(*lease_id, attempts, rules, now)
+                .record_delivery_attempts(*lease_id, attempts, rules, now)
         })
         .await
     }
 
     /// What follows when they are written.
     async fn recorded(&self, attempts: &[DeliveryAttempt], disabled: Vec<(TeamId, EndpointId)>) {
-        fail_point::pass("delivery.recorded");
+        fail_point::fail_if_chosen("delivery.recorded");
         for (team_id, endpoint_id) in disabled {
             tracing::warn!(%team_id, %endpoint_id, "an endpoint was disabled");
             metrics::counter!("pillarbox_webhook_endpoints_disabled_total").increment(1);
@@ -203,10 +203,10 @@ impl AttemptRecorder<'_> {
         } = self.dispatcher;
         let (team_id, delivery_id) = (made.delivery.team_id, made.delivery.delivery_id);
         let endpoint_id = made.delivery.lane.endpoint_id;
-        match retry(|| {
+        match retry_conflicts(|| {
             process
                 .store
-                .delivery_record_bare(*lease_id, made, process.clock.now())
+                .record_attempt_outcome(*lease_id, made, process.clock.now())
         })
         .await
         {
@@ -347,7 +347,7 @@ async fn cancel(dispatcher: &DispatcherState, team_id: TeamId, endpoint_id: Endp
     let store = &dispatcher.process.store;
     loop {
         match store
-            .delivery_cancel(team_id, endpoint_id, CANCELLED_ROWS)
+            .cancel_waiting_deliveries(team_id, endpoint_id, CANCELLED_ROWS)
             .await
         {
             Ok(cancelled) if cancelled == CANCELLED_ROWS.unsigned_abs() => {}

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use contract::id::EndpointId;
-use runtime::housekeeping::note;
+use runtime::housekeeping::record_failure;
 use runtime::purge::PurgePortions;
 use store::{DeliveryLane, StoreError};
 
@@ -56,23 +56,23 @@ async fn keep_looking(dispatcher: &DispatcherState) {
     };
     let mut rounds = dispatcher.process.rounds(sweep_interval(dispatcher));
     while rounds.next().await {
-        note("look for due deliveries", sweep.find_lanes().await);
-        dispatcher.client.sweep();
+        record_failure("look for due deliveries", sweep.find_lanes().await);
+        dispatcher.client.close_idle();
     }
 }
 
 async fn keep_trimming(dispatcher: &DispatcherState) {
     let mut rounds = dispatcher.process.rounds(sweep_interval(dispatcher));
     while rounds.next().await {
-        note("trim attempts", trim(dispatcher).await);
+        record_failure("trim attempts", trim(dispatcher).await);
     }
 }
 
 async fn keep_forgetting(dispatcher: &DispatcherState) {
     let mut rounds = dispatcher.process.rounds(PURGE_INTERVAL);
     while rounds.next().await {
-        note("purge deliveries", purge(dispatcher).await);
-        note("make and drop partitions", partition(dispatcher).await);
+        record_failure("purge deliveries", purge(dispatcher).await);
+        record_failure("make and drop partitions", partition(dispatcher).await);
     }
 }
 
@@ -87,7 +87,7 @@ impl LaneSweep<'_> {
         let DispatcherState { process, .. } = self.dispatcher;
         let lanes = process
             .store
-            .delivery_waiting_lanes(self.after, process.clock.now(), LANES)
+            .list_waiting_lanes(self.after, process.clock.now(), LANES)
             .await?;
         let is_last = lanes.len() < usize::try_from(LANES).unwrap_or(0);
         self.after = lanes
@@ -108,7 +108,7 @@ impl LaneSweep<'_> {
             .collect();
         process
             .store
-            .delivery_cancel_unwanted(&endpoint_ids, CANCELLED_ROWS)
+            .cancel_unwanted_deliveries(&endpoint_ids, CANCELLED_ROWS)
             .await?;
         Ok(())
     }
@@ -117,7 +117,7 @@ impl LaneSweep<'_> {
 async fn trim(dispatcher: &DispatcherState) -> Result<(), StoreError> {
     let touched: Vec<_> = dispatcher.touched().drain().collect();
     if !touched.is_empty() {
-        dispatcher.process.store.attempt_trim(&touched).await?;
+        dispatcher.process.store.trim_attempts(&touched).await?;
     }
     Ok(())
 }
@@ -132,20 +132,20 @@ async fn purge(dispatcher: &DispatcherState) -> Result<(), StoreError> {
     let events_before = deliveries_before - LATE_REDELIVERIES;
     PURGE
         .delete("deliveries", |rows| {
-            store.delivery_purge(deliveries_before, rows)
+            store.purge_deliveries(deliveries_before, rows)
         })
         .await;
     PURGE
-        .delete("events", |rows| store.event_purge(events_before, rows))
+        .delete("events", |rows| store.purge_events(events_before, rows))
         .await;
-    note("give feeds positions", store.feed_place_all(FEEDS).await);
+    record_failure("give feeds positions", store.place_all_feeds(FEEDS).await);
     PURGE
-        .delete("feed", |rows| store.feed_purge(events_before, rows))
+        .delete("feed", |rows| store.purge_feed(events_before, rows))
         .await;
     let attempts = config.email.attempts;
     PURGE
         .delete("emails", |rows| {
-            store.email_purge(deliveries_before, attempts, rows)
+            store.purge_emails(deliveries_before, attempts, rows)
         })
         .await;
     Ok(())
@@ -162,9 +162,9 @@ async fn partition(dispatcher: &DispatcherState) -> Result<(), StoreError> {
     let (store, now) = (&process.store, process.clock.now());
     // Neither hangs on the other.
     let dropped = store
-        .scan_partitions_drop(now - TimeDelta::days(process.config.scans.retention_days))
+        .drop_scan_partitions(now - TimeDelta::days(process.config.scans.retention_days))
         .await;
-    let ahead = (store.scan_partitions_make(now).await? - now).as_seconds_f64();
+    let ahead = (store.create_scan_partitions(now).await? - now).as_seconds_f64();
     metrics::gauge!("pillarbox_partitions_ahead_seconds").set(ahead);
     dropped.map(drop)
 }

@@ -11,7 +11,7 @@ use store::{AdmissionRequest, AdmittedKey, Store};
 
 use crate::refusal::AdmissionError;
 use crate::shield::RefusalCache;
-use runtime::source::subject;
+use runtime::source::build_source_key;
 
 /// The length of a rate window. Windows begin with the minute.
 const WINDOW: TimeDelta = TimeDelta::minutes(1);
@@ -97,7 +97,7 @@ impl AdmissionGate {
     pub(crate) fn check_refused_source(&self, source: IpAddr) -> Result<(), AdmissionError> {
         if self
             .shield
-            .is_refused(&subject(self.group.name, source), self.clock.now())
+            .is_refused(&build_source_key(self.group.name, source), self.clock.now())
         {
             metrics::counter!("pillarbox_rate_limit_shielded_total").increment(1);
             return Err(AdmissionError::RateLimited);
@@ -116,7 +116,7 @@ impl AdmissionGate {
     ) -> Result<AdmittedKey, AdmissionError> {
         let now = self.clock.now();
         let window_start = now.duration_trunc(WINDOW).unwrap_or(now);
-        let source_subject = subject(self.group.name, source);
+        let source_subject = build_source_key(self.group.name, source);
         let key_subject = self
             .group
             .per_key
@@ -132,7 +132,7 @@ impl AdmissionGate {
             key_subject: key_subject.as_deref().filter(|_| !is_over),
             window_start,
         };
-        let admitted = self.store.request_admit(admission).await.map_err(|error| {
+        let admitted = self.store.admit_request(admission).await.map_err(|error| {
             tracing::error!(error = &error as &dyn Error, "cannot admit a request");
             AdmissionError::Failed
         })?;

@@ -12,7 +12,7 @@ use model::id::TeamId;
 use model::limits::RESPONSE_BYTES;
 use runtime::config;
 use runtime::memory::{MemoryAccount, MemoryBudget, MemoryLimits, MemoryReservation, is_counted};
-use runtime::source::{source_address, subject};
+use runtime::source::{build_source_key, source_address};
 use runtime::trace::RequestIdentity;
 
 use crate::refusal::AdmissionError;
@@ -59,7 +59,7 @@ impl StoredAnswerBudget {
         };
         let of_team = team_id
             .map(|team_id| account([b"team:", &team_id.0.as_bytes()[..]].concat(), TEAM_PART));
-        let of_source = account(subject("answer", source), SOURCE_PART);
+        let of_source = account(build_source_key("answer", source), SOURCE_PART);
         self.budget
             .open_for_answer(of_team.into_iter().chain([of_source]).collect())
     }
@@ -96,7 +96,7 @@ pub(crate) async fn hold_answer(
     request: Request,
     next: Next,
 ) -> Response {
-    let identity = RequestIdentity::of(request.extensions());
+    let identity = RequestIdentity::from_extensions(request.extensions());
     let source = gateway.source_of(peer.ip(), request.headers());
     let mut response = next.run(request).await;
     let reserved = response
@@ -108,5 +108,5 @@ pub(crate) async fn hold_answer(
     }
     let place =
         reserved.unwrap_or_else(|| gateway.answers.open_reservation(identity.asker(), source));
-    place.hold(response).await
+    place.hold_answer(response).await
 }

@@ -10,7 +10,7 @@ use hyper::body::Body as _;
 use model::id::TeamId;
 use model::limits::BODY_BYTES;
 use runtime::memory::{MemoryAccount, MemoryBudget, MemoryLimits, MemoryReservation};
-use runtime::source::subject;
+use runtime::source::build_source_key;
 use runtime::{Process, task};
 use tokio::time::{Instant, timeout};
 
@@ -72,7 +72,7 @@ impl BodyBudget {
         }
     }
 
-    fn account(&self, name: Vec<u8>, part: usize) -> MemoryAccount {
+    fn memory_account(&self, name: Vec<u8>, part: usize) -> MemoryAccount {
         MemoryAccount {
             name,
             share_bytes: (self.total_bytes / part).max(BODY_BYTES),
@@ -80,11 +80,11 @@ impl BodyBudget {
     }
 
     fn source_account(&self, source: IpAddr) -> MemoryAccount {
-        self.account(subject("body", source), SOURCE_PART)
+        self.memory_account(build_source_key("body", source), SOURCE_PART)
     }
 
     fn team_account(&self, team_id: TeamId) -> MemoryAccount {
-        self.account([b"team:", &team_id.0.as_bytes()[..]].concat(), TEAM_PART)
+        self.memory_account([b"team:", &team_id.0.as_bytes()[..]].concat(), TEAM_PART)
     }
 }
 
@@ -137,11 +137,11 @@ impl BodyReader {
     ) -> Result<Bytes, AdmissionError> {
         let bytes = tokio::select! {
             bytes = collect_body(&place, body, self.timeout) => bytes?,
-            () = place.evicted() => return Err(AdmissionError::Failed),
+            () = place.wait_for_eviction() => return Err(AdmissionError::Failed),
             () = self.process.last_moment() => return Err(AdmissionError::Failed),
         };
-        place.rest();
-        Ok(place.holding(bytes))
+        place.mark_protected();
+        Ok(place.attach_to_bytes(bytes))
     }
 }
 
@@ -190,7 +190,7 @@ async fn collect_body(
             bytes.reserve_exact(granted - bytes.len());
         }
         bytes.extend_from_slice(&data);
-        place.moved(data.len());
+        place.record_progress(data.len());
     }
 }
 

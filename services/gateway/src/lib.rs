@@ -37,7 +37,7 @@ use axum::routing::{get, post};
 use messages::{FORMULA_QUEUE, PUSH_QUEUE, SEND_QUEUE};
 use queue::{CallError, QueueCall, QueueCaller, QueueReply};
 use runtime::http::ServerLimits;
-use runtime::measure::measured;
+use runtime::measure::add_request_metrics;
 use runtime::{Config, Process};
 use scanning::ScanRecorder;
 use tokio::net::TcpListener;
@@ -95,15 +95,15 @@ pub async fn run(process: Process) -> anyhow::Result<()> {
 /// # Errors
 /// When a configured file cannot be read.
 pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()> {
-    let limits = connection_limits(&process.config, process.grace());
+    let limits = connection_limits(&process.config, process.grace_period());
     let shutdown = process.shutdown.clone();
     if let Ok(address) = listener.local_addr() {
         tracing::info!(%address, "listening");
     }
     let is_working = process.is_working.clone();
     let gateway = GatewayState::start(process)?;
-    let router = without_trailing_slashes(measured(router(gateway.clone())));
-    let serving = runtime::http::serve(listener, router, limits, shutdown);
+    let router = without_trailing_slashes(add_request_metrics(build_router(gateway.clone())));
+    let serving = runtime::http::serve_router(listener, router, limits, shutdown);
     // A load balancer sends nothing before calls have their channels: they would be refused.
     let starting = async {
         gateway.wait_until_open().await;
@@ -162,8 +162,8 @@ impl GatewayState {
     }
 
     /// Asks a worker, and gives up waiting at the last moment at which the client can still be told so. Errors: as of
-    /// [`QueueCaller::call`].
-    async fn call(
+    /// [`QueueCaller::call_worker`].
+    async fn call_worker(
         &self,
         caller: &QueueCaller,
         call: QueueCall,
@@ -178,7 +178,7 @@ impl GatewayState {
     /// Waits until calls to every queue have had their channel.
     async fn wait_until_open(&self) {
         for caller in [&self.send, &self.push, &self.formulas] {
-            caller.opened().await;
+            caller.wait_until_opened().await;
         }
     }
 }
@@ -201,31 +201,36 @@ fn without_trailing_slashes(router: Router) -> Router {
     Router::new().fallback_service(NormalizePath::trim_trailing_slash(router))
 }
 
-fn router(gateway: GatewayState) -> Router {
+fn build_router(gateway: GatewayState) -> Router {
     Router::new()
         .route(
             "/api/v1/recipients",
-            post(recipients::post).fallback(method_not_allowed),
+            post(recipients::post_recipients).fallback(method_not_allowed),
         )
         .route(
             "/api/v1/scans",
-            get(scan::feed::get).fallback(refuse_other_methods),
+            get(scan::feed::get_scan_feed).fallback(refuse_other_methods),
         )
         .route(
             requests::PATH,
-            get(requests::get).fallback(refuse_other_methods),
+            get(requests::get_request_status).fallback(refuse_other_methods),
         )
-        .nest(push::BASE_PATH, push::router())
-        .route(mcp::FORMULAS_PATH, mcp::route(mcp::McpServer::Formulas))
+        .nest(push::BASE_PATH, push::build_router())
+        .route(
+            mcp::FORMULAS_PATH,
+            mcp::server_route(mcp::McpServer::Formulas),
+        )
         .route(
             "/q/{code}",
-            get(scan::get)
-                .head(scan::head)
+            get(scan::record_and_redirect)
+                .head(scan::redirect_unrecorded)
                 .fallback(scan::method_not_allowed),
         )
         .route_layer(from_fn_with_state(gateway.clone(), answers::hold_answer))
         // The same bytes for everybody, which nobody's answer makes more.
-        .merge(api::router(&gateway.process.config.gateway.public_url))
+        .merge(api::build_router(
+            &gateway.process.config.gateway.public_url,
+        ))
         .fallback(not_found)
         .with_state(gateway)
 }

@@ -24,7 +24,7 @@ impl<T> PerTeam<T> {
     }
 
     /// The team's.
-    pub(crate) fn permits_of_team(&self, team_id: TeamId) -> Arc<T> {
+    pub(crate) fn get(&self, team_id: TeamId) -> Arc<T> {
         let mut teams = self.teams.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(team) = teams.get(&team_id).and_then(Weak::upgrade) {
             return team;
@@ -45,11 +45,11 @@ mod tests {
     #[test]
     fn teams_that_use_nothing_are_forgotten() {
         let (teams, busy) = (PerTeam::new(Vec::<u8>::new), TeamId::new());
-        let used = teams.permits_of_team(busy);
+        let used = teams.get(busy);
         for _ in 0..3 * TEAMS_KEPT {
-            teams.permits_of_team(TeamId::new());
+            teams.get(TeamId::new());
         }
         assert!(teams.teams.lock().unwrap().len() <= TEAMS_KEPT);
-        assert!(Arc::ptr_eq(&used, &teams.permits_of_team(busy)));
+        assert!(Arc::ptr_eq(&used, &teams.get(busy)));
     }
 }

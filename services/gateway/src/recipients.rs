@@ -67,20 +67,20 @@ impl From<AdmissionError> for SendError {
 }
 
 /// Answers a send request.
-pub(crate) async fn post(
+pub(crate) async fn post_recipients(
     State(gateway): State<GatewayState>,
     PeerAddress { 0: peer }: PeerAddress,
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    let identity = RequestIdentity::of(&parts.extensions);
+    let identity = RequestIdentity::from_extensions(&parts.extensions);
     let source = source_address(
         peer.ip(),
         &parts.headers,
         &gateway.process.config.gateway.trusted_proxies,
     );
     // A task of its own: a client that hangs up does not stop it.
-    let task = task::spawn(handle(gateway, source, parts, body, identity.clone()));
+    let task = task::spawn(handle_send(gateway, source, parts, body, identity.clone()));
     let result = task.await.unwrap_or_else(|error| {
         tracing::error!(error = &error as &dyn Error, "a request's task failed");
         Err(SendError::InternalError)
@@ -88,7 +88,7 @@ pub(crate) async fn post(
     let code = result.as_ref().map_or_else(SendError::code, |_| "ok");
     let is_replayed = result.as_ref().is_ok_and(|sent| sent.answered.is_replayed);
     let cost_cents = result.as_ref().ok().and_then(|sent| sent.cost_cents);
-    let mut response = respond(result.map(|sent| sent.answered.body));
+    let mut response = build_response(result.map(|sent| sent.answered.body));
     if is_replayed {
         response
             .headers_mut()
@@ -97,7 +97,7 @@ pub(crate) async fn post(
     if let Some(cents) = cost_cents {
         response.headers_mut().insert(COST_HEADER, cents.into());
     }
-    identity.finish(code, &mut response);
+    identity.mark_response(code, &mut response);
     response
 }
 
@@ -110,7 +110,7 @@ struct SendResult {
 }
 
 /// Admits, reads and checks the request, and asks a mailer.
-async fn handle(
+async fn handle_send(
     gateway: GatewayState,
     source: IpAddr,
     parts: Parts,
@@ -157,7 +157,7 @@ async fn receive_body(
         Some(error) => Err(error),
         None => gateway.bodies.read_anonymous(source, body).await,
     };
-    let key = body.as_ref().ok().and_then(|body| send::api_key_in(body));
+    let key = body.as_ref().ok().and_then(|body| send::find_api_key(body));
     // Of a body that did not arrive whole nobody knows whether it holds a key.
     let refused = body.as_ref().err().cloned();
     let access = gateway
@@ -178,10 +178,10 @@ pub(crate) fn key_in_headers(headers: &HeaderMap) -> Option<PresentedKey> {
 
 async fn check_body(body: &Bytes) -> Result<(), SendError> {
     let checked = if body.len() <= INLINE_CHECK_BYTES {
-        send::check(body)
+        send::check_request(body)
     } else {
         let bytes = body.clone();
-        tokio::task::spawn_blocking(move || send::check(&bytes))
+        tokio::task::spawn_blocking(move || send::check_request(&bytes))
             .await
             .map_err(|error| {
                 tracing::error!(error = &error as &dyn Error, "a body's check failed");
@@ -223,7 +223,7 @@ impl MailerRequest {
         })
     }
 
-    const fn kind(&self) -> &'static str {
+    const fn message_kind(&self) -> &'static str {
         if self.is_dry {
             SEND_VALIDATE_V1
         } else {
@@ -240,7 +240,7 @@ async fn honors_idempotency_keys(
     gateway
         .process
         .store
-        .team_honours_keys(access.team_id)
+        .honors_idempotency_keys(access.team_id)
         .await
         .map_err(|error| {
             tracing::error!(
@@ -274,16 +274,16 @@ async fn ask_mailer(
     let deadline = gateway.process.clock.now() + patience;
     let call = QueueCall {
         id: identity.request_id.0,
-        kind: question.kind().to_owned(),
+        kind: question.message_kind().to_owned(),
         team: access.team_id.0,
         context: question.context.to_text(),
-        trace: identity.trace.header(),
+        trace: identity.trace.to_header(),
         deadline_ms: deadline.timestamp_millis(),
         delivery_count: 0,
         // The call lets go of the body as soon as the broker has it.
         body,
     };
-    match gateway.call(&gateway.send, call, patience).await {
+    match gateway.call_worker(&gateway.send, call, patience).await {
         Ok(reply) => parse_reply(reply),
         Err(CallError::Unavailable) => {
             tracing::warn!(
@@ -302,7 +302,7 @@ async fn ask_mailer(
 }
 
 fn parse_reply(reply: QueueReply) -> Result<SendResult, SendError> {
-    let cost_cents = SendReplyContext::of_text(&reply.context).cost_cents;
+    let cost_cents = SendReplyContext::from_text(&reply.context).cost_cents;
     let answered = |is_replayed, body| {
         Ok(SendResult {
             answered: ReplayableAnswer { body, is_replayed },
@@ -331,7 +331,7 @@ async fn wait_for_response(
         loop {
             tokio::time::sleep(RESPONSE_POLL).await;
             match store
-                .send_response(access.team_id, identity.request_id)
+                .find_send_response(access.team_id, identity.request_id)
                 .await
             {
                 Ok(Some(finished)) => {
@@ -362,7 +362,7 @@ async fn wait_for_response(
 }
 
 /// Answers a question about what the key's team has: one that is read, and changes nothing.
-pub(crate) async fn answer_team(
+pub(crate) async fn answer_team_query(
     gateway: &GatewayState,
     gate: &AdmissionGate,
     peer: SocketAddr,
@@ -370,7 +370,7 @@ pub(crate) async fn answer_team(
     answer: impl AsyncFnOnce(TeamId, &Parts) -> Result<Bytes, SendError>,
 ) -> Response {
     let (parts, _) = request.into_parts();
-    let identity = RequestIdentity::of(&parts.extensions);
+    let identity = RequestIdentity::from_extensions(&parts.extensions);
     let source = source_address(
         peer.ip(),
         &parts.headers,
@@ -387,13 +387,13 @@ pub(crate) async fn answer_team(
     };
     let result = admitted_and_answered.await;
     let code = result.as_ref().map_or_else(SendError::code, |_| "ok");
-    let mut response = respond(result);
-    identity.finish(code, &mut response);
+    let mut response = build_response(result);
+    identity.mark_response(code, &mut response);
     response
 }
 
 /// The one place where an outcome of this API becomes HTTP (contract: Errors, Dynamic Audience API).
-pub(crate) fn respond(result: Result<Bytes, SendError>) -> Response {
+pub(crate) fn build_response(result: Result<Bytes, SendError>) -> Response {
     let (status, body) = match result {
         Ok(body) => (StatusCode::OK, body),
         Err(error) => (error_status(&error), error_body(&error)),

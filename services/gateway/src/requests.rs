@@ -16,14 +16,14 @@ use model::id::{RequestId, TeamId};
 use serde_json::value::RawValue;
 use store::SendStatus;
 
-use crate::recipients::answer_team;
+use crate::recipients::answer_team_query;
 use crate::{GatewayState, PeerAddress};
 
 /// Where it is.
 pub(crate) const PATH: &str = "/api/v1/requests/{id}";
 
 /// Answers with what became of a request of the key's team.
-pub(crate) async fn get(
+pub(crate) async fn get_request_status(
     State(gateway): State<GatewayState>,
     PeerAddress { 0: peer }: PeerAddress,
     request: Request,
@@ -38,7 +38,8 @@ pub(crate) async fn get(
         );
         answer_status(&gateway, team_id, request_id).await
     };
-    let mut response = answer_team(&gateway, &gateway.requests_gate, peer, request, answer).await;
+    let mut response =
+        answer_team_query(&gateway, &gateway.requests_gate, peer, request, answer).await;
     if let Some(place) = place {
         response.extensions_mut().insert(Arc::new(place));
     }
@@ -64,7 +65,7 @@ async fn answer_status(
     let status = gateway
         .process
         .store
-        .send_status(team_id, request_id, given_up_before)
+        .find_send_status(team_id, request_id, given_up_before)
         .await;
     let status = status.map_err(|error| {
         tracing::error!(error = &error as &dyn Error, "cannot look a request up");

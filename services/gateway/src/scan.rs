@@ -39,7 +39,7 @@ const HEADERS: [(HeaderName, HeaderValue); 4] = [
 ];
 
 /// Records the scan and redirects.
-pub(crate) async fn get(
+pub(crate) async fn record_and_redirect(
     State(gateway): State<GatewayState>,
     PeerAddress { 0: peer }: PeerAddress,
     request: Request,
@@ -52,7 +52,7 @@ pub(crate) async fn get(
     );
     let visit = ScanVisit {
         visitor: classify_visitor(|name| headers.get(name).and_then(|value| value.to_str().ok())),
-        location: gateway.scans.location_of(source),
+        location: gateway.scans.locate(source),
         scanned_at: gateway.process.clock.now(),
         traceparent: TraceContext::to_store(),
     };
@@ -60,16 +60,19 @@ pub(crate) async fn get(
         Some(target) => gateway.scans.record_scan(target, visit).await,
         None => Ok(None),
     };
-    respond(found)
+    build_response(found)
 }
 
 /// Redirects without a record: somebody asks where the code leads, and does not go there.
-pub(crate) async fn head(State(gateway): State<GatewayState>, request: Request) -> Response {
+pub(crate) async fn redirect_unrecorded(
+    State(gateway): State<GatewayState>,
+    request: Request,
+) -> Response {
     let found = match parse_target(request.uri().path()) {
         Some(target) => gateway.scans.look_up(target).await,
         None => Ok(None),
     };
-    respond(found)
+    build_response(found)
 }
 
 /// Every other method.
@@ -85,14 +88,14 @@ fn parse_target(path: &str) -> Option<ScanTarget> {
     ScanTarget::parse(path.strip_prefix(SCAN_PATH)?)
 }
 
-fn respond(found: Result<Option<String>, ScanLookupError>) -> Response {
+fn build_response(found: Result<Option<String>, ScanLookupError>) -> Response {
     let destination = found
         .as_ref()
         .ok()
         .and_then(Option::as_deref)
         .map(HeaderValue::from_str);
     let mut response = match (&found, destination) {
-        (Ok(_), Some(Ok(destination))) => redirect(destination),
+        (Ok(_), Some(Ok(destination))) => redirect_to(destination),
         (Ok(_), _) => html_page(StatusCode::NOT_FOUND, NOT_FOUND_PAGE),
         (Err(ScanLookupError), _) => html_page(StatusCode::SERVICE_UNAVAILABLE, TRY_AGAIN_PAGE),
     };
@@ -110,7 +113,7 @@ fn respond(found: Result<Option<String>, ScanLookupError>) -> Response {
     response
 }
 
-fn redirect(destination: HeaderValue) -> Response {
+fn redirect_to(destination: HeaderValue) -> Response {
     let mut response = html_page(StatusCode::FOUND, "");
     response.headers_mut().insert(header::LOCATION, destination);
     response

@@ -19,12 +19,14 @@ pub(crate) struct RefusalCache {
 impl RefusalCache {
     /// Whether a subject is refused now.
     pub(crate) fn is_refused(&self, subject: &[u8], now: DateTime<Utc>) -> bool {
-        self.lock().get(subject).is_some_and(|until| now < *until)
+        self.lock_refusals()
+            .get(subject)
+            .is_some_and(|until| now < *until)
     }
 
     /// Refuses a subject until the end of its window.
     pub(crate) fn insert(&self, subject: Vec<u8>, until: DateTime<Utc>, now: DateTime<Utc>) {
-        let mut refused = self.lock();
+        let mut refused = self.lock_refusals();
         if refused.len() >= SUBJECTS {
             refused.retain(|_, until| now < *until);
         }
@@ -33,7 +35,7 @@ impl RefusalCache {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Vec<u8>, DateTime<Utc>>> {
+    fn lock_refusals(&self) -> std::sync::MutexGuard<'_, HashMap<Vec<u8>, DateTime<Utc>>> {
         // A panic while the lock was held cannot leave the map half-changed.
         self.refused_until
             .lock()

@@ -8,7 +8,7 @@ use messages::{
 };
 use model::id::{RequestId, TeamId};
 use queue::{CallHandler, QueueCall, QueueReply, SlotPermit};
-use runtime::trace::{TraceContext, work};
+use runtime::trace::{TraceContext, run_in_span};
 use sending::{IncomingSend, MailerState, SendAnswer};
 use store::FinishedSend;
 
@@ -29,7 +29,7 @@ impl SendHandler {
         incoming: IncomingSend,
         slot: SlotPermit,
     ) -> Result<SendAnswer, SendError> {
-        let mailer = self.mailer.in_turn(slot);
+        let mailer = self.mailer.with_slot(slot);
         if is_dry {
             return Box::pin(sending::validate_send(&mailer, &incoming))
                 .await
@@ -47,7 +47,7 @@ impl CallHandler for SendHandler {
             SEND_VALIDATE_V1 => true,
             _ => return None,
         };
-        let context = SendContext::of_text(&call.context)?;
+        let context = SendContext::from_text(&call.context)?;
         let span = TraceContext::from_header(Some(&call.trace)).work_span(&call, SEND_QUEUE);
         let incoming = IncomingSend {
             request_id: RequestId(call.id),
@@ -57,7 +57,7 @@ impl CallHandler for SendHandler {
             body: call.body,
         };
         Some(to_reply(
-            work(span, self.answer_call(is_dry, incoming, turn), answer_code).await,
+            run_in_span(span, self.answer_call(is_dry, incoming, turn), answer_code).await,
         ))
     }
 }

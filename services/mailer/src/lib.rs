@@ -17,7 +17,7 @@ use verification::AddressVerifier;
 /// # Errors
 /// When the configuration lacks something that sends need.
 pub async fn run(process: Process) -> anyhow::Result<()> {
-    let verifier = verification::configured(&process.config, &process.store, &process.clock)?;
+    let verifier = verification::build_verifier(&process.config, &process.store, &process.clock)?;
     serve(process, verifier).await
 }
 
@@ -31,13 +31,13 @@ pub async fn serve(process: Process, verifier: Arc<dyn AddressVerifier>) -> anyh
         queue: SEND_QUEUE,
         concurrency: process.config.mailer.concurrency,
         shutdown: process.shutdown.clone(),
-        grace: process.grace(),
+        grace: process.grace_period(),
         is_consuming: process.is_working.clone(),
     };
     let handler = Arc::new(handler::SendHandler::new(mailer.clone()));
     let serving = async {
         tokio::join!(
-            queue::serve(&process.broker, consumption, handler),
+            queue::serve_calls(&process.broker, consumption, handler),
             formulas::run(&process),
             queue::sort_dead_letters(&process.broker, CALL_QUEUES, process.shutdown.clone()),
         );

@@ -12,28 +12,29 @@ use address::parse_one_line;
 use anyhow::Context;
 
 use self::line::{AddressInputLine, AddressOutputLine};
-pub(crate) use self::overrides::overrides;
-pub(crate) use self::verify::verify;
+pub(crate) use self::overrides::run_override;
+pub(crate) use self::verify::verify_stdin;
 use crate::report::CommandReport;
 
 /// Reads one address a line from the standard input and writes its parts, one JSON object a line.
-pub(crate) fn parse() -> anyhow::Result<CommandReport> {
+pub(crate) fn parse_stdin() -> anyhow::Result<CommandReport> {
     let output = io::BufWriter::new(io::stdout().lock());
-    pipe::pipe(io::stdin(), output, |block, out| {
+    pipe::transform_blocks(io::stdin(), output, |block, out| {
         for line in block.lines() {
-            match line.and_then(AddressInputLine::read) {
+            match line.and_then(AddressInputLine::parse) {
                 Ok(AddressInputLine::Line(text)) => {
-                    write_line(out, &AddressOutputLine::of(&parse_one_line(text)))?
+                    write_line(out, &AddressOutputLine::from_parsed(&parse_one_line(text)))?
                 }
-                Ok(AddressInputLine::Parts(parts)) => {
-                    write_line(out, &AddressOutputLine::of(&address::parse(parts.input())))?
-                }
+                Ok(AddressInputLine::Parts(parts)) => write_line(
+                    out,
+                    &AddressOutputLine::from_parsed(&address::parse(parts.as_input())),
+                )?,
                 Err(reason) => write_line(out, &AddressOutputLine::unreadable(&reason))?,
             }
         }
         Ok(())
     })?;
-    Ok(CommandReport::nothing())
+    Ok(CommandReport::empty())
 }
 
 fn write_line(out: &mut Vec<u8>, answer: &AddressOutputLine<'_>) -> anyhow::Result<()> {

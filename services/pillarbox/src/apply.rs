@@ -33,7 +33,7 @@ pub use contract::name::{DisplayName, NormalizedEmail};
 pub use error::ApplyError;
 pub use pictures::fetch_pictures;
 pub use text::FILE_BYTES;
-pub(crate) use text::read as read_document;
+pub(crate) use text::parse_document as read_document;
 
 use file::ApplyFile;
 
@@ -42,18 +42,18 @@ use file::ApplyFile;
 ///
 /// # Errors
 /// [`ApplyError`], which names the place in the file.
-pub async fn apply(
+pub async fn apply_text(
     store: &Store,
     text: &str,
     base_folder: &Path,
     policy: &TargetPolicy,
     now: DateTime<Utc>,
 ) -> Result<AppliedFile, ApplyError> {
-    let file = read(text, base_folder)?;
+    let file = parse_file(text, base_folder)?;
     endpoint::check_hosts(&file, policy).await?;
     // A conflict with a request under way is tried again; any other end is the end.
-    store::retry(|| async {
-        match save(store, &file, now).await {
+    store::retry_conflicts(|| async {
+        match save_teams(store, &file, now).await {
             Err(ApplyError::Database(error)) if error.is_conflict() => Err(error),
             outcome => Ok(outcome),
         }
@@ -62,24 +62,24 @@ pub async fn apply(
 }
 
 /// A file that is right in itself, with the map areas that it names by path.
-fn read(text: &str, base_folder: &Path) -> Result<ApplyFile, ApplyError> {
-    let mut document = text::read(text).map_err(ApplyError::Unreadable)?;
-    area::load(&mut document, base_folder)?;
+fn parse_file(text: &str, base_folder: &Path) -> Result<ApplyFile, ApplyError> {
+    let mut document = text::parse_document(text).map_err(ApplyError::Unreadable)?;
+    area::load_areas(&mut document, base_folder)?;
     let file: ApplyFile = serde_path_to_error::deserialize(&document).map_err(|error| {
         let place = error.path().to_string();
         let place = if place == "." {
             "the file".to_owned()
         } else {
-            named(place, &document)
+            add_design_name(place, &document)
         };
         ApplyError::refused(place, error.into_inner().to_string())
     })?;
-    check::check(&file)?;
+    check::check_file(&file)?;
     Ok(file)
 }
 
 /// The place with the name of the design it is in, which its owner knows it by: `teams[0].designs[1] ("Spring")`.
-fn named(place: String, document: &Value) -> String {
+fn add_design_name(place: String, document: &Value) -> String {
     let Some((team, rest)) = place.split_once(".designs[") else {
         return place;
     };
@@ -96,15 +96,15 @@ fn named(place: String, document: &Value) -> String {
     }
 }
 
-async fn save(
+async fn save_teams(
     store: &Store,
     file: &ApplyFile,
     now: DateTime<Utc>,
 ) -> Result<AppliedFile, ApplyError> {
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let mut teams = Vec::new();
-    for (place, team) in check::items("", "teams", &file.teams) {
+    for (place, team) in check::iter_items("", "teams", &file.teams) {
         teams.push(save::save_team(&transaction, &place, team, now).await?);
     }
     transaction.commit().await?;

@@ -146,7 +146,7 @@ impl GatewayRequest {
 
     /// The same request with a key by which the service knows it again.
     #[must_use]
-    pub(crate) fn once(self, idempotency_key: String) -> Self {
+    pub(crate) fn with_idempotency_key(self, idempotency_key: String) -> Self {
         Self {
             idempotency_key: Some(idempotency_key),
             ..self
@@ -193,22 +193,22 @@ impl GatewayClient {
     }
 
     /// Where the service is, as the journal notes it.
-    pub(crate) fn base(&self) -> &str {
+    pub(crate) fn base_url(&self) -> &str {
         self.base.as_str().trim_end_matches('/')
     }
 
     /// Sends a request until there is an answer with status 200, and reads it. Attempts whose end is not known, that the
     /// service could not carry out or that came too early are repeated, always with the same bytes and the same key.
-    pub(crate) async fn ask<T: DeserializeOwned>(
+    pub(crate) async fn send<T: DeserializeOwned>(
         &self,
         request: &GatewayRequest,
         progress: &UploadProgress,
     ) -> Result<T, GatewayError> {
-        Ok(self.ask_for_cost(request, progress).await?.body)
+        Ok(self.send_with_cost(request, progress).await?.body)
     }
 
     /// As [`GatewayClient::ask`], with what the request has cost.
-    pub(crate) async fn ask_for_cost<T: DeserializeOwned>(
+    pub(crate) async fn send_with_cost<T: DeserializeOwned>(
         &self,
         request: &GatewayRequest,
         progress: &UploadProgress,
@@ -218,7 +218,7 @@ impl GatewayClient {
             cost_cents,
             is_replayed,
             after_lost_answer,
-        } = self.exchange(request, progress).await?;
+        } = self.send_with_retries(request, progress).await?;
         let body = serde_json::from_slice(&body)
             .map_err(|error| GatewayError::Unreadable(error.to_string()))?;
         Ok(GatewayResponse {
@@ -229,15 +229,15 @@ impl GatewayClient {
         })
     }
 
-    async fn exchange(
+    async fn send_with_retries(
         &self,
         request: &GatewayRequest,
         progress: &UploadProgress,
     ) -> Result<GatewayResponse<Vec<u8>>, GatewayError> {
         let mut course = retry::RetryState::new(self.patience);
         loop {
-            let attempt = self.attempt(request).await;
-            match course.after(&attempt) {
+            let attempt = self.send_once(request).await;
+            match course.record_attempt(&attempt) {
                 RetryDecision::Take => match attempt {
                     RequestAttempt::Answered {
                         body,
@@ -255,28 +255,30 @@ impl GatewayClient {
                     }
                     RequestAttempt::Lost(why) => return Err(GatewayError::Unreadable(why)),
                 },
-                RetryDecision::Stop => return Err(refusal(&attempt, course.has_lost_an_answer())),
+                RetryDecision::Stop => {
+                    return Err(to_gateway_error(&attempt, course.has_lost_an_answer()));
+                }
                 RetryDecision::GiveUp => {
                     let (attempts, after_lost_answer) =
                         (course.attempts(), course.has_lost_an_answer());
                     return Err(GatewayError::GaveUp {
                         attempts,
-                        last: sentence(&attempt),
+                        last: describe_attempt(&attempt),
                         after_lost_answer,
                     });
                 }
                 RetryDecision::Again(pause) => {
-                    progress.waits(&sentence(&attempt), pause);
+                    progress.show_wait(&describe_attempt(&attempt), pause);
                     tokio::time::sleep(pause).await;
-                    progress.goes_on();
+                    progress.clear_wait();
                 }
             }
         }
     }
 
     /// Sends a request once.
-    async fn attempt(&self, request: &GatewayRequest) -> RequestAttempt {
-        let url = format!("{}{}", self.base(), request.path);
+    async fn send_once(&self, request: &GatewayRequest) -> RequestAttempt {
+        let url = format!("{}{}", self.base_url(), request.path);
         let mut builder = self
             .http
             .request(request.method.clone(), url)
@@ -305,7 +307,7 @@ impl GatewayClient {
                     Err(why) => RequestAttempt::Lost(why),
                 }
             }
-            Err(error) => RequestAttempt::Lost(causes(&error)),
+            Err(error) => RequestAttempt::Lost(format_error_chain(&error)),
         }
     }
 }
@@ -328,7 +330,11 @@ fn cost_cents(headers: &HeaderMap) -> Option<i64> {
 
 async fn bounded_body(mut response: Response) -> Result<Vec<u8>, String> {
     let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| causes(&error))? {
+    while let Some(chunk) = response
+        .chunk()
+        .await
+        .map_err(|error| format_error_chain(&error))?
+    {
         if body.len() + chunk.len() > RESPONSE_BYTES {
             return Err(format!("the answer is longer than {RESPONSE_BYTES} bytes"));
         }
@@ -338,7 +344,7 @@ async fn bounded_body(mut response: Response) -> Result<Vec<u8>, String> {
 }
 
 /// What went wrong, down to its cause.
-fn causes(error: &reqwest::Error) -> String {
+fn format_error_chain(error: &reqwest::Error) -> String {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);
     while let Some(cause) = source {
@@ -348,18 +354,18 @@ fn causes(error: &reqwest::Error) -> String {
     text
 }
 
-fn told(body: &[u8]) -> Option<ServiceErrorBody> {
+fn parse_error_body(body: &[u8]) -> Option<ServiceErrorBody> {
     match serde_json::from_slice(body).ok()? {
         ServiceErrorEnvelope::Push { error } => Some(error),
         ServiceErrorEnvelope::Dynamic(told) => Some(told),
     }
 }
 
-fn refusal(attempt: &RequestAttempt, after_lost_answer: bool) -> GatewayError {
+fn to_gateway_error(attempt: &RequestAttempt, after_lost_answer: bool) -> GatewayError {
     let RequestAttempt::Answered { status, body, .. } = attempt else {
-        return GatewayError::Unreadable(sentence(attempt));
+        return GatewayError::Unreadable(describe_attempt(attempt));
     };
-    match told(body) {
+    match parse_error_body(body) {
         Some(ServiceErrorBody {
             code,
             message,
@@ -371,14 +377,14 @@ fn refusal(attempt: &RequestAttempt, after_lost_answer: bool) -> GatewayError {
             details,
             after_lost_answer,
         },
-        None => GatewayError::Unreadable(sentence(attempt)),
+        None => GatewayError::Unreadable(describe_attempt(attempt)),
     }
 }
 
-fn sentence(attempt: &RequestAttempt) -> String {
+fn describe_attempt(attempt: &RequestAttempt) -> String {
     match attempt {
         RequestAttempt::Lost(why) => why.clone(),
-        RequestAttempt::Answered { status, body, .. } => match told(body) {
+        RequestAttempt::Answered { status, body, .. } => match parse_error_body(body) {
             Some(ServiceErrorBody { code, message, .. }) => format!("{status} {code}: {message}"),
             None => {
                 let name = StatusCode::from_u16(*status)
@@ -397,7 +403,7 @@ fn sentence(attempt: &RequestAttempt) -> String {
 mod tests {
     use super::*;
 
-    fn answered(status: u16, body: &str) -> RequestAttempt {
+    fn build_answer(status: u16, body: &str) -> RequestAttempt {
         let body = body.as_bytes().to_vec();
         RequestAttempt::Answered {
             status,
@@ -410,20 +416,20 @@ mod tests {
 
     #[test]
     fn both_envelopes_of_errors_are_read() {
-        let dynamic = answered(
+        let dynamic = build_answer(
             401,
             r#"{"code": "invalid_api_key", "message": "The API key is wrong."}"#,
         );
         assert_eq!(
-            sentence(&dynamic),
+            describe_attempt(&dynamic),
             "401 invalid_api_key: The API key is wrong."
         );
-        let push = answered(
+        let push = build_answer(
             409,
             r#"{"error": {"code": "no_open_sync", "message": "None."}}"#,
         );
-        assert_eq!(sentence(&push), "409 no_open_sync: None.");
-        assert!(sentence(&answered(502, "<html>")).contains("is the URL right?"));
+        assert_eq!(describe_attempt(&push), "409 no_open_sync: None.");
+        assert!(describe_attempt(&build_answer(502, "<html>")).contains("is the URL right?"));
     }
 
     #[test]
@@ -436,7 +442,7 @@ mod tests {
                 pause_ms: 1,
             };
             GatewayClient::new(&service)
-                .map(|client| client.base().to_owned())
+                .map(|client| client.base_url().to_owned())
                 .map_err(|error| error.to_string())
         };
         assert_eq!(

@@ -384,7 +384,7 @@ mod tests {
 
     use super::*;
 
-    fn parse(line: &str) -> Result<PillarboxArgs, clap::Error> {
+    fn parse_args(line: &str) -> Result<PillarboxArgs, clap::Error> {
         PillarboxArgs::try_parse_from(["pillarbox"].into_iter().chain(line.split_whitespace()))
     }
 
@@ -401,14 +401,14 @@ mod tests {
             "team list --json",
             "apply team.yaml --json",
         ] {
-            assert!(parse(line).unwrap().json, "{line}");
+            assert!(parse_args(line).unwrap().json, "{line}");
         }
-        assert!(!parse("migrate").unwrap().json);
+        assert!(!parse_args("migrate").unwrap().json);
     }
 
     #[test]
     fn arguments_are_read_into_their_types() {
-        let line = parse("top-up Demo $1,000.50 --reference wire-7").unwrap();
+        let line = parse_args("top-up Demo $1,000.50 --reference wire-7").unwrap();
         let CliCommand::TopUp {
             team,
             amount,
@@ -443,7 +443,7 @@ mod tests {
             "send PA-7K2M9Q people.csv --key k --batch 5001",
             "push contacts.csv --key k --delete --declare",
         ] {
-            assert_eq!(parse(line).unwrap_err().exit_code(), 2, "{line}");
+            assert_eq!(parse_args(line).unwrap_err().exit_code(), 2, "{line}");
         }
     }
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::apply::FILE_BYTES;
 use crate::command::DemoArgs;
-use crate::report::{CommandReport, table};
+use crate::report::{CommandReport, build_table};
 use crate::text_file;
 
 /// Where recipients are posted.
@@ -56,7 +56,7 @@ struct DemoErrorBody {
 
 /// Sends the request, again a few times when the answer is 500: nothing was mailed then, and a stack that has just been
 /// started may not have found its workers yet.
-async fn send(request: reqwest::RequestBuilder) -> reqwest::Result<Response> {
+async fn send_with_retries(request: reqwest::RequestBuilder) -> reqwest::Result<Response> {
     for _ in 1..TRIES {
         let Some(again) = request.try_clone() else {
             break;
@@ -74,9 +74,9 @@ async fn send(request: reqwest::RequestBuilder) -> reqwest::Result<Response> {
 ///
 /// # Errors
 /// When the file cannot be read, the gateway cannot be reached, or it answers with another status than 200.
-pub async fn post(demo: &DemoArgs) -> anyhow::Result<CommandReport> {
-    let body = text_file::read(&demo.file, FILE_BYTES)?;
-    let names = names(&body);
+pub async fn post_recipients(demo: &DemoArgs) -> anyhow::Result<CommandReport> {
+    let body = text_file::read_text(&demo.file, FILE_BYTES)?;
+    let names = list_recipient_names(&body);
     let url = format!("{}{RECIPIENTS_PATH}", demo.url.trim_end_matches('/'));
     runtime::install_crypto();
     let client = reqwest::Client::builder()
@@ -89,7 +89,7 @@ pub async fn post(demo: &DemoArgs) -> anyhow::Result<CommandReport> {
         .bearer_auth(&demo.key)
         .header("content-type", "application/json")
         .body(body);
-    let response = send(request)
+    let response = send_with_retries(request)
         .await
         .map_err(reqwest::Error::without_url)
         .with_context(|| format!("{url} cannot be reached"))?;
@@ -100,13 +100,13 @@ pub async fn post(demo: &DemoArgs) -> anyhow::Result<CommandReport> {
     }
     let value: Value = serde_json::from_slice(&body).context("the answer cannot be read")?;
     let answer = DemoResponse::deserialize(&value).context("the answer cannot be read")?;
-    CommandReport::new(&value, describe(&answer, &names))
+    CommandReport::new(&value, format_report(&answer, &names))
 }
 
 /// The names of the recipients in the order of the file; none when the file is no request, which is for the
 /// gateway to say.
-fn names(body: &str) -> Vec<String> {
-    let Ok(request) = contract::send::parse(body.as_bytes()) else {
+fn list_recipient_names(body: &str) -> Vec<String> {
+    let Ok(request) = contract::send::parse_request(body.as_bytes()) else {
         return Vec::new();
     };
     let name = |recipient: &contract::send::SentRecipient<'_>| {
@@ -139,14 +139,14 @@ fn failure_sentence(status: StatusCode, body: &[u8]) -> String {
     }
 }
 
-fn describe(answer: &DemoResponse, names: &[String]) -> String {
+fn format_report(answer: &DemoResponse, names: &[String]) -> String {
     let SendSummary {
         received,
         mailed,
         not_mailed,
         ..
     } = answer.summary;
-    let mut rows = table(["Reference", "Name", "Address", "Status", "Reason", "Detail"]);
+    let mut rows = build_table(["Reference", "Name", "Address", "Status", "Reason", "Detail"]);
     // A truncated answer leaves results out, so that positions tell nothing.
     let names = if answer.results_truncated { &[] } else { names };
     for (index, outcome) in answer.results.iter().enumerate() {
@@ -179,9 +179,9 @@ mod tests {
         let answer = json!({"summary": {"received": 2, "mailed": 1, "notMailed": 1}, "results": [
             {"reference": "r1", "address": "1 Main St", "status": "mailed", "detail": "Queued."},
             {"reference": null, "address": "", "status": "not_mailed", "reason": "invalid_address", "detail": "No."}]});
-        let text = describe(
+        let text = format_report(
             &DemoResponse::deserialize(&answer).unwrap(),
-            &names(&body.to_string()),
+            &list_recipient_names(&body.to_string()),
         );
         assert!(
             text.contains("Received 2: 1 mailed, 1 not mailed."),

@@ -24,7 +24,10 @@ const PAUSE: Duration = Duration::from_millis(1_500);
 ///
 /// # Errors
 /// What the service says for good, or a URL to forward to that is none.
-pub(crate) async fn listen(command: &ListenArgs, is_json: bool) -> anyhow::Result<CommandReport> {
+pub(crate) async fn listen_for_scans(
+    command: &ListenArgs,
+    is_json: bool,
+) -> anyhow::Result<CommandReport> {
     let feed = ScanFeedReader::open(GatewayClient::new(&command.service)?).await?;
     let forward = command
         .forward
@@ -33,14 +36,14 @@ pub(crate) async fn listen(command: &ListenArgs, is_json: bool) -> anyhow::Resul
         .transpose()?;
     eprintln!("pillarbox: listening for scans; end with Ctrl-C");
     tokio::select! {
-        followed = follow(command, feed, forward.as_ref(), is_json) => followed?,
+        followed = follow_feed(command, feed, forward.as_ref(), is_json) => followed?,
         // It is how listening ends, and nothing is left undone.
         _ = tokio::signal::ctrl_c() => {}
     }
-    Ok(CommandReport::nothing())
+    Ok(CommandReport::empty())
 }
 
-async fn follow(
+async fn follow_feed(
     command: &ListenArgs,
     mut feed: ScanFeedReader,
     forward: Option<&ScanForwarder>,
@@ -59,7 +62,7 @@ async fn follow(
                 Some(forward) => Some(forward.post(scan).await),
                 None => None,
             };
-            match show(scan, forwarded.as_deref(), is_json) {
+            match show_scan(scan, forwarded.as_deref(), is_json) {
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
                 shown => shown.context("cannot write a scan")?,
             }
@@ -72,7 +75,7 @@ async fn follow(
     }
 }
 
-fn show(scan: &ScanFeedEvent, forwarded: Option<&str>, is_json: bool) -> std::io::Result<()> {
+fn show_scan(scan: &ScanFeedEvent, forwarded: Option<&str>, is_json: bool) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     if is_json {
         writeln!(out, "{}", scan.body())?;
@@ -80,7 +83,7 @@ fn show(scan: &ScanFeedEvent, forwarded: Option<&str>, is_json: bool) -> std::io
         let forwarded = forwarded
             .map(|outcome| format!("  → {outcome}"))
             .unwrap_or_default();
-        writeln!(out, "{}{forwarded}", scan.line())?;
+        writeln!(out, "{}{forwarded}", scan.format_line())?;
     }
     out.flush()
 }

@@ -13,7 +13,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Migrates the database of this URL. A database that is not there yet, and groups that are not, are waited for as long as
 /// `patience` lasts: whoever makes them may be starting at the same time.
-pub(crate) async fn migrate(
+pub(crate) async fn migrate_database(
     url: &str,
     patience: Duration,
     without_groups: bool,
@@ -21,7 +21,7 @@ pub(crate) async fn migrate(
     let deadline = Instant::now() + patience;
     let (mut told, mut applied) = (None, 0);
     loop {
-        let tried = store::migrate(url).await;
+        let tried = store::migrate_database(url).await;
         // With what earlier tries did.
         let tried = tried.map(|now| MigrationResult {
             applied: applied + now.applied,
@@ -29,7 +29,7 @@ pub(crate) async fn migrate(
         });
         let (migrated, missing) = match tried {
             Ok(migrated) if migrated.granted || without_groups => {
-                return report(migrated, without_groups);
+                return build_report(migrated, without_groups);
             }
             Ok(migrated) => {
                 applied = migrated.applied;
@@ -46,7 +46,7 @@ pub(crate) async fn migrate(
             Err(error) => return Err(error.into()),
         };
         if Instant::now() + PAUSE > deadline {
-            return report(migrated?, without_groups);
+            return build_report(migrated?, without_groups);
         }
         if told.as_ref() != Some(&missing) {
             eprintln!("pillarbox: waiting: {missing}");
@@ -56,7 +56,7 @@ pub(crate) async fn migrate(
     }
 }
 
-fn report(migrated: MigrationResult, without_groups: bool) -> anyhow::Result<CommandReport> {
+fn build_report(migrated: MigrationResult, without_groups: bool) -> anyhow::Result<CommandReport> {
     let MigrationResult { applied, granted } = migrated;
     let tables = match applied {
         0 => "The database is up to date.".to_owned(),

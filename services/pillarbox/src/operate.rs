@@ -21,13 +21,13 @@ use crate::command::IntegrationArgs;
 /// The team of this id or name.
 async fn find_team(store: &Store, name_or_id: &str) -> store::Result<Team> {
     match name_or_id.parse::<TeamId>() {
-        Ok(team_id) => store.team_get(team_id).await,
-        Err(_) => store.team_by_name(name_or_id).await,
+        Ok(team_id) => store.find_team(team_id).await,
+        Err(_) => store.find_team_by_name(name_or_id).await,
     }
 }
 
 /// The integration of this name in its team.
 async fn find_integration(store: &Store, named: &IntegrationArgs) -> store::Result<Integration> {
     let team_id = find_team(store, &named.team).await?.team_id;
-    store.integration_by_name(team_id, &named.name).await
+    store.find_integration_by_name(team_id, &named.name).await
 }

@@ -20,7 +20,7 @@ use storage::Storage;
 use store::{PrintPaper, PrintRun, PrintRunRequest, Store, StoreError};
 
 use self::run::print_run;
-use crate::report::{CommandReport, table};
+use crate::report::{CommandReport, build_table};
 
 /// What is to be printed.
 #[derive(Debug, Clone, Default)]
@@ -95,14 +95,14 @@ impl PrintRunner {
     /// When settings are missing, or the database or the store of files fails. Runs that were ended stay so; the one
     /// under way is free for the next printer.
     pub async fn print(&self, request: &PrintRequest) -> anyhow::Result<PrintSummary> {
-        let papers = PaperSettings::each(&self.settings)?;
+        let papers = PaperSettings::for_all_mailers(&self.settings)?;
         if request.retry {
-            self.store.pieces_queue_again().await?;
+            self.store.requeue_set_aside_mailpieces().await?;
         }
         let mut runs = Vec::new();
         while let Some(run) = self
             .store
-            .print_run_take_over(self.clock.now(), self.leased_until())
+            .take_over_print_run(self.clock.now(), self.leased_until())
             .await?
         {
             runs.push(self.print_or_put_back(&run).await?);
@@ -113,9 +113,9 @@ impl PrintRunner {
             products.filter(|product| request.product.is_none_or(|wanted| wanted == *product))
         {
             loop {
-                match self.claim(product, request, &papers).await {
+                match self.claim_run(product, request, &papers).await {
                     Ok(Some(run)) => {
-                        fail_point::pass("print.claimed");
+                        fail_point::fail_if_chosen("print.claimed");
                         runs.push(self.print_or_put_back(&run).await?);
                     }
                     Ok(None) => break,
@@ -128,8 +128,8 @@ impl PrintRunner {
                 }
             }
         }
-        let under_way = self.store.print_run_under_way(self.clock.now()).await?;
-        let waiting = self.store.pieces_set_aside_count().await?;
+        let under_way = self.store.count_active_print_runs(self.clock.now()).await?;
+        let waiting = self.store.count_set_aside_mailpieces().await?;
         Ok(PrintSummary {
             runs,
             refused,
@@ -142,7 +142,7 @@ impl PrintRunner {
         self.clock.now() + TimeDelta::milliseconds(self.settings.lease_ms)
     }
 
-    async fn claim(
+    async fn claim_run(
         &self,
         product: Product,
         request: &PrintRequest,
@@ -168,7 +168,7 @@ impl PrintRunner {
             papers: &papers,
         };
         self.store
-            .print_run_claim(&claim, self.clock.now(), self.leased_until())
+            .claim_print_run(&claim, self.clock.now(), self.leased_until())
             .await
     }
 
@@ -178,7 +178,7 @@ impl PrintRunner {
             // The next printer need not wait for the lease to run out. If this fails it has to.
             let _ = self
                 .store
-                .print_run_put_back(run.lease, self.clock.now())
+                .release_print_run(run.lease, self.clock.now())
                 .await;
         }
         printed.with_context(|| {
@@ -201,7 +201,7 @@ impl PrintSummary {
         if self.runs.is_empty() && self.refused.is_none() {
             text.push("Nothing is due to print.".to_owned());
         } else if !self.runs.is_empty() {
-            let mut rows = table(["Product", "Cards", "Set aside", "File"]);
+            let mut rows = build_table(["Product", "Cards", "Set aside", "File"]);
             for run in &self.runs {
                 let file = run.pdf.as_deref().unwrap_or("none");
                 rows.add_row([
@@ -246,7 +246,7 @@ impl PrintSummary {
 ///
 /// # Errors
 /// A sentence with the names that there are.
-pub(crate) fn product(name: &str) -> anyhow::Result<Product> {
+pub(crate) fn parse_product(name: &str) -> anyhow::Result<Product> {
     match name.parse() {
         Ok(product) => Ok(product),
         Err(error) => bail!("{error}"),

@@ -31,12 +31,12 @@ const DESIGN_BYTES: usize = 10 * 1024 * 1024;
 ///
 /// # Errors
 /// When what is to be shown is not there or cannot print, or a file cannot be written.
-pub(crate) async fn proof(
+pub(crate) async fn make_proofs(
     config: &Config,
     command: &ProofArgs,
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
-    let proof = find(config, command, now).await?;
+    let proof = load_proof(config, command, now).await?;
     // A card that was mailed has been decided.
     let given: Option<Vec<String>> = command.subject.card.is_none().then(|| {
         command
@@ -46,7 +46,7 @@ pub(crate) async fn proof(
             .collect()
     });
     let product = proof.product();
-    let paper = PaperSettings::of_proofs(&config.print)?;
+    let paper = PaperSettings::for_proofs(&config.print)?;
     let crop = if command.bleed {
         ProofCrop::Bleed
     } else {
@@ -57,14 +57,19 @@ pub(crate) async fn proof(
         .map(|given| proof.findings(&given))
         .unwrap_or_default();
     let (pdf, pngs) = tokio::task::block_in_place(|| {
-        let pdf = proof.pdf(&paper, now)?;
-        let pngs = print::proof(pdf.clone(), product, 1..=Side::ALL.len(), resolution, crop)?;
+        let pdf = proof.render_pdf(&paper, now)?;
+        let pngs =
+            print::render_proof(pdf.clone(), product, 1..=Side::ALL.len(), resolution, crop)?;
         anyhow::Ok((pdf, pngs))
     })?;
-    write(command, &pdf, &pngs, &findings)
+    write_files(command, &pdf, &pngs, &findings)
 }
 
-async fn find(config: &Config, command: &ProofArgs, now: DateTime<Utc>) -> anyhow::Result<Proof> {
+async fn load_proof(
+    config: &Config,
+    command: &ProofArgs,
+    now: DateTime<Utc>,
+) -> anyhow::Result<Proof> {
     let fields: BTreeMap<String, String> = command
         .fields
         .iter()
@@ -72,40 +77,46 @@ async fn find(config: &Config, command: &ProofArgs, now: DateTime<Utc>) -> anyho
         .collect();
     let pictures = named_pictures(&command.pictures)?;
     if let Some(file) = &command.subject.design {
-        let text = text_file::read(file, DESIGN_BYTES)?;
+        let text = text_file::read_text(file, DESIGN_BYTES)?;
         let value =
             read_document(&text).map_err(|why| anyhow::anyhow!("{}: {why}", file.display()))?;
         let document = PrintableDesign::parse(&value)
             .with_context(|| format!("{} cannot print", file.display()))?;
         let design = (DesignId(uuid::Uuid::nil()), 1);
-        return Ok(Proof::of_sample(document, design, fields, pictures, now));
+        return Ok(Proof::from_sample(document, design, fields, pictures, now));
     }
-    let store = crate::run::open(config).await?;
+    let store = crate::run::open_store(config).await?;
     let storage = Storage::new(&config.storage)?;
     match (&command.subject.card, &command.subject.campaign) {
-        (Some(code), _) => of_card(&store, &storage, code).await,
+        (Some(code), _) => load_mailed_proof(&store, &storage, code).await,
         (None, Some(campaign_id)) => {
             let (document, design) = step_design(&store, campaign_id, command.step).await?;
-            let team_id = store.campaign_team(campaign_id).await?;
+            let team_id = store.find_campaign_team(campaign_id).await?;
             let fields = computed::with_formulas(&store, team_id, fields, now).await?;
             let mut pictures = pictures;
-            let fetcher = fetcher(config, &store, &storage)?;
-            let found = pictures.find(&fetcher, team_id, &document, &fields).await?;
+            let fetcher = build_fetcher(config, &store, &storage)?;
+            let found = pictures
+                .find_missing(&fetcher, team_id, &document, &fields)
+                .await?;
             pictures.load(&storage, found).await?;
-            Ok(Proof::of_sample(document, design, fields, pictures, now))
+            Ok(Proof::from_sample(document, design, fields, pictures, now))
         }
         (None, None) => anyhow::bail!("one of --card, --campaign and --design says what to show"),
     }
 }
 
-async fn of_card(store: &Store, storage: &Storage, code: &MailpieceCode) -> anyhow::Result<Proof> {
-    let piece = store.print_piece_by_code(code).await?;
+async fn load_mailed_proof(
+    store: &Store,
+    storage: &Storage,
+    code: &MailpieceCode,
+) -> anyhow::Result<Proof> {
+    let piece = store.find_mailpiece_by_code(code).await?;
     let document = store
-        .design_version(piece.team_id, piece.design_id, piece.design_version)
+        .find_design_document(piece.team_id, piece.design_id, piece.design_version)
         .await?;
     let document = PrintableDesign::parse(&document).context("the card's design cannot print")?;
-    let pictures = LoadedPictures::kept(storage, &piece.content.pictures).await?;
-    Ok(Proof::of_card(document, piece, pictures))
+    let pictures = LoadedPictures::load_kept(storage, &piece.content.pictures).await?;
+    Ok(Proof::from_mailpiece(document, piece, pictures))
 }
 
 async fn step_design(
@@ -113,9 +124,9 @@ async fn step_design(
     campaign_id: &CampaignId,
     number: i16,
 ) -> anyhow::Result<(PrintableDesign, (DesignId, i32))> {
-    let team_id = store.campaign_team(campaign_id).await?;
+    let team_id = store.find_campaign_team(campaign_id).await?;
     let steps = store
-        .campaign_get(team_id, campaign_id)
+        .find_campaign(team_id, campaign_id)
         .await?
         .map(|campaign| campaign.steps);
     let step = steps
@@ -129,7 +140,11 @@ async fn step_design(
     Ok((document, (design.design_id, design.version)))
 }
 
-fn fetcher(config: &Config, store: &Store, storage: &Storage) -> anyhow::Result<PictureFetcher> {
+fn build_fetcher(
+    config: &Config,
+    store: &Store,
+    storage: &Storage,
+) -> anyhow::Result<PictureFetcher> {
     runtime::install_crypto();
     let client = OutboundClient::new(TargetPolicy::new(&config.outbound.allowed_networks))?;
     let (clock, settings) = (Clock::system(), config.pictures.clone());
@@ -148,12 +163,12 @@ fn named_pictures(named: &[(String, String)]) -> anyhow::Result<LoadedPictures> 
         let bytes = std::fs::read(file).with_context(|| format!("{file} cannot be read"))?;
         anyhow::Ok((link.clone(), Bytes::from(bytes)))
     };
-    Ok(LoadedPictures::of(
+    Ok(LoadedPictures::from_files(
         named.iter().map(read).collect::<Result<Vec<_>, _>>()?,
     ))
 }
 
-fn write(
+fn write_files(
     command: &ProofArgs,
     pdf: &[u8],
     pngs: &[Vec<u8>],

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use self::answer::{PushBatchResponse, SyncWarnings};
 use self::declare::DeclaredFields;
 use crate::client::{GatewayClient, GatewayError, GatewayRequest};
-use crate::report::{CommandReport, table};
+use crate::report::{CommandReport, build_table};
 use crate::sender_command::PushArgs;
 use crate::sheet::{CONTACT, MappedColumns, TableFile, TableRow, UnknownColumnRule, map_columns};
 use crate::upload::{
@@ -55,15 +55,15 @@ struct BegunSync {
 ///
 /// # Errors
 /// When the file cannot be pushed as it is, or the service says no or nothing; the same command goes on then.
-pub(crate) async fn push(command: &PushArgs) -> anyhow::Result<CommandReport> {
+pub(crate) async fn push_file(command: &PushArgs) -> anyhow::Result<CommandReport> {
     let sheet = TableFile::open(&command.upload.file)?;
     let client = GatewayClient::new(&command.service)?;
     let integration: PushIntegration = client
-        .ask(&GatewayRequest::get(BASE), &UploadProgress::none())
+        .send(&GatewayRequest::get(BASE), &UploadProgress::hidden())
         .await?;
-    let declared = DeclaredFields::read(&client).await?;
-    let columns = columns(command, &sheet, &declared)?;
-    let missing = declared.missing(&sheet, &columns);
+    let declared = DeclaredFields::fetch(&client).await?;
+    let columns = map_file_columns(command, &sheet, &declared)?;
+    let missing = declared.undeclared_fields(&sheet, &columns);
     let mut pushing = PushUpload {
         command,
         client,
@@ -77,24 +77,25 @@ pub(crate) async fn push(command: &PushArgs) -> anyhow::Result<CommandReport> {
         most_bytes: integration.limits.bytes_per_batch,
     };
     if command.upload.dry_run {
-        let rows = sheet.examine(|row| envelope.check(pushing.encode(row).len()))?;
+        let rows =
+            sheet.check_rows(|row| envelope.check_row_size(pushing.encode_row(row).len()))?;
         return describe_columns(&sheet, &pushing.columns, &missing, rows);
     }
-    let mut run = UploadRun::begin(&pushing, &sheet, &command.upload, envelope)?;
+    let mut run = UploadRun::start_or_resume(&pushing, &sheet, &command.upload, envelope)?;
     let completed = run
-        .until_stopped(async |run| pushing.sync(run, &declared, &missing).await)
+        .run_until_stopped(async |run| pushing.run_sync(run, &declared, &missing).await)
         .await?;
-    describe(command, &run.finish()?, &completed)
+    build_report(command, &run.finish()?, &completed)
 }
 
-fn columns(
+fn map_file_columns(
     command: &PushArgs,
     sheet: &TableFile,
     declared: &DeclaredFields,
 ) -> anyhow::Result<MappedColumns> {
     let mut own = declared.names();
     if command.declare {
-        own.extend(declared.unclaimed());
+        own.extend(declared.unclaimed_semantics());
     }
     let unknown = if command.declare || command.delete {
         UnknownColumnRule::OwnColumn
@@ -122,7 +123,7 @@ fn columns(
 impl PushUpload<'_> {
     /// The whole sync: declares, begins, pushes what is left, completes. Each request is the same one when it is sent
     /// again after an interruption.
-    async fn sync(
+    async fn run_sync(
         &mut self,
         run: &mut UploadRun<'_>,
         declared: &DeclaredFields,
@@ -134,20 +135,23 @@ impl PushUpload<'_> {
             declared
                 .declare(&self.client, missing, &progress)
                 .await
-                .map_err(|error| run.failed(error))?;
+                .map_err(|error| run.handle_failure(error))?;
         }
         run.begin_step("the sync has begun");
         let body = json!({"mode": self.command.mode.as_str()}).to_string();
-        let request = GatewayRequest::post(format!("{BASE}/sync"), body).once(run.key("begin"));
-        let begun: Result<BegunSync, _> = self.client.ask(&request, &progress).await;
-        let BegunSync { sync_id } = begun.map_err(|error| run.failed(explained(error)))?;
-        self.warnings = SyncWarnings::of(sync_id.clone());
+        let request = GatewayRequest::post(format!("{BASE}/sync"), body)
+            .with_idempotency_key(run.idempotency_key("begin"));
+        let begun: Result<BegunSync, _> = self.client.send(&request, &progress).await;
+        let BegunSync { sync_id } =
+            begun.map_err(|error| run.handle_failure(explain_error(error)))?;
+        self.warnings = SyncWarnings::for_sync(sync_id.clone());
         run.post_all(self, &progress).await?;
         run.begin_step("the sync is completed");
         let body = json!({ "syncId": sync_id }).to_string();
-        let request = GatewayRequest::patch(format!("{BASE}/sync"), body).once(run.key("complete"));
-        let completed = self.client.ask(&request, &progress).await;
-        completed.map_err(explained).context(
+        let request = GatewayRequest::patch(format!("{BASE}/sync"), body)
+            .with_idempotency_key(run.idempotency_key("complete"));
+        let completed = self.client.send(&request, &progress).await;
+        completed.map_err(explain_error).context(
             "every row is pushed, but the sync is not completed: the same command completes it",
         )
     }
@@ -157,7 +161,7 @@ impl UploadJob for PushUpload<'_> {
     const KIND: &'static str = "push";
     const HEADINGS: &'static [&'static str] = answer::HEADINGS;
 
-    fn unknown(&self) -> &'static str {
+    fn unknown_phrase(&self) -> &'static str {
         "may have been taken"
     }
 
@@ -165,7 +169,7 @@ impl UploadJob for PushUpload<'_> {
         None
     }
 
-    fn encode(&self, row: &TableRow) -> String {
+    fn encode_row(&self, row: &TableRow) -> String {
         let mut record = Map::new();
         let mut fields = Map::new();
         for (field, cell) in self.columns.fields.iter().zip(&row.cells) {
@@ -192,30 +196,31 @@ impl UploadJob for PushUpload<'_> {
 
     fn fingerprint(&self) -> Value {
         json!([
-            self.client.base(),
+            self.client.base_url(),
             self.columns.fields,
             self.command.mode.as_str(),
             self.command.delete
         ])
     }
 
-    async fn post(
+    async fn post_batch(
         &mut self,
         batch: &RowBatch,
         key: String,
         progress: &UploadProgress,
     ) -> anyhow::Result<BatchOutcome> {
-        let request = GatewayRequest::post(format!("{BASE}/records"), batch.body.clone()).once(key);
-        let pushed: Result<PushBatchResponse, _> = self.client.ask(&request, progress).await;
-        let pushed = pushed.map_err(explained)?;
+        let request = GatewayRequest::post(format!("{BASE}/records"), batch.body.clone())
+            .with_idempotency_key(key);
+        let pushed: Result<PushBatchResponse, _> = self.client.send(&request, progress).await;
+        let pushed = pushed.map_err(explain_error)?;
         let rows: Vec<answer::SentRow> = batch.rows.iter().map(|row| self.sent_row(row)).collect();
         let dropped = self
             .warnings
-            .of_batch(&self.client, &pushed, &rows, progress)
+            .find_dropped_values(&self.client, &pushed, &rows, progress)
             .await?;
         // Contacts cost nothing.
         Ok(BatchOutcome {
-            results: pushed.for_each(&rows, &dropped),
+            results: pushed.row_results(&rows, &dropped),
             cost_cents: Some(0),
             is_replayed: false,
             after_lost_answer: false,
@@ -240,7 +245,7 @@ impl PushUpload<'_> {
 }
 
 /// What the service says, and for two of its errors what to do about it.
-fn explained(error: GatewayError) -> anyhow::Error {
+fn explain_error(error: GatewayError) -> anyhow::Error {
     let GatewayError::Refused { code, details, .. } = &error else {
         return error.into();
     };
@@ -266,7 +271,7 @@ fn describe_columns(
     missing: &[Value],
     rows: u64,
 ) -> anyhow::Result<CommandReport> {
-    let mut lines = table(["Column", "Heading", "Field", ""]);
+    let mut lines = build_table(["Column", "Heading", "Field", ""]);
     let mut mapped = Vec::new();
     for (index, (heading, field)) in sheet.headings.iter().zip(&columns.fields).enumerate() {
         let is_new = field
@@ -292,7 +297,7 @@ fn describe_columns(
     CommandReport::new(&json!({"rows": rows, "columns": mapped}), text)
 }
 
-fn describe(
+fn build_report(
     command: &PushArgs,
     uploaded: &UploadSummary,
     completed: &Value,

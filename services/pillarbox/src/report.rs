@@ -50,7 +50,7 @@ impl CommandReport {
     }
 
     /// What a command says that has written its answer itself.
-    pub const fn nothing() -> Self {
+    pub const fn empty() -> Self {
         Self {
             json: String::new(),
             text: String::new(),
@@ -61,18 +61,18 @@ impl CommandReport {
     /// The same report of a command that did what it was asked and found something wrong.
     #[must_use]
     pub fn failed_when(self, is_failure: bool) -> Self {
-        self.ending_with(if is_failure { FAILED } else { 0 })
+        self.with_exit_code(if is_failure { FAILED } else { 0 })
     }
 
     /// The same report of a command whose process ends with this code.
     #[must_use]
-    pub fn ending_with(mut self, code: u8) -> Self {
+    pub fn with_exit_code(mut self, code: u8) -> Self {
         self.code = code;
         self
     }
 
     /// What the process is to end with.
-    pub const fn code(&self) -> u8 {
+    pub const fn exit_code(&self) -> u8 {
         self.code
     }
 
@@ -89,7 +89,7 @@ impl CommandReport {
 }
 
 /// An empty table with these headings, as wide as the terminal at the most.
-pub fn table<const N: usize>(headings: [&str; N]) -> Table {
+pub fn build_table<const N: usize>(headings: [&str; N]) -> Table {
     let columns = std::env::var("COLUMNS")
         .ok()
         .and_then(|columns| columns.parse::<u16>().ok());

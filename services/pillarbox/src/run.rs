@@ -15,7 +15,7 @@ use storage::Storage;
 use store::Store;
 
 use crate::addresses;
-use crate::apply::{FILE_BYTES, apply, fetch_pictures};
+use crate::apply::{FILE_BYTES, apply_text, fetch_pictures};
 use crate::command::{AddressesCommand, CliCommand, PillarboxArgs, PrintArgs};
 use crate::print::{PrintRequest, PrintRunner};
 use crate::report::{CommandReport, FAILED, INTERRUPTED, NOT_KEPT};
@@ -30,17 +30,17 @@ pub fn run(line: PillarboxArgs) -> ExitCode {
         .enable_all()
         .build()
         .context("cannot start")
-        .and_then(|runtime| runtime.block_on(execute(line.command, line.json)));
-    match outcome.and_then(|report| write(&report, line.json)) {
+        .and_then(|runtime| runtime.block_on(execute_command(line.command, line.json)));
+    match outcome.and_then(|report| write_report(&report, line.json)) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("pillarbox: {}", one_line(&format!("{error:#}")));
-            ExitCode::from(code_of(&error))
+            ExitCode::from(exit_code_of(&error))
         }
     }
 }
 
-fn code_of(error: &anyhow::Error) -> u8 {
+fn exit_code_of(error: &anyhow::Error) -> u8 {
     if error.is::<UploadInterruptedError>() {
         INTERRUPTED
     } else if error.is::<NotKept>() {
@@ -50,13 +50,13 @@ fn code_of(error: &anyhow::Error) -> u8 {
     }
 }
 
-fn write(report: &CommandReport, is_json: bool) -> anyhow::Result<ExitCode> {
+fn write_report(report: &CommandReport, is_json: bool) -> anyhow::Result<ExitCode> {
     match report.write(std::io::stdout().lock(), is_json) {
         // Whoever read the answer has seen enough of it.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
         written => written.context("cannot write the answer")?,
     }
-    Ok(ExitCode::from(report.code()))
+    Ok(ExitCode::from(report.exit_code()))
 }
 
 fn one_line(text: &str) -> String {
@@ -67,23 +67,23 @@ fn one_line(text: &str) -> String {
         .join("; ")
 }
 
-async fn execute(command: CliCommand, is_json: bool) -> anyhow::Result<CommandReport> {
+async fn execute_command(command: CliCommand, is_json: bool) -> anyhow::Result<CommandReport> {
     match command {
         // These need neither configuration nor database.
         CliCommand::Addresses(AddressesCommand::Parse) => {
-            tokio::task::block_in_place(addresses::parse)
+            tokio::task::block_in_place(addresses::parse_stdin)
         }
-        CliCommand::Completions { shell } => completions(shell),
-        CliCommand::Sender(SenderCommand::Send(command)) => send::send(&command).await,
-        CliCommand::Sender(SenderCommand::Push(command)) => push::push(&command).await,
+        CliCommand::Completions { shell } => write_completions(shell),
+        CliCommand::Sender(SenderCommand::Send(command)) => send::send_file(&command).await,
+        CliCommand::Sender(SenderCommand::Push(command)) => push::push_file(&command).await,
         CliCommand::Sender(SenderCommand::Listen(command)) => {
-            listen::listen(&command, is_json).await
+            listen::listen_for_scans(&command, is_json).await
         }
-        command => on_database(command).await,
+        command => run_on_database(command).await,
     }
 }
 
-fn completions(shell: Shell) -> anyhow::Result<CommandReport> {
+fn write_completions(shell: Shell) -> anyhow::Result<CommandReport> {
     let mut script = Vec::new();
     clap_complete::generate(
         shell,
@@ -94,11 +94,11 @@ fn completions(shell: Shell) -> anyhow::Result<CommandReport> {
     std::io::stdout()
         .write_all(&script)
         .context("cannot write the completions")?;
-    Ok(CommandReport::nothing())
+    Ok(CommandReport::empty())
 }
 
 /// What an operator does, with settings and mostly on the database.
-async fn on_database(command: CliCommand) -> anyhow::Result<CommandReport> {
+async fn run_on_database(command: CliCommand) -> anyhow::Result<CommandReport> {
     let config = Config::load().context("configuration")?;
     let now = Clock::system().now();
     match command {
@@ -106,7 +106,7 @@ async fn on_database(command: CliCommand) -> anyhow::Result<CommandReport> {
             wait,
             without_groups,
         } => {
-            migrate::migrate(
+            migrate::migrate_database(
                 &config.database.url,
                 Duration::from_secs(wait),
                 without_groups,
@@ -114,59 +114,69 @@ async fn on_database(command: CliCommand) -> anyhow::Result<CommandReport> {
             .await
         }
         CliCommand::Apply { file } => {
-            let text = text_file::read(&file, FILE_BYTES)?;
+            let text = text_file::read_text(&file, FILE_BYTES)?;
             let policy = TargetPolicy::new(&config.outbound.allowed_networks);
-            let store = open(&config).await?;
-            let mut applied = apply(&store, &text, folder_of(&file), &policy, now).await?;
+            let store = open_store(&config).await?;
+            let mut applied = apply_text(&store, &text, folder_of(&file), &policy, now).await?;
             fetch_pictures(&config, &store, &mut applied).await?;
             applied.report()
         }
-        CliCommand::Team(command) => operate::team::run(&open(&config).await?, command, now).await,
-        CliCommand::User(command) => operate::user::run(&open(&config).await?, command, now).await,
-        CliCommand::Key(command) => operate::key::run(&open(&config).await?, command, now).await,
+        CliCommand::Team(command) => {
+            operate::team::run_command(&open_store(&config).await?, command, now).await
+        }
+        CliCommand::User(command) => {
+            operate::user::run_command(&open_store(&config).await?, command, now).await
+        }
+        CliCommand::Key(command) => {
+            operate::key::run_command(&open_store(&config).await?, command, now).await
+        }
         CliCommand::TopUp {
             team,
             amount,
             reference,
         } => {
-            let store = open(&config).await?;
+            let store = open_store(&config).await?;
             operate::balance::top_up(&store, &team, amount, &reference, now).await
         }
         CliCommand::TopUpRequests { after, limit } => {
-            operate::balance::requests(&open(&config).await?, after, limit).await
+            operate::balance::list_top_up_requests(&open_store(&config).await?, after, limit).await
         }
-        CliCommand::Balance { team } => operate::balance::show(&open(&config).await?, &team).await,
+        CliCommand::Balance { team } => {
+            operate::balance::show_balance(&open_store(&config).await?, &team).await
+        }
         CliCommand::Campaign(command) => {
-            operate::campaign::run(&open(&config).await?, command, now).await
+            operate::campaign::run_command(&open_store(&config).await?, command, now).await
         }
         CliCommand::Endpoint(command) => {
-            operate::endpoint::run(&open(&config).await?, &config, command, now).await
+            operate::endpoint::run_command(&open_store(&config).await?, &config, command, now).await
         }
         CliCommand::Recipient(command) => {
-            operate::recipient::run(&open(&config).await?, command, now).await
+            operate::recipient::run_command(&open_store(&config).await?, command, now).await
         }
-        CliCommand::Addresses(command) => on_addresses(command, &config, now).await,
+        CliCommand::Addresses(command) => run_addresses(command, &config, now).await,
         CliCommand::Integration(command) => {
-            operate::integration::run(&open(&config).await?, command, now).await
+            operate::integration::run_command(&open_store(&config).await?, command, now).await
         }
         CliCommand::Sync(command) => {
-            operate::sync::run(&open(&config).await?, command, &config, now).await
+            operate::sync::run_command(&open_store(&config).await?, command, &config, now).await
         }
         CliCommand::AddressBook { team } => {
-            operate::address_book::write(&open(&config).await?, &team, now).await
+            operate::address_book::write_entries(&open_store(&config).await?, &team, now).await
         }
-        CliCommand::Print(command) => on_print(command, &config).await,
-        CliCommand::Proof(command) => proof::proof(&config, &command, now).await,
-        CliCommand::Parked(command) => operate::parked::run(&config, command).await,
-        CliCommand::Check => operate::check::check(&open(&config).await?, &config, now).await,
-        CliCommand::Demo(demo) => demo::post(&demo).await,
+        CliCommand::Print(command) => run_print(command, &config).await,
+        CliCommand::Proof(command) => proof::make_proofs(&config, &command, now).await,
+        CliCommand::Parked(command) => operate::parked::run_command(&config, command).await,
+        CliCommand::Check => {
+            operate::check::check_rules(&open_store(&config).await?, &config, now).await
+        }
+        CliCommand::Demo(demo) => demo::post_recipients(&demo).await,
         CliCommand::Sender(_) | CliCommand::Completions { .. } => {
             bail!("this command needs no settings")
         }
     }
 }
 
-async fn on_print(command: PrintArgs, config: &Config) -> anyhow::Result<CommandReport> {
+async fn run_print(command: PrintArgs, config: &Config) -> anyhow::Result<CommandReport> {
     runtime::install_crypto();
     let PrintArgs {
         product,
@@ -174,7 +184,7 @@ async fn on_print(command: PrintArgs, config: &Config) -> anyhow::Result<Command
         retry,
     } = command;
     let printer = PrintRunner {
-        store: open(config).await?,
+        store: open_store(config).await?,
         storage: Storage::new(&config.storage)?,
         settings: config.print.clone(),
         clock: Clock::system(),
@@ -189,29 +199,29 @@ async fn on_print(command: PrintArgs, config: &Config) -> anyhow::Result<Command
         .report()
 }
 
-async fn on_addresses(
+async fn run_addresses(
     command: AddressesCommand,
     config: &Config,
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
     match command {
-        AddressesCommand::Parse => addresses::parse(),
+        AddressesCommand::Parse => addresses::parse_stdin(),
         AddressesCommand::Verify { strictness } => {
-            addresses::verify(config, strictness.map(Into::into)).await
+            addresses::verify_stdin(config, strictness.map(Into::into)).await
         }
         AddressesCommand::Import { files, again } => {
-            addresses::import::import(&open(config).await?, &files, again, now).await
+            addresses::import::import_files(&open_store(config).await?, &files, again, now).await
         }
         AddressesCommand::Override(command) => {
-            addresses::overrides(&open(config).await?, command, now).await
+            addresses::run_override(&open_store(config).await?, command, now).await
         }
     }
 }
 
 /// The database, when its tables are those of this program.
-pub(crate) async fn open(config: &Config) -> anyhow::Result<Store> {
+pub(crate) async fn open_store(config: &Config) -> anyhow::Result<Store> {
     let store = Store::new(&config.database).context("database")?;
-    if !store.schema_version().await?.is_current() {
+    if !store.find_schema_version().await?.is_current() {
         bail!("the database's tables are not those of this program: run `pillarbox migrate` first");
     }
     Ok(store)

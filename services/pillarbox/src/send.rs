@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use self::answer::SendBatchResponse;
 use self::new_columns::NewBookColumns;
 use crate::client::{GatewayClient, GatewayRequest, GatewayResponse};
-use crate::report::{CommandReport, NOT_ALL_MAILED, table};
+use crate::report::{CommandReport, NOT_ALL_MAILED, build_table};
 use crate::sender_command::SendArgs;
 use crate::sheet::{MappedColumns, RECIPIENT, TableFile, TableRow, UnknownColumnRule, map_columns};
 use crate::upload::{
@@ -39,7 +39,7 @@ struct SendUpload<'c> {
 ///
 /// # Errors
 /// When the file cannot be sent as it is, or the service says no or nothing; the same command goes on then.
-pub(crate) async fn send(command: &SendArgs) -> anyhow::Result<CommandReport> {
+pub(crate) async fn send_file(command: &SendArgs) -> anyhow::Result<CommandReport> {
     let sheet = TableFile::open(&command.upload.file)?;
     let mappings = &command.upload.mappings;
     let columns = map_columns(
@@ -57,26 +57,27 @@ pub(crate) async fn send(command: &SendArgs) -> anyhow::Result<CommandReport> {
         client: GatewayClient::new(&command.service)?,
         columns,
     };
-    let envelope = sending.envelope();
+    let envelope = sending.build_envelope();
     if command.upload.dry_run {
-        let rows = sheet.examine(|row| envelope.check(sending.encode(row).len()))?;
+        let rows =
+            sheet.check_rows(|row| envelope.check_row_size(sending.encode_row(row).len()))?;
         let new = NewBookColumns::find(&sending.client, &sheet, &sending.columns).await;
         return describe_columns(&sheet, &sending.columns, rows, &new);
     }
     let new = NewBookColumns::find(&sending.client, &sheet, &sending.columns).await?;
     if !command.validate {
-        new.agree(command).await?;
+        new.confirm(command).await?;
     }
-    let mut run = UploadRun::begin(&sending, &sheet, &command.upload, envelope)?;
+    let mut run = UploadRun::start_or_resume(&sending, &sheet, &command.upload, envelope)?;
     let progress = run.progress();
-    run.until_stopped(async |run| run.post_all(&mut sending, &progress).await)
+    run.run_until_stopped(async |run| run.post_all(&mut sending, &progress).await)
         .await?;
     drop(progress);
     let uploaded = run.finish()?;
     if command.validate {
         describe_validation(&uploaded, &new)
     } else {
-        describe(&uploaded)
+        build_report(&uploaded)
     }
 }
 
@@ -93,7 +94,7 @@ fn check_types(command: &SendArgs, columns: &MappedColumns) -> anyhow::Result<()
 }
 
 impl SendUpload<'_> {
-    fn envelope(&self) -> UploadEnvelope {
+    fn build_envelope(&self) -> UploadEnvelope {
         let mut rest = Map::new();
         if !self.command.types.is_empty() {
             rest.insert(
@@ -119,7 +120,7 @@ impl SendUpload<'_> {
     }
 
     /// The caller's own id of a row; where the file has none, its line, so that an answer can be told apart by it.
-    fn reference(&self, row: &TableRow) -> String {
+    fn row_reference(&self, row: &TableRow) -> String {
         let own = self
             .columns
             .position("reference")
@@ -133,7 +134,7 @@ impl UploadJob for SendUpload<'_> {
     const KIND: &'static str = "send";
     const HEADINGS: &'static [&'static str] = answer::HEADINGS;
 
-    fn unknown(&self) -> &'static str {
+    fn unknown_phrase(&self) -> &'static str {
         match self.command.validate {
             true => "were only looked at",
             false => {
@@ -147,20 +148,20 @@ impl UploadJob for SendUpload<'_> {
         (!self.command.validate).then_some(answer::DUPLICATE)
     }
 
-    fn encode(&self, row: &TableRow) -> String {
+    fn encode_row(&self, row: &TableRow) -> String {
         let mut recipient = Map::new();
         for (field, cell) in self.columns.fields.iter().zip(&row.cells) {
             if let Some(field) = field.as_ref().filter(|_| !cell.is_empty()) {
                 recipient.insert(field.clone(), json!(cell));
             }
         }
-        recipient.insert("reference".to_owned(), json!(self.reference(row)));
+        recipient.insert("reference".to_owned(), json!(self.row_reference(row)));
         Value::Object(recipient).to_string()
     }
 
     fn fingerprint(&self) -> Value {
         json!([
-            self.client.base(),
+            self.client.base_url(),
             self.columns.fields,
             self.command.validate
         ])
@@ -174,7 +175,7 @@ impl UploadJob for SendUpload<'_> {
         }
     }
 
-    async fn post(
+    async fn post_batch(
         &mut self,
         batch: &RowBatch,
         key: String,
@@ -183,7 +184,9 @@ impl UploadJob for SendUpload<'_> {
         let request = match self.command.validate {
             // It changes nothing, and takes no key.
             true => GatewayRequest::post(DRY_RUN_PATH, batch.body.clone()),
-            false => GatewayRequest::post(RECIPIENTS_PATH, batch.body.clone()).once(key),
+            false => {
+                GatewayRequest::post(RECIPIENTS_PATH, batch.body.clone()).with_idempotency_key(key)
+            }
         };
         let GatewayResponse {
             body,
@@ -192,12 +195,16 @@ impl UploadJob for SendUpload<'_> {
             after_lost_answer,
         } = self
             .client
-            .ask_for_cost::<SendBatchResponse>(&request, progress)
+            .send_with_cost::<SendBatchResponse>(&request, progress)
             .await?;
-        let references: Vec<String> = batch.rows.iter().map(|row| self.reference(row)).collect();
+        let references: Vec<String> = batch
+            .rows
+            .iter()
+            .map(|row| self.row_reference(row))
+            .collect();
         let cost_cents = body.cost_cents().or(cost_cents);
         Ok(BatchOutcome {
-            results: body.for_each(&references),
+            results: body.row_results(&references),
             cost_cents,
             is_replayed,
             after_lost_answer,
@@ -212,7 +219,7 @@ fn describe_columns(
     rows: u64,
     new: &anyhow::Result<NewBookColumns>,
 ) -> anyhow::Result<CommandReport> {
-    let mut lines = table(["Column", "Heading", "Field", ""]);
+    let mut lines = build_table(["Column", "Heading", "Field", ""]);
     let mut mapped = Vec::new();
     for (index, (heading, field)) in sheet.headings.iter().zip(&columns.fields).enumerate() {
         let (number, is_new) = (
@@ -250,7 +257,7 @@ fn describe_columns(
     )
 }
 
-fn outcomes(uploaded: &UploadSummary, expected: &str) -> String {
+fn format_outcomes(uploaded: &UploadSummary, expected: &str) -> String {
     let others = uploaded
         .tally
         .iter()
@@ -265,11 +272,11 @@ fn outcomes(uploaded: &UploadSummary, expected: &str) -> String {
     text
 }
 
-fn count(uploaded: &UploadSummary, outcome: &str) -> u64 {
+fn count_outcome(uploaded: &UploadSummary, outcome: &str) -> u64 {
     uploaded.tally.get(outcome).copied().unwrap_or_default()
 }
 
-fn describe(uploaded: &UploadSummary) -> anyhow::Result<CommandReport> {
+fn build_report(uploaded: &UploadSummary) -> anyhow::Result<CommandReport> {
     let UploadSummary {
         tally,
         rows,
@@ -279,7 +286,7 @@ fn describe(uploaded: &UploadSummary) -> anyhow::Result<CommandReport> {
             unknown_rows,
         },
     } = uploaded;
-    let mailed = count(uploaded, answer::MAILED);
+    let mailed = count_outcome(uploaded, answer::MAILED);
     let mut text = format!(
         "{mailed} of {rows} rows were mailed. They cost {}",
         DollarAmount(*cents)
@@ -289,10 +296,10 @@ fn describe(uploaded: &UploadSummary) -> anyhow::Result<CommandReport> {
             ", and what {unknown_rows} rows cost whose first answer was lost: see Billing"
         ));
     }
-    text.push_str(&format!(".{}", outcomes(uploaded, answer::MAILED)));
+    text.push_str(&format!(".{}", format_outcomes(uploaded, answer::MAILED)));
     let value = json!({"rows": rows, "outcomes": tally, "cost_cents": cents, "rows_of_unknown_cost": unknown_rows, "results": results});
     Ok(
-        CommandReport::new(&value, text)?.ending_with(if mailed == *rows {
+        CommandReport::new(&value, text)?.with_exit_code(if mailed == *rows {
             0
         } else {
             NOT_ALL_MAILED
@@ -310,11 +317,11 @@ fn describe_validation(
         results,
         cost: UploadCost { cents, .. },
     } = uploaded;
-    let mailed = count(uploaded, answer::WOULD_MAIL);
+    let mailed = count_outcome(uploaded, answer::WOULD_MAIL);
     let mut text = format!(
         "{mailed} of {rows} rows would be mailed, for {}. Nobody was.{}",
         DollarAmount(*cents),
-        outcomes(uploaded, answer::WOULD_MAIL)
+        format_outcomes(uploaded, answer::WOULD_MAIL)
     );
     for note in new.notes() {
         text.push_str(&format!("\n{note}"));

@@ -12,7 +12,7 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 ///
 /// # Errors
 /// When it cannot be read, is not UTF-8 or is longer than `most_bytes`.
-pub(crate) fn read(path: &Path, most_bytes: usize) -> anyhow::Result<String> {
+pub(crate) fn read_text(path: &Path, most_bytes: usize) -> anyhow::Result<String> {
     let shown = path.display();
     // One byte past the limit is enough to see that it is too long.
     let limit = u64::try_from(most_bytes)?.saturating_add(1);
@@ -41,7 +41,7 @@ mod tests {
         let file = std::env::temp_dir().join(format!("pillarbox-text-{}", std::process::id()));
         let read_bytes = |bytes: &[u8]| {
             std::fs::write(&file, bytes).unwrap();
-            read(&file, 100)
+            read_text(&file, 100)
         };
         let utf_8 = read_bytes(b"\xef\xbb\xbf{}");
         let utf_16 = read_bytes(b"\xff\xfe{\0}\0");
@@ -57,8 +57,10 @@ mod tests {
 
     #[test]
     fn an_endless_file_is_refused_at_its_limit() {
-        let error = read(Path::new("/dev/zero"), 1000).unwrap_err().to_string();
+        let error = read_text(Path::new("/dev/zero"), 1000)
+            .unwrap_err()
+            .to_string();
         assert_eq!(error, "/dev/zero is longer than 1000 bytes");
-        assert_eq!(read(Path::new("/dev/null"), 0).unwrap(), "");
+        assert_eq!(read_text(Path::new("/dev/null"), 0).unwrap(), "");
     }
 }

@@ -56,7 +56,7 @@ pub(crate) const UNKNOWN: &str = "unknown";
 
 impl BatchOutcome {
     /// Counts rows as unknown with which the service may mean what a lost request did.
-    fn doubt(&mut self, outcome: &str) {
+    fn mark_unknown(&mut self, outcome: &str) {
         for result in self
             .results
             .iter_mut()
@@ -76,13 +76,13 @@ pub(crate) trait UploadJob {
     const HEADINGS: &'static [&'static str];
 
     /// What may have come of rows whose answer never arrived, as a sentence's end.
-    fn unknown(&self) -> &'static str;
+    fn unknown_phrase(&self) -> &'static str;
 
     /// What rows count as that a request finds which came after the one that did them; `None` when it finds none.
     fn done_before(&self) -> Option<&'static str>;
 
     /// A row as JSON.
-    fn encode(&self, row: &TableRow) -> String;
+    fn encode_row(&self, row: &TableRow) -> String;
 
     /// What is added to the file's name for the results, when nothing else was said.
     fn results_suffix(&self) -> &'static str {
@@ -93,7 +93,7 @@ pub(crate) trait UploadJob {
     fn fingerprint(&self) -> Value;
 
     /// Sends a batch under this key.
-    async fn post(
+    async fn post_batch(
         &mut self,
         batch: &RowBatch,
         key: String,
@@ -130,14 +130,14 @@ impl<'s> UploadRun<'s> {
     ///
     /// # Errors
     /// When a row cannot be sent, the results are there already, or the journal is another upload's.
-    pub(crate) fn begin<J: UploadJob>(
+    pub(crate) fn start_or_resume<J: UploadJob>(
         job: &J,
         sheet: &'s TableFile,
         upload: &UploadArgs,
         envelope: UploadEnvelope,
     ) -> anyhow::Result<Self> {
-        let rows = sheet.examine(|row| envelope.check(job.encode(row).len()))?;
-        let plan = json!([J::KIND, job.fingerprint(), envelope.describe()]);
+        let rows = sheet.check_rows(|row| envelope.check_row_size(job.encode_row(row).len()))?;
+        let plan = json!([J::KIND, job.fingerprint(), envelope.fingerprint()]);
         let header = JournalHeader::new(
             J::KIND,
             sheet.hash()?,
@@ -157,8 +157,8 @@ impl<'s> UploadRun<'s> {
     }
 
     /// The key of a request that the run makes once.
-    pub(crate) fn key(&self, name: impl std::fmt::Display) -> String {
-        format!("pillarbox-{}-{name}", self.journal.run())
+    pub(crate) fn idempotency_key(&self, name: impl std::fmt::Display) -> String {
+        format!("pillarbox-{}-{name}", self.journal.run_id())
     }
 
     /// A bar that shows how far it is.
@@ -170,7 +170,7 @@ impl<'s> UploadRun<'s> {
     ///
     /// # Errors
     /// Those of the work; [`UploadInterruptedError`] when it was stopped.
-    pub(crate) async fn until_stopped<T>(
+    pub(crate) async fn run_until_stopped<T>(
         &mut self,
         work: impl AsyncFnOnce(&mut Self) -> anyhow::Result<T>,
     ) -> anyhow::Result<T> {
@@ -178,10 +178,10 @@ impl<'s> UploadRun<'s> {
             outcome = work(self) => Some(outcome),
             _ = tokio::signal::ctrl_c() => None,
         };
-        outcome.unwrap_or_else(|| Err(self.interrupted().into()))
+        outcome.unwrap_or_else(|| Err(self.interrupted_error().into()))
     }
 
-    fn interrupted(&self) -> UploadInterruptedError {
+    fn interrupted_error(&self) -> UploadInterruptedError {
         let Self {
             journal,
             results,
@@ -212,29 +212,29 @@ impl<'s> UploadRun<'s> {
         job: &mut J,
         progress: &UploadProgress,
     ) -> anyhow::Result<()> {
-        let mut batches = self.envelope.clone().batches(self.sheet.rows()?);
+        let mut batches = self.envelope.clone().into_batches(self.sheet.rows()?);
         // Whoever was interrupted may have sent the first of what is left.
         let mut was_perhaps_sent = !self.journal.is_new();
-        while let Some(batch) = batches.next(|row| job.encode(row))? {
+        while let Some(batch) = batches.next(|row| job.encode_row(row))? {
             if batch.number < self.journal.batches() {
                 continue;
             }
-            let key = self.key(batch.number);
-            self.under_way = PendingRequest::of(&batch, job.unknown());
+            let key = self.idempotency_key(batch.number);
+            self.under_way = PendingRequest::for_batch(&batch, job.unknown_phrase());
             let mut posted = job
-                .post(&batch, key, progress)
+                .post_batch(&batch, key, progress)
                 .await
-                .map_err(|error| self.failed(error))?;
+                .map_err(|error| self.handle_failure(error))?;
             was_perhaps_sent |= posted.after_lost_answer;
             if let Some(outcome) = job
                 .done_before()
                 .filter(|_| was_perhaps_sent && !posted.is_replayed)
             {
-                posted.doubt(outcome);
+                posted.mark_unknown(outcome);
             }
             was_perhaps_sent = false;
-            self.keep(&batch, &posted)
-                .map_err(|error| error.context(NotKept::of(&batch, &posted)))?;
+            self.record_batch(&batch, &posted)
+                .map_err(|error| error.context(NotKept::for_batch(&batch, &posted)))?;
             self.under_way = PendingRequest::Nothing;
             progress.advance(batch.rows.len() as u64);
         }
@@ -242,10 +242,10 @@ impl<'s> UploadRun<'s> {
     }
 
     /// Writes what came of a batch where the next run finds it.
-    fn keep(&mut self, batch: &RowBatch, posted: &BatchOutcome) -> anyhow::Result<()> {
+    fn record_batch(&mut self, batch: &RowBatch, posted: &BatchOutcome) -> anyhow::Result<()> {
         same_length(batch.rows.len(), posted.results.len())?;
         let bytes = self.results.append(&batch.rows, &posted.results)?;
-        self.journal.note(bytes, posted)
+        self.journal.record_batch(bytes, posted)
     }
 
     /// The upload is over; its journal goes.
@@ -263,7 +263,7 @@ impl<'s> UploadRun<'s> {
 
     /// What to say of a failure. When the very first request of an upload was refused, nothing has happened, and
     /// nothing of the upload stays.
-    pub(crate) fn failed(&self, error: anyhow::Error) -> anyhow::Error {
+    pub(crate) fn handle_failure(&self, error: anyhow::Error) -> anyhow::Error {
         let refusal: Option<&GatewayError> = error.downcast_ref();
         let is_clean = matches!(
             refusal,
@@ -273,7 +273,7 @@ impl<'s> UploadRun<'s> {
             })
         );
         if is_clean && self.journal.is_untouched() {
-            self.journal.forget(&self.results.path);
+            self.journal.remove_with_results(&self.results.path);
             return error.context("nothing was sent");
         }
         let may_be_done = refusal.is_some_and(GatewayError::may_be_done);
@@ -282,7 +282,7 @@ impl<'s> UploadRun<'s> {
             self.journal.rows(),
             self.rows
         ));
-        match self.under_way.sentence().filter(|_| may_be_done) {
+        match self.under_way.describe().filter(|_| may_be_done) {
             Some(sentence) => error.context(sentence),
             None => error,
         }

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
 /// Runs the program with a database that nothing listens for.
-fn pillarbox(arguments: &[&str]) -> Output {
+fn run_pillarbox(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_pillarbox"))
         .args(arguments)
         .env(
@@ -60,7 +60,7 @@ fn a_failure_ends_with_1_and_one_line_on_standard_error() {
             status,
             stdout,
             stderr,
-        } = pillarbox(arguments);
+        } = run_pillarbox(arguments);
         let stderr = String::from_utf8(stderr).unwrap();
         assert_eq!(status.code(), Some(1), "{arguments:?}: {stderr}");
         assert!(stdout.is_empty(), "{arguments:?}");
@@ -75,7 +75,7 @@ fn a_failure_ends_with_1_and_one_line_on_standard_error() {
 #[test]
 fn a_usage_error_ends_with_2() {
     let Output { status, stdout, .. } =
-        pillarbox(&["top-up", "Demo", "nothing", "--reference", "r"]);
+        run_pillarbox(&["top-up", "Demo", "nothing", "--reference", "r"]);
     assert_eq!((status.code(), stdout.is_empty()), (Some(2), true));
 }
 
@@ -94,7 +94,7 @@ fn an_unknown_setting_is_named() {
 }
 
 /// Runs the program with this on its standard input; nothing listens for its database.
-fn piped(arguments: &[&str], input: &str) -> Vec<serde_json::Value> {
+fn run_with_input(arguments: &[&str], input: &str) -> Vec<serde_json::Value> {
     let mut child = Command::new(env!("CARGO_BIN_EXE_pillarbox"))
         .args(arguments)
         .env(
@@ -125,7 +125,7 @@ fn piped(arguments: &[&str], input: &str) -> Vec<serde_json::Value> {
 fn addresses_are_parsed_one_a_line_without_a_database() {
     let input = "123 n main street apt 4, austin tx 787011234\n\n\
         {\"address_1\": \"PO Box 7\", \"city\": \"Boston\", \"state\": \"MA\", \"zip\": 2108}\n{\n";
-    let answers = piped(&["addresses", "parse"], input);
+    let answers = run_with_input(&["addresses", "parse"], input);
     assert_eq!(answers.len(), 4);
     let expected = serde_json::json!({"number": "123", "predirectional": "N", "street": "Main", "suffix": "St",
         "unit_designator": "Apt", "unit": "4", "city": "Austin", "state": "TX", "zip": "78701", "plus4": "1234",
@@ -142,12 +142,12 @@ fn addresses_are_parsed_one_a_line_without_a_database() {
 #[test]
 fn addresses_are_verified_by_the_zip_data_where_no_database_answers() {
     let input = "1 Main St, Austn TX 78701\n1 Main St, Austin TX 00000\n";
-    let answers = piped(&["addresses", "verify"], input);
+    let answers = run_with_input(&["addresses", "verify"], input);
     assert_eq!(answers[0]["level"], "zip");
     let correction = serde_json::json!([{"field": "city", "from": "Austn", "to": "Austin"}]);
     assert_eq!(answers[0]["corrections"], correction);
     assert_eq!(answers[1]["level"], "failed");
     assert!(answers[1]["reason"].as_str().unwrap().contains("00000"));
-    let strict = piped(&["addresses", "verify", "--strictness", "street"], input);
+    let strict = run_with_input(&["addresses", "verify", "--strictness", "street"], input);
     assert_eq!(strict[0]["level"], "failed");
 }

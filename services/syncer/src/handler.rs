@@ -8,7 +8,7 @@ use messages::{
 };
 use model::id::{RequestId, TeamId};
 use queue::{CallHandler, QueueCall, QueueReply, SlotPermit};
-use runtime::trace::{TraceContext, work};
+use runtime::trace::{TraceContext, run_in_span};
 use syncing::{ChangeAnswer, SyncerState};
 use tracing::field::display;
 
@@ -61,7 +61,7 @@ impl CallHandler for PushHandler {
         let trace = TraceContext::from_header(Some(&call.trace));
         let span = trace.work_span(&call, PUSH_QUEUE);
         span.record("integration_id", display(context.integration_id));
-        work(
+        run_in_span(
             span,
             Box::pin(self.answer_call(&call, &context)),
             answer_code,

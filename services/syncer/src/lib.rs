@@ -20,12 +20,12 @@ pub async fn run(process: Process) -> anyhow::Result<()> {
         queue: PUSH_QUEUE,
         concurrency: process.config.syncer.concurrency,
         shutdown: process.shutdown.clone(),
-        grace: process.grace(),
+        grace: process.grace_period(),
         is_consuming: process.is_working.clone(),
     };
     let handler = Arc::new(handler::PushHandler::new(syncer.clone()));
     tokio::join!(
-        queue::serve(&process.broker, consumption, handler),
+        queue::serve_calls(&process.broker, consumption, handler),
         queue::sort_dead_letters(&process.broker, CALL_QUEUES, process.shutdown.clone()),
         syncing::run_housekeeping(&syncer),
     );

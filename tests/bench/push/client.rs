@@ -69,7 +69,7 @@ pub async fn provision(database: &Database) -> anyhow::Result<()> {
         .collect();
     let file = json!({"teams": [{"name": "Bench", "integrations": integrations}]});
     let policy = outbound::TargetPolicy::default();
-    pillarbox::apply::apply(
+    pillarbox::apply::apply_text(
         &store(database)?,
         &file.to_string(),
         Path::new("."),
@@ -83,9 +83,9 @@ pub async fn provision(database: &Database) -> anyhow::Result<()> {
 /// The id of the integration with this number.
 pub async fn integration_id(database: &Database, number: usize) -> anyhow::Result<Uuid> {
     let store = store(database)?;
-    let team = store.team_by_name("Bench").await?;
+    let team = store.find_team_by_name("Bench").await?;
     Ok(store
-        .integration_by_name(team.team_id, &format!("CRM{number}"))
+        .find_integration_by_name(team.team_id, &format!("CRM{number}"))
         .await?
         .integration_id
         .0)

@@ -149,7 +149,7 @@ async fn one_of_two_killed(stack: &mut Stack) -> anyhow::Result<Vec<Figure>> {
     let expected = (REQUESTS * RECIPIENTS) as i64;
     let wrong = (cards - expected).abs() + (addresses - expected).abs();
     let found = store(&stack.database)?
-        .check(Utc::now(), DUPLICATE_DAYS, |_| {})
+        .check_consistency(Utc::now(), DUPLICATE_DAYS, |_| {})
         .await?;
     Ok(vec![
         Figure::new(

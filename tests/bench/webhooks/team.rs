@@ -73,7 +73,7 @@ pub async fn apply(database: &Database, one: &Value, other: &Value) -> anyhow::R
     ]});
     let policy = outbound::TargetPolicy::new(&["127.0.0.0/8".parse()?]);
     let store = load::store(database)?;
-    pillarbox::apply::apply(
+    pillarbox::apply::apply_text(
         &store,
         &file.to_string(),
         Path::new("."),

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use gateway::api_document;
 use pillarbox_tests::{
-    CrmClient, INTEGRATION_KEY, KEY, StackOptions, TestStack, cards, people, with_qr_codes,
+    CrmClient, INTEGRATION_KEY, KEY, StackOptions, TestStack, build_recipients, list_codes,
+    with_qr_codes,
 };
 use serde_json::json;
 use tokio::process::Command;
@@ -72,11 +73,14 @@ async fn stack() -> TestStack {
     let keys = json!([{"kind": "formulas", "name": "Agent", "key": FORMULAS_KEY}]);
     let columns = json!([{"name": "score", "type": "number"}]);
     let team = json!({"name": "Test", "campaigns": [campaign], "keys": keys, "columns": columns});
-    stack.apply(json!({"teams": [team]})).await;
-    assert_eq!(stack.send(&people(1..2)).await.status, 200);
-    let crm = CrmClient::on(stack, INTEGRATION_KEY);
-    crm.integration(json!({})).await;
-    crm.until_ready().await;
+    stack.apply_team(json!({"teams": [team]})).await;
+    assert_eq!(
+        stack.send_recipients(&build_recipients(1..2)).await.status,
+        200
+    );
+    let crm = CrmClient::on_stack(stack, INTEGRATION_KEY);
+    crm.apply_integration(json!({})).await;
+    crm.wait_until_ready().await;
     crm.stack
 }
 
@@ -116,7 +120,7 @@ async fn generated_python_clients_read_every_answer() {
         folder,
     )
     .await;
-    let card = cards(&stack).await.remove(0);
+    let card = list_codes(&stack).await.remove(0);
     let (calls, record) = (own("calls.py"), folder.join("answers.jsonl"));
     let record = record.to_str().unwrap();
     let arguments = [

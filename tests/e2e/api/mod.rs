@@ -30,7 +30,7 @@ fn found(text: &str, pattern: &str) -> HashSet<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_document_is_served_to_everybody_and_is_openapi_3_1() {
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         mailers: 0,
         ..StackOptions::default()
     })
@@ -52,7 +52,7 @@ async fn the_document_is_served_to_everybody_and_is_openapi_3_1() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_page_takes_nothing_from_other_hosts_and_runs_nothing() {
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         mailers: 0,
         ..StackOptions::default()
     })
@@ -93,7 +93,7 @@ async fn the_page_takes_nothing_from_other_hosts_and_runs_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_page_shows_every_operation_type_and_code_and_its_links_lead_somewhere() {
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         mailers: 0,
         ..StackOptions::default()
     })
@@ -133,14 +133,14 @@ async fn the_page_shows_every_operation_type_and_code_and_its_links_lead_somewhe
 
 #[tokio::test(flavor = "multi_thread")]
 async fn everybody_can_use_the_page() {
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         mailers: 0,
         ..StackOptions::default()
     })
     .await;
     let browser = Browser::open(&stack.url).await;
-    browser.go("/docs").await;
-    assert_eq!(browser.barriers().await, [""; 0]);
+    browser.open_page("/docs").await;
+    assert_eq!(browser.find_barriers().await, [""; 0]);
 }
 
 /// Visits every name and value of a document.

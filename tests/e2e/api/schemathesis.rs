@@ -5,7 +5,8 @@ use std::process::Output;
 use std::time::Duration;
 
 use pillarbox_tests::{
-    CrmClient, INTEGRATION_KEY, KEY, StackOptions, TestStack, cards, people, with_qr_codes,
+    CrmClient, INTEGRATION_KEY, KEY, StackOptions, TestStack, build_recipients, list_codes,
+    with_qr_codes,
 };
 use serde_json::json;
 use tokio::process::Command;
@@ -24,15 +25,18 @@ async fn stack() -> TestStack {
     let campaign = json!({"id": "PA-7XK2QD", "name": "Example", "steps": [{"design": "Codes", "postage": "standard"}]});
     // Only a team that has it switched on has its keys read.
     let team = json!({"name": "Test", "idempotency_keys": true, "campaigns": [campaign]});
-    stack.apply(json!({"teams": [team]})).await;
-    assert_eq!(stack.send(&people(1..4)).await.status, 200);
-    let crm = CrmClient::on(stack, INTEGRATION_KEY);
-    crm.integration(json!({})).await;
-    crm.until_ready().await;
+    stack.apply_team(json!({"teams": [team]})).await;
+    assert_eq!(
+        stack.send_recipients(&build_recipients(1..4)).await.status,
+        200
+    );
+    let crm = CrmClient::on_stack(stack, INTEGRATION_KEY);
+    crm.apply_integration(json!({})).await;
+    crm.wait_until_ready().await;
     let fields = json!([{"key": "name"}, {"key": "mail"}, {"key": "plan"}]);
-    assert_eq!(crm.declare(fields).await.status, 200);
-    crm.sync("full", &[json!({"external_id": "1"})]).await;
-    assert_eq!(crm.begin("delta").await.status, 200);
+    assert_eq!(crm.declare_fields(fields).await.status, 200);
+    crm.run_sync("full", &[json!({"external_id": "1"})]).await;
+    assert_eq!(crm.begin_sync("delta").await.status, 200);
     crm.stack
 }
 
@@ -44,7 +48,7 @@ async fn run(stack: &TestStack, folder: &Path) -> Output {
     for file in ["schemathesis.toml", "hooks.py"] {
         std::fs::copy(own.join(file), folder.join(file)).unwrap();
     }
-    let quoted: Vec<String> = cards(stack)
+    let quoted: Vec<String> = list_codes(stack)
         .await
         .iter()
         .map(|code| format!("\"{code}\"\n"))
@@ -73,7 +77,11 @@ async fn run(stack: &TestStack, folder: &Path) -> Output {
 async fn rows(stack: &TestStack) -> Vec<i64> {
     let mut rows = Vec::new();
     for table in ["sends", "scans", "integration_fields", "syncs", "contacts"] {
-        rows.push(stack.count(&format!("SELECT count(*) FROM {table}")).await);
+        rows.push(
+            stack
+                .query_count(&format!("SELECT count(*) FROM {table}"))
+                .await,
+        );
     }
     rows
 }

@@ -1,6 +1,6 @@
 //! The address book: who is in it, where values came from, and that columns do what the page says.
 
-use pillarbox_tests::{CAMPAIGN, ConsoleClient, CrmClient, TestStack, eventually, person};
+use pillarbox_tests::{CAMPAIGN, ConsoleClient, CrmClient, TestStack, build_recipient, wait_until};
 use serde_json::{Value, json};
 use store::MemberRole;
 
@@ -8,7 +8,7 @@ use super::{console, member};
 
 /// A recipient with this name and these fields, at a house of its own.
 fn named(number: usize, first: &str, last: &str, fields: Value) -> Value {
-    let mut recipient = person(number);
+    let mut recipient = build_recipient(number);
     recipient["first_name"] = first.into();
     recipient["last_name"] = last.into();
     recipient
@@ -21,7 +21,10 @@ fn named(number: usize, first: &str, last: &str, fields: Value) -> Value {
 /// Waits until whoever was received can be found.
 pub(super) async fn until_findable(stack: &TestStack) {
     let sql = "SELECT count(*) FROM recipients_unsearched";
-    eventually("all can be found", async || stack.count(sql).await == 0).await;
+    wait_until("all can be found", async || {
+        stack.query_count(sql).await == 0
+    })
+    .await;
 }
 
 /// The names that a list shows, in its order.
@@ -48,7 +51,10 @@ async fn people_are_found_by_the_beginning_of_their_names_in_any_case() {
         named(3, "Cy", "Milestone", json!({})),
         named(4, "Di", "Émile", json!({})),
     ];
-    assert_eq!(stack.send(&people).await.reasons(), ["mailed"; 4]);
+    assert_eq!(
+        stack.send_recipients(&people).await.reasons(),
+        ["mailed"; 4]
+    );
     until_findable(&stack).await;
     let visitor = member(&stack, &url, MemberRole::Member).await;
     let found = async |search: &str| {
@@ -75,7 +81,7 @@ async fn the_list_is_paged_by_its_order_without_a_gap_or_a_repetition() {
     let people: Vec<Value> = (1..=120)
         .map(|number| named(number, "Pat", "Same", json!({})))
         .collect();
-    stack.send(&people).await;
+    stack.send_recipients(&people).await;
     until_findable(&stack).await;
     let visitor = member(&stack, &url, MemberRole::Member).await;
     let (mut path, mut seen) = ("/address-book?search=same".to_owned(), Vec::new());
@@ -113,10 +119,10 @@ async fn one_person_is_shown_with_every_value_and_where_it_came_from() {
     let (stack, url) = console().await;
     let columns = json!([{"name": "Spent", "type": "number"}, {"name": "Tier", "formula": "IF(Spent > 5, \"VIP\", \"\")"}]);
     stack
-        .apply(json!({"teams": [{"name": "Test", "columns": columns}]}))
+        .apply_team(json!({"teams": [{"name": "Test", "columns": columns}]}))
         .await;
     stack
-        .send(&[named(
+        .send_recipients(&[named(
             1,
             "Ada",
             "<b>Miles</b>",
@@ -153,7 +159,7 @@ async fn one_person_is_shown_with_every_value_and_where_it_came_from() {
 
 /// The status of a declaration of the field `score` with this type.
 async fn declared(crm: &CrmClient, field_type: &str) -> u16 {
-    crm.declare(json!([{"key": "score", "type": field_type}]))
+    crm.declare_fields(json!([{"key": "score", "type": field_type}]))
         .await
         .status
         .as_u16()
@@ -161,8 +167,8 @@ async fn declared(crm: &CrmClient, field_type: &str) -> u16 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_locked_column_refuses_another_type_and_an_unlocked_one_takes_it() {
-    let mut crm = CrmClient::with(Vec::new()).await;
-    let url = crm.stack.console().await;
+    let mut crm = CrmClient::with_settings(Vec::new()).await;
+    let url = crm.stack.start_console().await;
     let admin = member(&crm.stack, &url, MemberRole::Admin).await;
     let made = admin
         .post(
@@ -220,7 +226,9 @@ async fn preview(visitor: &ConsoleClient, name: &str, formula: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_formula_is_previewed_with_people_saved_and_mails_by_its_result() {
     let (stack, url) = console().await;
-    stack.send(&[named(1, "ada", "Miles", json!({}))]).await;
+    stack
+        .send_recipients(&[named(1, "ada", "Miles", json!({}))])
+        .await;
     let admin = member(&stack, &url, MemberRole::Admin).await;
     let formula = "PROPER(first_name) + \"!\"";
     assert!(preview(&admin, "", formula).await.contains("<td>Ada!</td>"));
@@ -255,9 +263,9 @@ async fn a_formula_is_previewed_with_people_saved_and_mails_by_its_result() {
         "who changed it is shown: {page}"
     );
     let conditions = json!({"all": [{"column": "Hello", "operator": "is", "value": "Ada!"}]});
-    stack.campaign(json!({"conditions": conditions})).await;
+    stack.save_campaign(json!({"conditions": conditions})).await;
     let sent = stack
-        .send_to(
+        .send_recipients_to(
             CAMPAIGN,
             &[
                 named(2, "ada", "Else", json!({})),
@@ -279,7 +287,7 @@ async fn a_formula_is_previewed_with_people_saved_and_mails_by_its_result() {
     );
     let form = [("name", "Hello"), ("formula", "LEN(first_name)")];
     let lost = admin
-        .save(
+        .save_form(
             "/address-book/formula?name=hello",
             "/address-book/formula",
             &form,
@@ -295,12 +303,12 @@ async fn a_formula_is_previewed_with_people_saved_and_mails_by_its_result() {
 #[tokio::test(flavor = "multi_thread")]
 async fn contacts_of_an_integration_are_listed_and_found_by_their_id() {
     let mut crm = CrmClient::start().await;
-    let url = crm.stack.console().await;
+    let url = crm.stack.start_console().await;
     let record = json!({"external_id": "a/b?1", "fields": {"first": "Ann", "score": 3}});
-    crm.sync("full", &[record]).await;
+    crm.run_sync("full", &[record]).await;
     let visitor = member(&crm.stack, &url, MemberRole::Member).await;
-    let team_id = crm.stack.store.team_list("", 1).await.unwrap()[0].team_id;
-    let integration = crm.stack.store.integration_list(team_id).await.unwrap()[0].integration_id;
+    let team_id = crm.stack.store.list_teams("", 1).await.unwrap()[0].team_id;
+    let integration = crm.stack.store.list_integrations(team_id).await.unwrap()[0].integration_id;
     let address = format!("/address-book/contacts/{integration}");
     let list = visitor.get(&address).await.html;
     assert!(

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use accounts::{BalanceCredit, credit_balance};
-use pillarbox_tests::{TestStack, people, person};
+use pillarbox_tests::{TestStack, build_recipient, build_recipients};
 use store::{Actor, MemberRole};
 
 use super::{console, member};
@@ -11,7 +11,7 @@ use super::{console, member};
 /// The operator books what has arrived.
 async fn credit(stack: &TestStack, amount: &str, reference: &str) {
     let credit = BalanceCredit {
-        team_id: stack.store.team_list("", 1).await.unwrap()[0].team_id,
+        team_id: stack.store.list_teams("", 1).await.unwrap()[0].team_id,
         amount: amount.parse().unwrap(),
         reference: &reference.parse().unwrap(),
     };
@@ -31,7 +31,7 @@ async fn each_send_has_its_charge_and_the_ledger_tells_money_in_and_money_spent(
             .html
             .contains("Nothing was charged yet")
     );
-    stack.send(&people(1..3)).await;
+    stack.send_recipients(&build_recipients(1..3)).await;
     let billing = person_at_work.get("/billing").await.html;
     for part in [
         "$99,998.42",
@@ -72,7 +72,10 @@ async fn a_declined_charge_is_shown_though_no_money_moved() {
     let owner = member(&stack, &url, MemberRole::Owner).await;
     let sql = "UPDATE ledger_accounts SET balance_cents = 78 WHERE account = 'prepaid'";
     stack.sql.execute(sql, &[]).await.unwrap();
-    assert_eq!(stack.send(&[person(1)]).await.reasons(), ["payment_failed"]);
+    assert_eq!(
+        stack.send_recipients(&[build_recipient(1)]).await.reasons(),
+        ["payment_failed"]
+    );
     let charges = owner.get("/billing/charges").await.html;
     assert!(charges.contains("Declined, nothing mailed"), "{charges}");
     assert!(
@@ -119,7 +122,7 @@ async fn a_long_ledger_is_walked_page_by_page_without_a_gap() {
 async fn a_top_up_that_an_owner_asks_for_is_money_when_the_operator_has_booked_it() {
     let (stack, url) = console().await;
     let owner = member(&stack, &url, MemberRole::Owner).await;
-    let team_id = stack.store.team_list("", 1).await.unwrap()[0].team_id;
+    let team_id = stack.store.list_teams("", 1).await.unwrap()[0].team_id;
     let ask = async |amount| owner.post("/billing/top-ups", &[("amount", amount)]).await;
     let wrong = ask("1.5").await;
     assert_eq!(wrong.status, 422);
@@ -130,12 +133,12 @@ async fn a_top_up_that_an_owner_asks_for_is_money_when_the_operator_has_booked_i
         assert_eq!(ask(amount).await.location(), "/billing?notice=top-up-asked");
     }
     assert_eq!(
-        stack.store.balance_get(team_id).await.unwrap(),
+        stack.store.find_balance(team_id).await.unwrap(),
         10_000_000,
         "asking makes no money"
     );
 
-    let open = stack.store.top_up_request_open(None, 10).await.unwrap();
+    let open = stack.store.list_open_top_ups(None, 10).await.unwrap();
     let told: Vec<_> = open
         .iter()
         .map(|request| (request.team.as_str(), request.amount_cents))
@@ -179,7 +182,7 @@ async fn a_top_up_that_an_owner_asks_for_is_money_when_the_operator_has_booked_i
     assert!(
         stack
             .store
-            .top_up_request_open(None, 10)
+            .list_open_top_ups(None, 10)
             .await
             .unwrap()
             .is_empty()

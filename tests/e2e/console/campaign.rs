@@ -1,7 +1,8 @@
 //! Campaigns: what is set here decides what the API does.
 
 use pillarbox_tests::{
-    ADDRESS, CAMPAIGN, ConsoleClient, TestStack, people, person, postcard, text_box,
+    ADDRESS, CAMPAIGN, ConsoleClient, TestStack, build_recipient, build_recipients,
+    postcard_design, text_box,
 };
 use serde_json::{Value, json};
 use store::MemberRole;
@@ -66,7 +67,7 @@ async fn post_conditions(
 ) -> pillarbox_tests::ConsoleResponse {
     let (names, page) = (names(conditions.len()), path("/conditions"));
     person
-        .save(&page, &page, &form(conditions, &names, pressed))
+        .save_form(&page, &page, &form(conditions, &names, pressed))
         .await
 }
 
@@ -85,11 +86,14 @@ async fn a_campaign_paused_here_refuses_requests_until_it_is_activated_here() {
             .contains("Its requests are refused")
     );
     assert_eq!(
-        stack.send(&[person(1)]).await.error(),
+        stack.send_recipients(&[build_recipient(1)]).await.error(),
         (409, "campaign_not_active".to_owned())
     );
     admin.post(&path("/activate"), &[]).await;
-    assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
+    assert_eq!(
+        stack.send_recipients(&[build_recipient(1)]).await.reasons(),
+        ["mailed"]
+    );
     let page = admin.get(&path("")).await.html;
     for shown in [
         "$0.79",
@@ -110,17 +114,20 @@ async fn conditions_built_here_by_round_trips_decide_who_waits() {
     let (stack, url) = console().await;
     let admin = member(&stack, &url, MemberRole::Admin).await;
     stack
-        .apply(
+        .apply_team(
             json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": "number"}]}]}),
         )
         .await;
     let scored = |number: usize, score: i64| {
-        let mut person = person(number);
+        let mut person = build_recipient(number);
         person["score"] = score.into();
         person
     };
     assert_eq!(
-        stack.send(&[scored(1, 5), scored(2, 50)]).await.reasons(),
+        stack
+            .send_recipients(&[scored(1, 5), scored(2, 50)])
+            .await
+            .reasons(),
         ["mailed", "mailed"]
     );
     // Nothing but saving changes the campaign.
@@ -164,7 +171,10 @@ async fn conditions_built_here_by_round_trips_decide_who_waits() {
     let expected = json!({ "all": [{ "column": "score", "operator": "greater", "value": 10 }] });
     assert_eq!(stored_conditions(&stack).await, Some(expected));
     assert_eq!(
-        stack.send(&[scored(3, 5), scored(4, 50)]).await.reasons(),
+        stack
+            .send_recipients(&[scored(3, 5), scored(4, 50)])
+            .await
+            .reasons(),
         ["filtered_conditions", "mailed"]
     );
     assert!(
@@ -177,7 +187,10 @@ async fn conditions_built_here_by_round_trips_decide_who_waits() {
     // No conditions are none.
     post_conditions(&admin, &[], "save").await;
     assert_eq!(stored_conditions(&stack).await, None);
-    assert_eq!(stack.send(&[scored(5, 5)]).await.reasons(), ["mailed"]);
+    assert_eq!(
+        stack.send_recipients(&[scored(5, 5)]).await.reasons(),
+        ["mailed"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -188,7 +201,9 @@ async fn nested_groups_of_a_file_are_shown_and_kept() {
         { "column": "state", "operator": "is_one_of", "value": ["TX", "OK"] },
         { "all": [{ "column": "birthday", "operator": "anniversary_today" }] },
     ] });
-    stack.campaign(json!({ "conditions": conditions })).await;
+    stack
+        .save_campaign(json!({ "conditions": conditions }))
+        .await;
     let page = admin.get(&path("/conditions")).await.html;
     assert!(
         page.contains("TX\nOK") && page.matches("<fieldset class=\"group\">").count() == 2,
@@ -209,7 +224,7 @@ async fn nested_groups_of_a_file_are_shown_and_kept() {
         ("part.3.operator", "anniversary_today"),
     ];
     let saved = admin
-        .save(&path("/conditions"), &path("/conditions"), &fields)
+        .save_form(&path("/conditions"), &path("/conditions"), &fields)
         .await;
     assert_eq!(saved.status, 303, "{}", saved.html);
     assert_eq!(stored_conditions(&stack).await, Some(conditions));
@@ -228,7 +243,7 @@ async fn an_area_uploaded_here_is_drawn_and_filters_by_place() {
     let admin = member(&stack, &url, MemberRole::Admin).await;
     let denver = square(-105.0, 39.7);
     let changed = admin
-        .upload(
+        .upload_form(
             &path("/area"),
             &[("do", "change"), ("file", &denver), ("text", "")],
         )
@@ -240,7 +255,7 @@ async fn an_area_uploaded_here_is_drawn_and_filters_by_place() {
         changed.html
     );
     assert_eq!(
-        stack.send(&[person(1)]).await.reasons(),
+        stack.send_recipients(&[build_recipient(1)]).await.reasons(),
         ["filtered_location"]
     );
     let page = admin.get(&path("/area")).await.html;
@@ -250,7 +265,7 @@ async fn an_area_uploaded_here_is_drawn_and_filters_by_place() {
     );
     let line = json!({ "type": "LineString", "coordinates": [[0, 0], [1, 1]] }).to_string();
     let wrong = admin
-        .upload(&path("/area"), &[("do", "change"), ("text", &line)])
+        .upload_form(&path("/area"), &[("do", "change"), ("text", &line)])
         .await;
     assert_eq!(wrong.status, 422);
     assert!(
@@ -264,7 +279,7 @@ async fn an_area_uploaded_here_is_drawn_and_filters_by_place() {
         json!({"type": "Polygon", "coordinates": [[[0, 0], [4, 4], [4, 0], [0, 4], [0, 0]]]})
             .to_string();
     let crossed = admin
-        .upload(&path("/area"), &[("do", "change"), ("text", &bow_tie)])
+        .upload_form(&path("/area"), &[("do", "change"), ("text", &bow_tie)])
         .await;
     assert!(
         crossed.status == 422 && crossed.html.contains("crosses itself near"),
@@ -277,10 +292,13 @@ async fn an_area_uploaded_here_is_drawn_and_filters_by_place() {
     );
     let austin = square(-97.7, 30.3);
     admin
-        .upload(&path("/area"), &[("do", "change"), ("text", &austin)])
+        .upload_form(&path("/area"), &[("do", "change"), ("text", &austin)])
         .await;
-    assert_eq!(stack.send(&[person(2)]).await.reasons(), ["mailed"]);
-    let removed = admin.upload(&path("/area"), &[("do", "remove")]).await;
+    assert_eq!(
+        stack.send_recipients(&[build_recipient(2)]).await.reasons(),
+        ["mailed"]
+    );
+    let removed = admin.upload_form(&path("/area"), &[("do", "remove")]).await;
     assert_eq!(removed.location(), path("/area?notice=area-removed"));
     assert!(
         admin
@@ -303,7 +321,10 @@ async fn an_address_listed_here_is_not_mailed_until_it_is_taken_off_here() {
     );
     admin.post(&list, &[("address", ADDRESS)]).await;
     assert_eq!(
-        stack.send(&people([1, 2])).await.reasons(),
+        stack
+            .send_recipients(&build_recipients([1, 2]))
+            .await
+            .reasons(),
         ["do_not_mail", "mailed"]
     );
     let page = admin.get(&format!("{list}?text=1%20MAIN")).await.html;
@@ -347,7 +368,13 @@ async fn an_address_listed_here_is_not_mailed_until_it_is_taken_off_here() {
         again.html
     );
     stack.clock.advance(chrono::TimeDelta::minutes(16));
-    assert_eq!(stack.send(&people([1])).await.reasons(), ["mailed"]);
+    assert_eq!(
+        stack
+            .send_recipients(&build_recipients([1]))
+            .await
+            .reasons(),
+        ["mailed"]
+    );
     let log = admin.get("/activity").await.html;
     assert!(
         log.contains("do_not_mail.added")
@@ -364,7 +391,7 @@ async fn a_file_of_addresses_is_taken_and_its_bad_lines_are_told() {
     let mut file = "address_1,city,state,zip\n".to_owned();
     (1..=120).for_each(|number| file.push_str(&format!("{number} Main St,Austin,TX,78701\n")));
     file.push_str("nowhere at all,Austin,TX,\n");
-    let taken = admin.upload(&upload, &[("file", &file)]).await.html;
+    let taken = admin.upload_form(&upload, &[("file", &file)]).await.html;
     assert!(
         taken.contains("120 addresses were added; 0 were on the list already."),
         "{taken}"
@@ -373,13 +400,16 @@ async fn a_file_of_addresses_is_taken_and_its_bad_lines_are_told() {
         taken.contains("1 lines could not be taken") && taken.contains(">122</th>"),
         "{taken}"
     );
-    let again = admin.upload(&upload, &[("file", &file)]).await.html;
+    let again = admin.upload_form(&upload, &[("file", &file)]).await.html;
     assert!(
         again.contains("0 addresses were added; 120 were on the list already."),
         "{again}"
     );
     assert_eq!(
-        stack.send(&people([7, 121])).await.reasons(),
+        stack
+            .send_recipients(&build_recipients([7, 121]))
+            .await
+            .reasons(),
         ["do_not_mail", "mailed"]
     );
     // All of them are listed, page by page.
@@ -398,14 +428,17 @@ async fn a_file_of_addresses_is_taken_and_its_bad_lines_are_told() {
         );
     }
     assert_eq!(found, 120);
-    let nameless = admin.upload(&upload, &[("file", "1 Main St\n")]).await;
+    let nameless = admin.upload_form(&upload, &[("file", "1 Main St\n")]).await;
     assert_eq!(nameless.status, 422);
     assert!(
         nameless
             .html
             .contains("The first line has to name the columns")
     );
-    assert_eq!(admin.upload(&upload, &[("other", "x")]).await.status, 422);
+    assert_eq!(
+        admin.upload_form(&upload, &[("other", "x")]).await.status,
+        422
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -430,9 +463,9 @@ async fn the_cards_of_a_step_are_pictures_that_browsers_keep_until_the_design_ch
             .await
     };
     assert_eq!(known().await.status, 304);
-    let document = postcard(&[text_box("hello", "Dear {{first_name}}")]);
+    let document = postcard_design(&[text_box("hello", "Dear {{first_name}}")]);
     stack
-        .apply(json!({"teams": [{"name": "Test", "designs": [{"name": "Card", "document": document}]}]}))
+        .apply_team(json!({"teams": [{"name": "Test", "designs": [{"name": "Card", "document": document}]}]}))
         .await;
     let changed = known().await;
     assert_eq!(changed.status, 200);
@@ -452,7 +485,7 @@ async fn the_cards_of_a_step_are_pictures_that_browsers_keep_until_the_design_ch
 #[tokio::test(flavor = "multi_thread")]
 async fn another_team_s_campaign_is_nowhere() {
     let (stack, url) = console().await;
-    stack.send(&[person(1)]).await;
+    stack.send_recipients(&[build_recipient(1)]).await;
     let foreigner = foreigner(&stack, &url).await;
     let entry: uuid::Uuid = stack
         .sql
@@ -498,19 +531,25 @@ async fn another_team_s_campaign_is_nowhere() {
     let file = [("file", "address\n\"1 Main St, Austin, TX 78701\"\n")];
     assert_eq!(
         foreigner
-            .upload(&path("/do-not-mail/upload"), &file)
+            .upload_form(&path("/do-not-mail/upload"), &file)
             .await
             .status,
         404
     );
     assert_eq!(
         foreigner
-            .upload(&path("/area"), &[("do", "remove")])
+            .upload_form(&path("/area"), &[("do", "remove")])
             .await
             .status,
         404
     );
     assert!(!foreigner.get("/campaigns").await.html.contains(CAMPAIGN));
-    assert_eq!(stack.count("SELECT count(*) FROM do_not_mail").await, 0);
-    assert_eq!(stack.send(&[person(2)]).await.reasons(), ["mailed"]);
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM do_not_mail").await,
+        0
+    );
+    assert_eq!(
+        stack.send_recipients(&[build_recipient(2)]).await.reasons(),
+        ["mailed"]
+    );
 }

@@ -1,6 +1,6 @@
 //! Columns keep the types with which campaigns and formulas use them, whoever declares another one.
 
-use pillarbox_tests::{CAMPAIGN, ConsoleClient, CrmClient, eventually, person};
+use pillarbox_tests::{CAMPAIGN, ConsoleClient, CrmClient, build_recipient, wait_until};
 use serde_json::{Value, json};
 use store::MemberRole;
 
@@ -8,16 +8,16 @@ use super::member;
 
 /// A CRM whose declared column `tier` is a number, a mailer, and an Admin at the console.
 async fn world() -> (CrmClient, ConsoleClient) {
-    let mut crm = CrmClient::with(Vec::new()).await;
+    let mut crm = CrmClient::with_settings(Vec::new()).await;
     crm.stack.add_mailer(None);
-    crm.stack.campaign(json!({})).await;
-    let probe = json!({"campaign_id": CAMPAIGN, "recipients": [person(99)]});
-    eventually("a mailer takes sends", async || {
-        crm.stack.post(&probe).await.status == 200
+    crm.stack.save_campaign(json!({})).await;
+    let probe = json!({"campaign_id": CAMPAIGN, "recipients": [build_recipient(99)]});
+    wait_until("a mailer takes sends", async || {
+        crm.stack.post_send(&probe).await.status == 200
     })
     .await;
     assert_eq!(declared(&crm, "number").await.0, 200);
-    let url = crm.stack.console().await;
+    let url = crm.stack.start_console().await;
     let admin = member(&crm.stack, &url, MemberRole::Admin).await;
     (crm, admin)
 }
@@ -25,13 +25,13 @@ async fn world() -> (CrmClient, ConsoleClient) {
 /// The status of a declaration of `tier` with this type, and what it says.
 async fn declared(crm: &CrmClient, field_type: &str) -> (u16, Value) {
     let answer = crm
-        .declare(json!([{"key": "Tier", "type": field_type}]))
+        .declare_fields(json!([{"key": "Tier", "type": field_type}]))
         .await;
     (answer.status.as_u16(), answer.json())
 }
 
 fn with_tier(number: usize, tier: i64) -> Value {
-    let mut person = person(number);
+    let mut person = build_recipient(number);
     person["tier"] = tier.into();
     person
 }
@@ -40,7 +40,7 @@ fn with_tier(number: usize, tier: i64) -> Value {
 async fn filter(crm: &CrmClient, operator: &str) {
     let condition = json!({"column": "tier", "operator": operator, "value": 5});
     crm.stack
-        .campaign(json!({"conditions": {"all": [condition]}}))
+        .save_campaign(json!({"conditions": {"all": [condition]}}))
         .await;
 }
 
@@ -66,7 +66,10 @@ async fn a_declaration_cannot_change_the_type_of_a_column_that_conditions_use_an
         "{message}"
     );
     assert_eq!(column_type(&crm).await, "number");
-    let sent = crm.stack.send(&[with_tier(1, 5), with_tier(2, 6)]).await;
+    let sent = crm
+        .stack
+        .send_recipients(&[with_tier(1, 5), with_tier(2, 6)])
+        .await;
     assert_eq!(sent.reasons(), ["filtered_conditions", "mailed"]);
     let page = admin.get("/address-book/columns").await.html;
     assert!(
@@ -83,7 +86,7 @@ async fn a_declaration_cannot_change_the_type_of_a_column_that_conditions_use_an
         200,
         "its own type can be declared again"
     );
-    crm.stack.campaign(json!({"conditions": null})).await;
+    crm.stack.save_campaign(json!({"conditions": null})).await;
     assert_eq!(
         declared(&crm, "text").await.0,
         200,
@@ -146,7 +149,7 @@ async fn of_a_declaration_and_conditions_that_are_saved_at_once_one_is_refused()
         .to_owned();
     let condition = [&condition[..], &[("seen", seen.as_str())]].concat();
     for round in 0..10 {
-        crm.stack.campaign(json!({"conditions": null})).await;
+        crm.stack.save_campaign(json!({"conditions": null})).await;
         assert_eq!(declared(&crm, "number").await.0, 200);
         let ((declared, _), saved) =
             tokio::join!(declared(&crm, "text"), admin.post(&path, &condition));
@@ -167,7 +170,7 @@ async fn conditions_that_cannot_be_used_are_told_on_every_page_and_shown_as_they
     // As a version before might have left it.
     let sql = "UPDATE address_columns SET type = 'text' WHERE name_key = 'tier'";
     crm.stack.sql.execute(sql, &[]).await.unwrap();
-    let sent = crm.stack.send(&[with_tier(1, 9)]).await;
+    let sent = crm.stack.send_recipients(&[with_tier(1, 9)]).await;
     assert_eq!(sent.error(), (409, "campaign_not_active".to_owned()));
     let campaign = admin.get(&format!("/campaigns/{CAMPAIGN}")).await.html;
     assert!(

@@ -1,7 +1,9 @@
 //! Designs: mistakes are told beside the document, versions are kept, and what is shown is what prints.
 
 use contract::id::DesignId;
-use pillarbox_tests::{ConsoleClient, ConsoleResponse, TestStack, person, postcard, text_box};
+use pillarbox_tests::{
+    ConsoleClient, ConsoleResponse, TestStack, build_recipient, postcard_design, text_box,
+};
 use serde_json::Value;
 use store::MemberRole;
 
@@ -19,16 +21,16 @@ fn id_of(location: &str) -> DesignId {
 }
 
 async fn team_id(stack: &TestStack) -> contract::id::TeamId {
-    stack.store.team_list("", 1).await.unwrap()[0].team_id
+    stack.store.list_teams("", 1).await.unwrap()[0].team_id
 }
 
 fn greeting(text: &str) -> String {
-    postcard(&[text_box("greeting", text)]).to_string()
+    postcard_design(&[text_box("greeting", text)]).to_string()
 }
 
 async fn made(admin: &ConsoleClient, name: &str, text: &str) -> DesignId {
     let page = admin
-        .upload("/designs", &[("name", name), ("document", &greeting(text))])
+        .upload_form("/designs", &[("name", name), ("document", &greeting(text))])
         .await;
     assert_eq!(page.status, 303, "{}", page.html);
     id_of(page.location())
@@ -40,7 +42,7 @@ async fn a_design_that_cannot_print_is_told_with_item_and_surface_and_nothing_ty
     let admin = member(&stack, &url, MemberRole::Admin).await;
     let wrong = greeting("{{first_name");
     let page = admin
-        .upload("/designs", &[("name", "Hello <you>"), ("document", &wrong)])
+        .upload_form("/designs", &[("name", "Hello <you>"), ("document", &wrong)])
         .await;
     assert_eq!(page.status, 422);
     assert!(
@@ -51,7 +53,7 @@ async fn a_design_that_cannot_print_is_told_with_item_and_surface_and_nothing_ty
     );
     assert!(page.html.contains("Hello &#60;you&#62;") && page.html.contains("{{first_name"));
     let page = admin
-        .upload("/designs", &[("name", ""), ("document", "{")])
+        .upload_form("/designs", &[("name", ""), ("document", "{")])
         .await;
     assert!(
         page.html.contains("The name must be 1 to 200 characters"),
@@ -60,14 +62,14 @@ async fn a_design_that_cannot_print_is_told_with_item_and_surface_and_nothing_ty
     );
     assert!(page.html.contains("This is not JSON: line 1, column 1"));
     let page = admin
-        .upload(
+        .upload_form(
             "/designs",
             &[("name", "Card"), ("document", &greeting("Hi"))],
         )
         .await;
     assert!(page.html.contains("has a design of this name already"));
     assert_eq!(
-        stack.count("SELECT count(*) FROM designs").await,
+        stack.query_count("SELECT count(*) FROM designs").await,
         1,
         "nothing was saved"
     );
@@ -81,7 +83,7 @@ async fn every_save_is_a_version_of_somebody_and_going_back_makes_another() {
     let address = format!("/designs/{design_id}");
     let second = greeting("Two");
     let saved = admin
-        .upload(
+        .upload_form(
             &address,
             &[("version", "1"), ("document", ""), ("file", &second)],
         )
@@ -93,7 +95,7 @@ async fn every_save_is_a_version_of_somebody_and_going_back_makes_another() {
         saved.html
     );
     let late = admin
-        .upload(
+        .upload_form(
             &address,
             &[("version", "1"), ("document", &greeting("Three"))],
         )
@@ -108,7 +110,7 @@ async fn every_save_is_a_version_of_somebody_and_going_back_makes_another() {
         .await;
     assert_eq!(back.location(), format!("{address}?notice=design-restored"));
     let team_id = team_id(&stack).await;
-    let stored = stack.store.design_get(team_id, design_id).await.unwrap();
+    let stored = stack.store.find_design(team_id, design_id).await.unwrap();
     assert_eq!(stored.summary.version, 3);
     assert_eq!(
         stored.document,
@@ -116,7 +118,7 @@ async fn every_save_is_a_version_of_somebody_and_going_back_makes_another() {
     );
     let versions = stack
         .store
-        .design_version_list(team_id, design_id, i32::MAX, 10)
+        .list_design_versions(team_id, design_id, i32::MAX, 10)
         .await
         .unwrap();
     let saved: Vec<_> = versions
@@ -158,7 +160,7 @@ async fn a_design_is_saved_over_only_by_who_was_told_of_the_version_that_stands(
     let address = format!("/designs/{}", made(&admin, "Greeting", "One").await);
     let save = async |version: &str, document: &str| {
         admin
-            .upload(&address, &[("version", version), ("document", document)])
+            .upload_form(&address, &[("version", version), ("document", document)])
             .await
     };
     let mistake = save("1", "{").await;
@@ -202,7 +204,10 @@ async fn a_design_is_saved_over_only_by_who_was_told_of_the_version_that_stands(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_proof_is_drawn_with_samples_with_values_typed_and_with_somebody_s_own() {
     let (stack, url) = console().await;
-    assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
+    assert_eq!(
+        stack.send_recipients(&[build_recipient(1)]).await.reasons(),
+        ["mailed"]
+    );
     super::address_book::until_findable(&stack).await;
     let admin = member(&stack, &url, MemberRole::Admin).await;
     let design_id = made(&admin, "Greeting", "{{last_name|you}}").await;
@@ -273,7 +278,7 @@ async fn another_team_s_design_is_not_there() {
         );
     }
     let form = [("version", "1"), ("document", &*greeting("Theirs"))];
-    assert_eq!(foreigner.upload(&address, &form).await.status, 404);
+    assert_eq!(foreigner.upload_form(&address, &form).await.status, 404);
     assert_eq!(
         foreigner
             .post(&format!("{address}/versions/1/restore"), &[])
@@ -287,9 +292,9 @@ async fn another_team_s_design_is_not_there() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_proof_says_what_a_send_would_say_of_the_card() {
     let (stack, url) = console().await;
-    let mut long = person(1);
+    let mut long = build_recipient(1);
     long["last_name"] = "Featherstonehaugh-Cholmondeley the Third".into();
-    assert_eq!(stack.send(&[long]).await.reasons(), ["mailed"]);
+    assert_eq!(stack.send_recipients(&[long]).await.reasons(), ["mailed"]);
     let admin = member(&stack, &url, MemberRole::Admin).await;
     let design_id = made(&admin, "Greeting", "{{last_name|you}}").await;
     let entry: uuid::Uuid = stack

@@ -2,8 +2,8 @@
 
 use contract::id::EndpointId;
 use pillarbox_tests::{
-    CAMPAIGN, ConsoleClient, EndpointReaction, StackOptions, TestStack, WebhookSink, cards,
-    eventually, person, with_qr_codes,
+    CAMPAIGN, ConsoleClient, EndpointReaction, StackOptions, TestStack, WebhookSink,
+    build_recipient, list_codes, wait_until, with_qr_codes,
 };
 use store::MemberRole;
 
@@ -26,9 +26,12 @@ impl World {
             ..StackOptions::default()
         };
         let (mut stack, other) = with_qr_codes(options).await;
-        assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
-        let code = cards(&stack).await.remove(0);
-        let url = stack.console().await;
+        assert_eq!(
+            stack.send_recipients(&[build_recipient(1)]).await.reasons(),
+            ["mailed"]
+        );
+        let code = list_codes(&stack).await.remove(0);
+        let url = stack.start_console().await;
         let admin = member(&stack, &url, MemberRole::Admin).await;
         Self {
             stack,
@@ -40,8 +43,14 @@ impl World {
 
     /// The endpoint of this URL.
     async fn endpoint(&self, url: &str) -> store::Endpoint {
-        let team_id = self.stack.store.team_by_name("Test").await.unwrap().team_id;
-        let endpoints = self.stack.store.endpoint_list(team_id).await.unwrap();
+        let team_id = self
+            .stack
+            .store
+            .find_team_by_name("Test")
+            .await
+            .unwrap()
+            .team_id;
+        let endpoints = self.stack.store.list_endpoints(team_id).await.unwrap();
         endpoints
             .into_iter()
             .find(|endpoint| endpoint.url == url)
@@ -57,18 +66,21 @@ impl World {
 
     /// Scans the card and waits until the other endpoint has heard of it.
     async fn scan(&self) {
-        let before = self.other.count();
-        assert_eq!(self.stack.scan(&self.code).await.status, 302);
-        eventually("the other endpoint hears of it", async || {
-            self.other.count() > before
+        let before = self.other.count_received();
+        assert_eq!(self.stack.scan_code(&self.code).await.status, 302);
+        wait_until("the other endpoint hears of it", async || {
+            self.other.count_received() > before
         })
         .await;
     }
 }
 
 async fn until(sink: &WebhookSink, count: usize) {
-    eventually("the endpoint hears of it", async || sink.count() >= count).await;
-    assert_eq!(sink.count(), count);
+    wait_until("the endpoint hears of it", async || {
+        sink.count_received() >= count
+    })
+    .await;
+    assert_eq!(sink.count_received(), count);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -76,7 +88,7 @@ async fn an_endpoint_added_here_gets_events_until_it_is_paused_and_none_when_it_
     let world = World::start(Vec::new()).await;
     let (admin, sink) = (&world.admin, WebhookSink::start().await);
     let made = admin
-        .make(
+        .post_and_follow(
             "/endpoints",
             &[("url", &sink.url), ("scope", "all"), ("signed", "on")],
         )
@@ -93,7 +105,7 @@ async fn an_endpoint_added_here_gets_events_until_it_is_paused_and_none_when_it_
     until(&sink, 1).await;
     let got = sink.received().remove(0);
     assert!(got.id().starts_with("evt_test_") && got.headers.contains_key("webhook-signature"));
-    eventually("the attempt is recorded", async || {
+    wait_until("the attempt is recorded", async || {
         world.states(endpoint_id).await == ["delivered"]
     })
     .await;
@@ -160,7 +172,10 @@ async fn an_endpoint_added_here_gets_events_until_it_is_paused_and_none_when_it_
     );
     world.scan().await;
     assert_eq!(
-        (sink.count(), admin.get(&path).await.status.as_u16()),
+        (
+            sink.count_received(),
+            admin.get(&path).await.status.as_u16()
+        ),
         (5, 404)
     );
     let log = admin.get("/activity?kind=endpoint").await.html;
@@ -207,7 +222,13 @@ async fn a_url_that_may_not_be_asked_or_stands_already_is_told_beside_the_field(
             page.html
         );
     }
-    assert_eq!(world.stack.count("SELECT count(*) FROM endpoints").await, 1);
+    assert_eq!(
+        world
+            .stack
+            .query_count("SELECT count(*) FROM endpoints")
+            .await,
+        1
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -243,7 +264,7 @@ async fn an_endpoint_hears_of_the_campaigns_that_are_chosen() {
     assert_eq!(
         world
             .admin
-            .save(page, &scope, &[("scope", "all")])
+            .save_form(page, &scope, &[("scope", "all")])
             .await
             .status,
         303
@@ -254,14 +275,14 @@ async fn an_endpoint_hears_of_the_campaigns_that_are_chosen() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_has_failed_is_shown_with_its_answer_as_text_and_sent_again_from_a_time_on() {
     let world = World::start(vec![("DISPATCHER__RETRY_DELAYS_SECONDS", String::new())]).await;
-    world.other.always(Some(EndpointReaction::Answer(
+    world.other.set_default(Some(EndpointReaction::Answer(
         500,
         "no <b>luck</b>".to_owned(),
     )));
     world.scan().await;
     let endpoint = world.endpoint(&world.other.url).await;
     let path = format!("/endpoints/{}", endpoint.endpoint_id);
-    eventually("it has failed", async || {
+    wait_until("it has failed", async || {
         world.states(endpoint.endpoint_id).await == ["failed"]
     })
     .await;
@@ -285,7 +306,7 @@ async fn what_has_failed_is_shown_with_its_answer_as_text_and_sent_again_from_a_
         "{}",
         wrong.html
     );
-    world.other.always(None);
+    world.other.set_default(None);
     let future = world
         .admin
         .post(&replay, &[("since", "2100-01-01T00:00")])
@@ -323,7 +344,7 @@ async fn what_has_failed_is_shown_with_its_answer_as_text_and_sent_again_from_a_
             .html
             .contains("1 delivery is on its way again.")
     );
-    eventually("it has arrived", async || {
+    wait_until("it has arrived", async || {
         world.states(endpoint.endpoint_id).await == ["delivered"]
     })
     .await;
@@ -334,13 +355,13 @@ async fn a_replay_takes_what_was_cancelled_after_a_failed_attempt_and_not_what_w
     let world = World::start(Vec::new()).await;
     world
         .other
-        .always(Some(EndpointReaction::Answer(500, "no luck".to_owned())));
+        .set_default(Some(EndpointReaction::Answer(500, "no luck".to_owned())));
     world.scan().await;
     let endpoint_id = world.endpoint(&world.other.url).await.endpoint_id;
     let path = format!("/endpoints/{endpoint_id}");
     let tried = "SELECT count(*) FROM deliveries WHERE state = 'waiting' AND attempts = 1 AND lease_id IS NULL";
-    eventually("it has failed once and waits", async || {
-        world.stack.count(tried).await == 1
+    wait_until("it has failed once and waits", async || {
+        world.stack.query_count(tried).await == 1
     })
     .await;
     world.admin.post(&format!("{path}/pause"), &[]).await;
@@ -349,7 +370,7 @@ async fn a_replay_takes_what_was_cancelled_after_a_failed_attempt_and_not_what_w
         SELECT team_id, endpoint_id, gen_random_uuid(), event_id, kind, 'cancelled', false, due_at, created_at FROM deliveries";
     world.stack.sql.execute(sql, &[]).await.unwrap();
     world.admin.post(&format!("{path}/resume"), &[]).await;
-    world.other.always(None);
+    world.other.set_default(None);
     let replay = world
         .admin
         .post(&format!("{path}/replay"), &[("since", "2020-01-01T00:00")])
@@ -359,8 +380,8 @@ async fn a_replay_takes_what_was_cancelled_after_a_failed_attempt_and_not_what_w
         format!("{path}?notice=failed-replayed&replayed=1")
     );
     let states = "SELECT count(*) FROM deliveries WHERE state = 'delivered'";
-    eventually("it has arrived", async || {
-        world.stack.count(states).await == 1
+    wait_until("it has arrived", async || {
+        world.stack.query_count(states).await == 1
     })
     .await;
     let none = world

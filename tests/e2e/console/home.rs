@@ -1,7 +1,8 @@
 //! The first page: what happened lately, as it happened.
 
 use pillarbox_tests::{
-    ConsoleClient, StackOptions, cards, eventually, people, person, with_qr_codes,
+    ConsoleClient, StackOptions, build_recipient, build_recipients, list_codes, wait_until,
+    with_qr_codes,
 };
 use serde_json::json;
 use store::MemberRole;
@@ -31,10 +32,17 @@ async fn sends_outcomes_and_reasons_are_counted_when_they_happen() {
         empty.contains("Recipients by day: none in 14 days.")
             && empty.contains("Nobody was left out")
     );
-    let mut broken = person(9);
+    let mut broken = build_recipient(9);
     broken["zip"] = "".into();
-    stack.send(&[person(1), person(2), broken, person(2)]).await;
-    stack.send(&people([2, 3])).await;
+    stack
+        .send_recipients(&[
+            build_recipient(1),
+            build_recipient(2),
+            broken,
+            build_recipient(2),
+        ])
+        .await;
+    stack.send_recipients(&build_recipients([2, 3])).await;
     let html = looker.get("/").await.html;
     assert_eq!(figures(&html), ["2", "3", "3", "3"]);
     assert_eq!(figure(&html, "Prepaid balance"), "$99,997.63");
@@ -50,7 +58,7 @@ async fn sends_outcomes_and_reasons_are_counted_when_they_happen() {
     );
     assert!(html.contains("Recipients by day: 6 in 14 days"), "{html}");
     // A repeated request that gets its stored response is no send.
-    stack.send(&people([2, 3])).await;
+    stack.send_recipients(&build_recipients([2, 3])).await;
     assert_eq!(figures(&looker.get("/").await.html), ["2", "3", "3", "3"]);
     // After two weeks it is not lately any more; the sessions are over by then too.
     stack.clock.advance(chrono::TimeDelta::days(14));
@@ -66,19 +74,19 @@ async fn what_a_declined_payment_takes_back_is_taken_off() {
         "designs": [{"name": "Card", "document": {"product": "postcard_4x6", "front": {}, "back": {}}}],
         "campaigns": [{"id": "PA-POOR01", "name": "Poor", "steps": [{"design": "Card", "postage": "standard"}]}],
         "top_up": {"amount": "$1.00", "reference": "first"}}]});
-    stack.apply(poor).await;
-    let mut copy = person(1);
+    stack.apply_team(poor).await;
+    let mut copy = build_recipient(1);
     copy["first_name"] = "Kim".into();
     let body =
-        json!({"campaign_id": "PA-POOR01", "recipients": [person(1), person(2), copy]}).to_string();
+        json!({"campaign_id": "PA-POOR01", "recipients": [build_recipient(1), build_recipient(2), copy]}).to_string();
     let answer = stack
-        .post_with(&[("x-api-key", "pk_live_PoorPoorPoorPoorPoor1")], body)
+        .post_send_with(&[("x-api-key", "pk_live_PoorPoorPoorPoorPoor1")], body)
         .await;
     assert_eq!(
         answer.reasons(),
         ["payment_failed", "payment_failed", "payment_failed"]
     );
-    let team = stack.store.team_by_name("Poor").await.unwrap();
+    let team = stack.store.find_team_by_name("Poor").await.unwrap();
     let looker = ConsoleClient::new(&stack, &url, team.team_id, MemberRole::Member).await;
     let html = looker.get("/").await.html;
     assert_eq!(figures(&html), ["1", "0", "3", "0"], "{html}");
@@ -88,13 +96,13 @@ async fn what_a_declined_payment_takes_back_is_taken_off() {
 #[tokio::test(flavor = "multi_thread")]
 async fn scans_by_people_are_counted() {
     let (mut stack, _sink) = with_qr_codes(StackOptions::default()).await;
-    let url = stack.console().await;
+    let url = stack.start_console().await;
     let looker = member(&stack, &url, MemberRole::Member).await;
-    stack.send(&people(1..4)).await;
-    for code in cards(&stack).await {
-        assert_eq!(stack.scan(&code).await.status, 302);
+    stack.send_recipients(&build_recipients(1..4)).await;
+    for code in list_codes(&stack).await {
+        assert_eq!(stack.scan_code(&code).await.status, 302);
     }
-    eventually("the scans are counted", async || {
+    wait_until("the scans are counted", async || {
         figure(&looker.get("/").await.html, "Scans") == "3"
     })
     .await;
@@ -105,7 +113,7 @@ async fn endpoints_in_trouble_are_told_with_their_last_error() {
     let (stack, url) = console().await;
     let looker = member(&stack, &url, MemberRole::Member).await;
     stack
-        .apply(
+        .apply_team(
             json!({"teams": [{"name": "Test", "endpoints": [{"url": "http://127.0.0.1:9/hook"}]}]}),
         )
         .await;

@@ -11,18 +11,24 @@ use super::{member, secret_in};
 /// A CRM, and an Admin of its team at the console.
 async fn world(crm: CrmClient) -> (CrmClient, ConsoleClient) {
     let mut crm = crm;
-    let url = crm.stack.console().await;
+    let url = crm.stack.start_console().await;
     let admin = member(&crm.stack, &url, MemberRole::Admin).await;
     (crm, admin)
 }
 
 /// The path of the integration that [`CrmClient`] speaks for.
 async fn path(crm: &CrmClient) -> String {
-    let team_id = crm.stack.store.team_by_name("Test").await.unwrap().team_id;
+    let team_id = crm
+        .stack
+        .store
+        .find_team_by_name("Test")
+        .await
+        .unwrap()
+        .team_id;
     let integration = crm
         .stack
         .store
-        .integration_by_name(team_id, "CRM")
+        .find_integration_by_name(team_id, "CRM")
         .await
         .unwrap();
     format!("/integrations/{}", integration.integration_id)
@@ -30,17 +36,17 @@ async fn path(crm: &CrmClient) -> String {
 
 /// Calls the push API with a key.
 async fn call(crm: &CrmClient, method: Method, path: &str, key: &str, body: Value) -> ApiResponse {
-    let (authorization, idempotency) = (format!("Bearer {key}"), crm.key());
+    let (authorization, idempotency) = (format!("Bearer {key}"), crm.new_idempotency_key());
     let headers = [
         ("authorization", authorization.as_str()),
         ("idempotency-key", &idempotency),
     ];
-    crm.raw(method, path, &headers, body.to_string()).await
+    crm.request(method, path, &headers, body.to_string()).await
 }
 
 /// Fills these columns with these fields, and all others with none.
 async fn map(admin: &ConsoleClient, page: &str, columns: &[(&str, &str)]) -> ConsoleResponse {
-    admin.save(page, page, &mapping(columns)).await
+    admin.save_form(page, page, &mapping(columns)).await
 }
 
 fn mapping<'a>(columns: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
@@ -68,7 +74,7 @@ fn redirects(page: &ConsoleResponse, location: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_integration_made_here_takes_pushes_with_its_key_until_it_is_paused_or_the_key_revoked()
 {
-    let (crm, admin) = world(CrmClient::with(Vec::new()).await).await;
+    let (crm, admin) = world(CrmClient::with_settings(Vec::new()).await).await;
     let made = admin
         .post("/integrations", &[("name", " Second CRM ")])
         .await;
@@ -83,12 +89,18 @@ async fn an_integration_made_here_takes_pushes_with_its_key_until_it_is_paused_o
     assert!(admin.get(&path).await.html.contains("Setup needed"));
 
     let keys = format!("{path}/keys");
-    let key = secret_in(&admin.make(&keys, &[("name", "Nightly")]).await, "pk_int_");
+    let key = secret_in(
+        &admin.post_and_follow(&keys, &[("name", "Nightly")]).await,
+        "pk_int_",
+    );
     assert!(
         !admin.get(&path).await.html.contains(&key),
         "it is shown once"
     );
-    secret_in(&admin.make(&keys, &[("name", "Next")]).await, "pk_int_");
+    secret_in(
+        &admin.post_and_follow(&keys, &[("name", "Next")]).await,
+        "pk_int_",
+    );
     let third = admin.post(&keys, &[("name", "Third")]).await;
     assert_eq!(third.status, 422);
     assert!(
@@ -151,8 +163,14 @@ async fn an_integration_made_here_takes_pushes_with_its_key_until_it_is_paused_o
             .contains("completed")
     );
 
-    let team_id = crm.stack.store.team_by_name("Test").await.unwrap().team_id;
-    let keys = crm.stack.store.key_list(team_id).await.unwrap();
+    let team_id = crm
+        .stack
+        .store
+        .find_team_by_name("Test")
+        .await
+        .unwrap()
+        .team_id;
+    let keys = crm.stack.store.list_api_keys(team_id).await.unwrap();
     let key_id = keys
         .iter()
         .find(|key| key.name == "Nightly")
@@ -182,12 +200,12 @@ async fn an_integration_made_here_takes_pushes_with_its_key_until_it_is_paused_o
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_owner_s_mapping_fills_columns_and_outlives_declarations_until_it_is_given_back() {
-    let (crm, admin) = world(CrmClient::with(Vec::new()).await).await;
+    let (crm, admin) = world(CrmClient::with_settings(Vec::new()).await).await;
     let fields = format!("{}/fields", path(&crm).await);
     assert!(admin.get(&fields).await.html.contains("No fields yet"));
     let declaration = json!([{"key": "given", "semantic": "email"}, {"key": "plz"}]);
-    crm.declare(declaration.clone()).await;
-    crm.sync(
+    crm.declare_fields(declaration.clone()).await;
+    crm.run_sync(
         "full",
         &[json!({"external_id": "a", "fields": {"given": "ann@example.com", "plz": "78701"}})],
     )
@@ -220,7 +238,7 @@ async fn the_owner_s_mapping_fills_columns_and_outlives_declarations_until_it_is
     );
     assert_eq!(semantics().await, [json!("email"), json!(null)]);
 
-    let partial = admin.save(&fields, &fields, &[("zip", "plz")]).await;
+    let partial = admin.save_form(&fields, &fields, &[("zip", "plz")]).await;
     assert!(
         partial.status == 422 && partial.html.contains("came without the column"),
         "{}",
@@ -234,13 +252,19 @@ async fn the_owner_s_mapping_fills_columns_and_outlives_declarations_until_it_is
     .await;
     redirects(&mapped, &format!("{fields}?notice=fields-mapped"));
     assert_eq!(semantics().await, [json!("first_name"), json!("zip")]);
-    crm.declare(declaration.clone()).await;
+    crm.declare_fields(declaration.clone()).await;
     assert_eq!(semantics().await, [json!("first_name"), json!("zip")]);
-    let team_id = crm.stack.store.team_by_name("Test").await.unwrap().team_id;
+    let team_id = crm
+        .stack
+        .store
+        .find_team_by_name("Test")
+        .await
+        .unwrap()
+        .team_id;
     let mut book = crm
         .stack
         .store
-        .address_book_page(team_id, store::BookCursor::START, 10)
+        .list_address_book_page(team_id, store::BookCursor::START, 10)
         .await
         .unwrap();
     while book.lines.is_empty() {
@@ -248,7 +272,7 @@ async fn the_owner_s_mapping_fills_columns_and_outlives_declarations_until_it_is
         book = crm
             .stack
             .store
-            .address_book_page(team_id, next, 10)
+            .list_address_book_page(team_id, next, 10)
             .await
             .unwrap();
     }
@@ -262,7 +286,7 @@ async fn the_owner_s_mapping_fills_columns_and_outlives_declarations_until_it_is
         &format!("{fields}?notice=fields-released"),
     );
     assert_eq!(semantics().await, [json!("first_name"), json!("zip")]);
-    crm.declare(declaration).await;
+    crm.declare_fields(declaration).await;
     assert_eq!(semantics().await, [json!("email"), json!(null)]);
 }
 
@@ -272,7 +296,7 @@ async fn a_guard_set_here_asks_first_and_a_removal_is_taken_back_here_once() {
     let path = path(&crm).await;
     let guard = async |percent| {
         admin
-            .save(&path, &format!("{path}/guard"), &[("percent", percent)])
+            .save_form(&path, &format!("{path}/guard"), &[("percent", percent)])
             .await
     };
     for none in ["%", "101", "-1", "2.5"] {
@@ -284,16 +308,19 @@ async fn a_guard_set_here_asks_first_and_a_removal_is_taken_back_here_once() {
     redirects(&guard("50").await, &format!("{path}?notice=guard-set"));
     let records =
         ["a", "b", "c", "d"].map(|id| json!({"external_id": id, "fields": {"first": "Ann"}}));
-    crm.sync("full", &records).await;
-    crm.begin("full").await;
-    crm.push(&records[..1]).await;
+    crm.run_sync("full", &records).await;
+    crm.begin_sync("full").await;
+    crm.push_records(&records[..1]).await;
     assert_eq!(
-        crm.complete(json!({})).await.push_error(),
+        crm.complete_sync(json!({})).await.push_error(),
         (409, "removal_guard".to_owned())
     );
     redirects(&guard("").await, &format!("{path}?notice=guard-cleared"));
-    assert_eq!(crm.complete(json!({})).await.json()["markedRemoved"], 3);
-    assert_eq!(crm.ids().await, ["a"]);
+    assert_eq!(
+        crm.complete_sync(json!({})).await.json()["markedRemoved"],
+        3
+    );
+    assert_eq!(crm.list_external_ids().await, ["a"]);
     assert!(
         admin
             .get(&path)
@@ -306,7 +333,7 @@ async fn a_guard_set_here_asks_first_and_a_removal_is_taken_back_here_once() {
         &admin.post(&undo, &[]).await,
         &format!("{path}?notice=removal-undone"),
     );
-    assert_eq!(crm.ids().await, ["a", "b", "c", "d"]);
+    assert_eq!(crm.list_external_ids().await, ["a", "b", "c", "d"]);
     assert!(
         !admin
             .get(&path)
@@ -329,21 +356,21 @@ async fn a_guard_set_here_asks_first_and_a_removal_is_taken_back_here_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sync_that_the_guard_holds_back_is_told_until_it_is_completed_or_expires() {
     let mut crm = CrmClient::start().await;
-    let url = crm.stack.console().await;
+    let url = crm.stack.start_console().await;
     let mut admin = member(&crm.stack, &url, MemberRole::Admin).await;
     let path = path(&crm).await;
     redirects(
         &admin
-            .save(&path, &format!("{path}/guard"), &[("percent", "50")])
+            .save_form(&path, &format!("{path}/guard"), &[("percent", "50")])
             .await,
         &format!("{path}?notice=guard-set"),
     );
     let records =
         ["a", "b", "c", "d"].map(|id| json!({"external_id": id, "fields": {"first": "Ann"}}));
-    crm.sync("full", &records).await;
+    crm.run_sync("full", &records).await;
     for ends in ["confirmed", "expired"] {
-        crm.begin("full").await;
-        crm.push(&records[..1]).await;
+        crm.begin_sync("full").await;
+        crm.push_records(&records[..1]).await;
         let sync_id = crm.get("/sync").await.json()["sync"]["id"]
             .as_str()
             .unwrap()
@@ -357,7 +384,7 @@ async fn a_sync_that_the_guard_holds_back_is_told_until_it_is_completed_or_expir
             assert!(!admin.get(page).await.html.contains("held back"), "{page}");
         }
         assert_eq!(
-            crm.complete(json!({})).await.push_error(),
+            crm.complete_sync(json!({})).await.push_error(),
             (409, "removal_guard".to_owned())
         );
         for page in &pages {
@@ -369,7 +396,9 @@ async fn a_sync_that_the_guard_holds_back_is_told_until_it_is_completed_or_expir
         }
         if ends == "confirmed" {
             assert_eq!(
-                crm.complete(json!({"confirmRemoval": true})).await.json()["markedRemoved"],
+                crm.complete_sync(json!({"confirmRemoval": true}))
+                    .await
+                    .json()["markedRemoved"],
                 3
             );
             admin.post(&format!("{path}/undo-removal"), &[]).await;
@@ -395,7 +424,7 @@ async fn rejections_and_warnings_are_browsed_page_by_page_and_exported_whole() {
         .map(|number| json!({"external_id": format!("=r{number}"), "fields": {"fax": "1"}}))
         .collect();
     records.push(json!({"external_id": "dropped", "fields": {"score": "many"}}));
-    crm.sync("delta", &records).await;
+    crm.run_sync("delta", &records).await;
     let sync_id = crm.get("/sync").await.json()["sync"]["id"]
         .as_str()
         .unwrap()

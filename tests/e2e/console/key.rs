@@ -12,7 +12,7 @@ async fn a_team_holds_ten_keys_and_its_integrations_keys_do_not_count() {
     let admin = member(&stack, &url, MemberRole::Admin).await;
     let crm = json!({"name": "CRM", "keys": [{"name": "Nightly"}]});
     stack
-        .apply(json!({"teams": [{"name": "Test", "integrations": [crm]}]}))
+        .apply_team(json!({"teams": [{"name": "Test", "integrations": [crm]}]}))
         .await;
     for number in 0..9 {
         let kind = if number % 2 == 0 {
@@ -46,7 +46,7 @@ async fn a_team_holds_ten_keys_and_its_integrations_keys_do_not_count() {
     );
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM api_keys WHERE name = 'Eleventh'")
+            .query_count("SELECT count(*) FROM api_keys WHERE name = 'Eleventh'")
             .await,
         0
     );
@@ -70,7 +70,7 @@ async fn a_name_that_cannot_be_is_told_beside_the_field_and_kept() {
         assert!(page.html.contains(&format!("value=\"{name}\"")) && page.html.contains("selected"));
     }
     let harmless = admin
-        .make(
+        .post_and_follow(
             "/keys",
             &[("name", "<script>alert(1)</script>"), ("kind", "formulas")],
         )
@@ -87,7 +87,7 @@ async fn a_formulas_key_made_here_does_not_open_the_api() {
     let (stack, url) = console().await;
     let admin = member(&stack, &url, MemberRole::Admin).await;
     let made = admin
-        .make("/keys", &[("name", "Formulas"), ("kind", "formulas")])
+        .post_and_follow("/keys", &[("name", "Formulas"), ("kind", "formulas")])
         .await;
     let bearer = format!("Bearer {}", secret_in(&made, "pk_fx_"));
     let refused = post(&stack, "/api/v1/recipients", &bearer, json!({})).await;

@@ -30,12 +30,12 @@ use store::{MemberRole, Team};
 /// A console, and a visitor of each role in the tests' team.
 async fn console() -> (TestStack, String) {
     let mut stack = TestStack::start().await;
-    let url = stack.console().await;
+    let url = stack.start_console().await;
     (stack, url)
 }
 
 async fn member(stack: &TestStack, url: &str, role: MemberRole) -> ConsoleClient {
-    let team = stack.store.team_list("", 1).await.unwrap().remove(0);
+    let team = stack.store.list_teams("", 1).await.unwrap().remove(0);
     ConsoleClient::new(stack, url, team.team_id, role).await
 }
 
@@ -50,16 +50,16 @@ fn secret_in(page: &ConsoleResponse, prefix: &str) -> String {
 
 /// The owner of another team.
 async fn foreigner(stack: &TestStack, url: &str) -> ConsoleClient {
-    let ours = stack.store.team_list("", 1).await.unwrap().remove(0);
+    let ours = stack.store.list_teams("", 1).await.unwrap().remove(0);
     let mut connection = stack.store.connection().await.unwrap();
-    let transaction = connection.begin().await.unwrap();
+    let transaction = connection.begin_transaction().await.unwrap();
     let other = Team {
         team_id: contract::id::TeamId::new(),
         name: "Somebody else".to_owned(),
         ..ours
     };
     let other_id = transaction
-        .team_save(&other, stack.clock.now())
+        .save_team(&other, stack.clock.now())
         .await
         .unwrap()
         .team_id;
@@ -71,7 +71,7 @@ async fn foreigner(stack: &TestStack, url: &str) -> ConsoleClient {
 async fn every_route_is_closed_to_strangers_and_to_roles_that_may_not_use_it() {
     let (stack, url) = console().await;
     let people = [
-        (None, ConsoleClient::stranger(&url)),
+        (None, ConsoleClient::anonymous(&url)),
         (
             Some(MemberRole::Member),
             member(&stack, &url, MemberRole::Member).await,
@@ -110,7 +110,7 @@ async fn a_key_made_here_opens_the_api_until_it_is_revoked_here() {
     let (stack, url) = console().await;
     let admin = member(&stack, &url, MemberRole::Admin).await;
     let made = admin
-        .make("/keys", &[("name", "Website"), ("kind", "full_access")])
+        .post_and_follow("/keys", &[("name", "Website"), ("kind", "full_access")])
         .await;
     let key = secret_in(&made, "pk_live_");
     assert!(
@@ -118,17 +118,18 @@ async fn a_key_made_here_opens_the_api_until_it_is_revoked_here() {
         "it is shown once"
     );
     let body =
-        json!({"campaign_id": "PA-TEST01", "recipients": [pillarbox_tests::person(1)]}).to_string();
+        json!({"campaign_id": "PA-TEST01", "recipients": [pillarbox_tests::build_recipient(1)]})
+            .to_string();
     let bearer = format!("Bearer {key}");
     let send = async || {
         stack
-            .post_with(&[("authorization", bearer.as_str())], body.clone())
+            .post_send_with(&[("authorization", bearer.as_str())], body.clone())
             .await
     };
     assert_eq!(send().await.status, 200);
     let keys = stack
         .store
-        .key_list(stack.store.team_list("", 1).await.unwrap()[0].team_id)
+        .list_api_keys(stack.store.list_teams("", 1).await.unwrap()[0].team_id)
         .await
         .unwrap();
     let key_id = keys
@@ -159,9 +160,14 @@ async fn a_key_made_here_opens_the_api_until_it_is_revoked_here() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_team_neither_sees_nor_changes_what_is_another_s() {
     let (stack, url) = console().await;
-    let ours = stack.store.team_list("", 1).await.unwrap().remove(0);
+    let ours = stack.store.list_teams("", 1).await.unwrap().remove(0);
     let foreigner = foreigner(&stack, &url).await;
-    let key = stack.store.key_list(ours.team_id).await.unwrap().remove(0);
+    let key = stack
+        .store
+        .list_api_keys(ours.team_id)
+        .await
+        .unwrap()
+        .remove(0);
     assert_eq!(
         foreigner
             .post(&format!("/keys/{}/revoke", key.key_id), &[])
@@ -171,7 +177,7 @@ async fn a_team_neither_sees_nor_changes_what_is_another_s() {
     );
     assert!(!foreigner.get("/keys").await.html.contains(&key.display));
     assert!(
-        stack.store.key_list(ours.team_id).await.unwrap()[0]
+        stack.store.list_api_keys(ours.team_id).await.unwrap()[0]
             .revoked_at
             .is_none()
     );
@@ -233,17 +239,17 @@ async fn a_session_ends_by_signing_out_by_idleness_and_by_age() {
 #[tokio::test(flavor = "multi_thread")]
 async fn signing_in_is_refused_alike_for_unknown_people_and_wrong_passwords_and_bounded() {
     let (stack, url) = console().await;
-    let team = stack.store.team_list("", 1).await.unwrap().remove(0);
+    let team = stack.store.list_teams("", 1).await.unwrap().remove(0);
     member(&stack, &url, MemberRole::Member).await;
     let email = stack
         .store
-        .user_list(team.team_id)
+        .list_member_summaries(team.team_id)
         .await
         .unwrap()
         .pop()
         .unwrap()
         .email;
-    let mut stranger = ConsoleClient::stranger(&url);
+    let mut stranger = ConsoleClient::anonymous(&url);
     let wrong = stranger.sign_in(&email, "not the password").await;
     let unknown = stranger.sign_in("nobody@example.com", PASSWORD).await;
     assert_eq!((wrong.status.as_u16(), unknown.status.as_u16()), (403, 403));
@@ -274,7 +280,7 @@ async fn signing_in_is_refused_alike_for_unknown_people_and_wrong_passwords_and_
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_allow_no_content_of_other_hosts_and_are_kept_by_nobody() {
     let (_stack, url) = console().await;
-    let stranger = ConsoleClient::stranger(&url);
+    let stranger = ConsoleClient::anonymous(&url);
     for path in ["/sign-in", "/nothing-here", "/assets/console.css"] {
         let page = stranger.get(path).await;
         let header = |name: &str| page.headers.get(name).unwrap().to_str().unwrap().to_owned();

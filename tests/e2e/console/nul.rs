@@ -73,7 +73,7 @@ async fn no_parameter_with_u_0000_is_a_mistake_of_ours() {
                 let form = [(field.as_str(), value)];
                 vec![
                     owner.post(&address, &form).await,
-                    owner.upload(&address, &form).await,
+                    owner.upload_form(&address, &form).await,
                 ]
             };
             for page in pages {

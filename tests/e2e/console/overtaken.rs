@@ -37,14 +37,14 @@ impl Form {
     }
 
     async fn is_saved_over_only_by_who_has_seen_what_stands(&self, person: &ConsoleClient) {
-        let seen = person.get(&self.page).await.seen();
+        let seen = person.get(&self.page).await.seen_token();
         let first = self.send(person, &seen, self.first).await;
         assert_eq!(first.status, 303, "{}: {}", self.action, first.html);
         let wrong = self.send(person, &seen, self.wrong).await;
         assert_eq!(wrong.status, 422, "{}", self.action);
         let is_told = wrong.html.contains("Nothing was saved: somebody");
         assert!(
-            is_told || wrong.seen() == seen,
+            is_told || wrong.seen_token() == seen,
             "{}: not told of what stands: {}",
             self.action,
             wrong.html
@@ -71,7 +71,7 @@ impl Form {
             "{}: a form of nothing",
             self.action
         );
-        let again = self.send(person, &late.seen(), self.second).await;
+        let again = self.send(person, &late.seen_token(), self.second).await;
         assert_eq!(
             again.status, 303,
             "{}: who has seen it may: {}",
@@ -145,24 +145,31 @@ fn forms(integration: IntegrationId) -> [Form; 4] {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_somebody_saved_meanwhile_is_shown_and_not_saved_over() {
-    let mut crm = CrmClient::with(Vec::new()).await;
-    let url = crm.stack.console().await;
+    let mut crm = CrmClient::with_settings(Vec::new()).await;
+    let url = crm.stack.start_console().await;
     let admin = member(&crm.stack, &url, MemberRole::Admin).await;
-    crm.declare(json!([{"key": "plz"}, {"key": "code"}])).await;
-    crm.stack.campaign(json!({})).await;
+    crm.declare_fields(json!([{"key": "plz"}, {"key": "code"}]))
+        .await;
+    crm.stack.save_campaign(json!({})).await;
     let endpoint = json!({"url": "http://127.0.0.1:9/hook"});
     crm.stack
-        .apply(json!({"teams": [{"name": "Test", "endpoints": [endpoint]}]}))
+        .apply_team(json!({"teams": [{"name": "Test", "endpoints": [endpoint]}]}))
         .await;
-    let team_id = crm.stack.store.team_by_name("Test").await.unwrap().team_id;
+    let team_id = crm
+        .stack
+        .store
+        .find_team_by_name("Test")
+        .await
+        .unwrap()
+        .team_id;
     let integration = crm
         .stack
         .store
-        .integration_by_name(team_id, "CRM")
+        .find_integration_by_name(team_id, "CRM")
         .await
         .unwrap()
         .integration_id;
-    let endpoint = crm.stack.store.endpoint_list(team_id).await.unwrap()[0].endpoint_id;
+    let endpoint = crm.stack.store.list_endpoints(team_id).await.unwrap()[0].endpoint_id;
     let made = admin
         .post(
             "/address-book/formula",
@@ -187,7 +194,7 @@ async fn what_somebody_saved_meanwhile_is_shown_and_not_saved_over() {
         format!("/endpoints/{endpoint}"),
         format!("/endpoints/{endpoint}/scope"),
     );
-    let seen = admin.get(&page).await.seen();
+    let seen = admin.get(&page).await.seen_token();
     let chosen = [
         ("seen", seen.as_str()),
         ("scope", "chosen"),
@@ -198,12 +205,15 @@ async fn what_somebody_saved_meanwhile_is_shown_and_not_saved_over() {
         .post(&scope, &[("seen", seen.as_str()), ("scope", "chosen")])
         .await;
     assert_eq!(
-        (none.status.as_u16(), none.seen()),
+        (none.status.as_u16(), none.seen_token()),
         (422, seen),
         "a mistake tells nothing of what stands"
     );
     let late = admin
-        .post(&scope, &[("seen", none.seen().as_str()), ("scope", "all")])
+        .post(
+            &scope,
+            &[("seen", none.seen_token().as_str()), ("scope", "all")],
+        )
         .await;
     assert!(
         late.status == 422 && late.html.contains(&format!("It hears of {CAMPAIGN} now")),
@@ -212,7 +222,10 @@ async fn what_somebody_saved_meanwhile_is_shown_and_not_saved_over() {
     );
     assert_eq!(
         admin
-            .post(&scope, &[("seen", late.seen().as_str()), ("scope", "all")])
+            .post(
+                &scope,
+                &[("seen", late.seen_token().as_str()), ("scope", "all")]
+            )
             .await
             .status,
         303

@@ -3,7 +3,7 @@
 //! What happens meanwhile stands in a transaction of the test's own: whoever has read the password from before waits at the
 //! person's row, and goes on when it is committed.
 
-use pillarbox_tests::{ConsoleClient, ConsoleResponse, PASSWORD, TestStack, eventually};
+use pillarbox_tests::{ConsoleClient, ConsoleResponse, PASSWORD, TestStack, wait_until};
 use secret::{Password, SecretToken};
 use store::{Actor, MemberRole};
 use tokio::task::JoinHandle;
@@ -34,8 +34,8 @@ async fn with_member() -> (TestStack, String, ConsoleClient, String) {
 /// Until this waits for the test's transaction, or is over.
 async fn until_waiting<T>(stack: &TestStack, task: &JoinHandle<T>) {
     let sql = "SELECT count(*) FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid";
-    eventually("it waits for what is done meanwhile", async || {
-        task.is_finished() || stack.count(sql).await > 0
+    wait_until("it waits for what is done meanwhile", async || {
+        task.is_finished() || stack.query_count(sql).await > 0
     })
     .await;
 }
@@ -52,7 +52,7 @@ async fn meanwhile(
 }
 
 async fn sessions(stack: &TestStack) -> i64 {
-    stack.count("SELECT count(*) FROM sessions").await
+    stack.query_count("SELECT count(*) FROM sessions").await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -64,7 +64,7 @@ async fn a_password_that_is_reset_while_it_is_checked_begins_no_session_and_coun
         .await
         .unwrap();
     stack.sql.batch_execute(RESET).await.unwrap();
-    let (mut late, address) = (ConsoleClient::stranger(&url), email.clone());
+    let (mut late, address) = (ConsoleClient::anonymous(&url), email.clone());
     let answer = tokio::spawn(async move { late.sign_in(&address, PASSWORD).await });
     let refused = meanwhile(&stack, answer, RESET_DONE).await;
     assert!(
@@ -76,9 +76,12 @@ async fn a_password_that_is_reset_while_it_is_checked_begins_no_session_and_coun
     let failed = format!(
         "SELECT sum(requests) FROM rate_windows WHERE subject = convert_to('sign-in:{email}', 'UTF8')"
     );
-    assert_eq!(stack.count(&failed).await, 1);
+    assert_eq!(stack.query_count(&failed).await, 1);
     let noted = "SELECT count(*) FROM activities WHERE action = 'sign_in.failed'";
-    eventually("the log has it", async || stack.count(noted).await == 1).await;
+    wait_until("the log has it", async || {
+        stack.query_count(noted).await == 1
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -102,7 +105,7 @@ async fn a_password_that_is_reset_while_it_is_checked_is_not_changed_and_the_new
         refused.html
     );
     assert_eq!(sessions(&stack).await, 0);
-    let mut visitor = ConsoleClient::stranger(&url);
+    let mut visitor = ConsoleClient::anonymous(&url);
     assert_eq!(visitor.sign_in(&email, NEW_PASSWORD).await.status, 403);
     let path = format!("/password/{}", link.reveal());
     assert_eq!(
@@ -124,9 +127,9 @@ async fn a_link_that_another_one_replaces_while_it_is_used_sets_no_password() {
         ("name", "Grace"),
         ("role", "member"),
     ];
-    let link = secret_in(&owner.make("/team", &form).await, "/password/");
+    let link = secret_in(&owner.post_and_follow("/team", &form).await, "/password/");
     stack.sql.batch_execute(RESET).await.unwrap();
-    let (stranger, path) = (ConsoleClient::stranger(&url), link.clone());
+    let (stranger, path) = (ConsoleClient::anonymous(&url), link.clone());
     let answer =
         tokio::spawn(async move { stranger.post(&path, &[("password", NEW_PASSWORD)]).await });
     let replaced = "UPDATE password_links SET token_hash = sha256('another'); COMMIT";
@@ -134,12 +137,14 @@ async fn a_link_that_another_one_replaces_while_it_is_used_sets_no_password() {
     assert_eq!(refused.status, 404, "{}", refused.html);
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM users WHERE password_hash IS NULL")
+            .query_count("SELECT count(*) FROM users WHERE password_hash IS NULL")
             .await,
         1
     );
     assert_eq!(
-        stack.count("SELECT count(*) FROM password_links").await,
+        stack
+            .query_count("SELECT count(*) FROM password_links")
+            .await,
         1,
         "the newer one stays"
     );

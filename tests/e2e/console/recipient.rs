@@ -1,7 +1,8 @@
 //! Recipients received: found, paged through, exported, removed.
 
 use pillarbox_tests::{
-    CAMPAIGN, ConsoleClient, ConsoleResponse, TestStack, eventually, people, person,
+    CAMPAIGN, ConsoleClient, ConsoleResponse, TestStack, build_recipient, build_recipients,
+    wait_until,
 };
 use serde_json::json;
 use store::MemberRole;
@@ -43,9 +44,9 @@ async fn all_pages(person: &ConsoleClient, address: &str) -> Vec<Vec<String>> {
 }
 
 async fn until_findable(stack: &TestStack) {
-    eventually("all recipients can be found", async || {
+    wait_until("all recipients can be found", async || {
         stack
-            .count("SELECT count(*) FROM recipients_unsearched")
+            .query_count("SELECT count(*) FROM recipients_unsearched")
             .await
             == 0
     })
@@ -63,12 +64,14 @@ async fn recipients_are_found_by_name_and_address_and_filtered_by_outcome() {
             .html
             .contains("None yet. Send the first one")
     );
-    let mut broken = person(3);
+    let mut broken = build_recipient(3);
     broken["zip"] = "".into();
-    let mut other = person(4);
+    let mut other = build_recipient(4);
     other["last_name"] = "O'Neill".into();
     other["first_name"] = "=Ann".into();
-    stack.send(&[person(1), person(2), broken, other]).await;
+    stack
+        .send_recipients(&[build_recipient(1), build_recipient(2), broken, other])
+        .await;
     until_findable(&stack).await;
     let found = async |question: &str| references(&looker.get(&path(question)).await);
     assert_eq!(found("?text=reader").await, ["r1", "r2", "r3"]);
@@ -96,7 +99,9 @@ async fn pages_show_everybody_once_the_newest_first() {
     let (stack, url) = console().await;
     let looker = member(&stack, &url, MemberRole::Member).await;
     for batch in 0..4 {
-        stack.send(&people(batch * 30 + 1..batch * 30 + 31)).await;
+        stack
+            .send_recipients(&build_recipients(batch * 30 + 1..batch * 30 + 31))
+            .await;
         stack.clock.advance(chrono::TimeDelta::minutes(1));
     }
     until_findable(&stack).await;
@@ -130,7 +135,7 @@ async fn pages_show_everybody_once_the_newest_first() {
 async fn whoever_is_found_by_name_and_address_is_there_once() {
     let (stack, url) = console().await;
     let looker = member(&stack, &url, MemberRole::Member).await;
-    let mut recipients = people(1..61);
+    let mut recipients = build_recipients(1..61);
     for (recipient, number) in recipients.iter_mut().zip(1..) {
         // In the order of what they are found by, half of the names stand before the addresses, and half behind.
         let (first, last) = if number % 2 == 0 {
@@ -142,7 +147,7 @@ async fn whoever_is_found_by_name_and_address_is_there_once() {
         recipient["last_name"] = last.into();
         recipient["address_1"] = format!("PO Box {number}").into();
     }
-    stack.send(&recipients).await;
+    stack.send_recipients(&recipients).await;
     until_findable(&stack).await;
     for question in [
         "?text=po",
@@ -179,10 +184,10 @@ async fn whoever_is_found_by_name_and_address_is_there_once() {
 async fn an_export_has_everybody_who_is_asked_for_and_no_formula() {
     let (stack, url) = console().await;
     let looker = member(&stack, &url, MemberRole::Member).await;
-    let mut evil = person(1);
+    let mut evil = build_recipient(1);
     evil["first_name"] = "=HYPERLINK(\"https://evil.example\")".into();
-    stack.send(&[evil]).await;
-    stack.send(&people(2..1500)).await;
+    stack.send_recipients(&[evil]).await;
+    stack.send_recipients(&build_recipients(2..1500)).await;
     until_findable(&stack).await;
     let file = looker.get(&path(".csv")).await;
     assert_eq!(file.headers["content-type"], "text/csv; charset=utf-8");
@@ -227,7 +232,7 @@ async fn an_export_has_everybody_who_is_asked_for_and_no_formula() {
 async fn a_recipient_removed_here_is_not_mailed_again() {
     let (stack, url) = console().await;
     let admin = member(&stack, &url, MemberRole::Admin).await;
-    stack.send(&people(1..3)).await;
+    stack.send_recipients(&build_recipients(1..3)).await;
     let row = stack
         .sql
         .query_one(
@@ -261,9 +266,12 @@ async fn a_recipient_removed_here_is_not_mailed_again() {
         "{}",
         again.html
     );
-    let mut same_address = person(1);
+    let mut same_address = build_recipient(1);
     same_address["first_name"] = "Somebody else".into();
-    let reasons = stack.send(&[same_address, person(3)]).await.reasons();
+    let reasons = stack
+        .send_recipients(&[same_address, build_recipient(3)])
+        .await
+        .reasons();
     assert_eq!(reasons, ["removed_by_sender", "mailed"]);
     let nobody = uuid::Uuid::from_u128(7);
     assert_eq!(
@@ -287,10 +295,15 @@ async fn who_waits_is_removed_from_waiting_too() {
     let (stack, url) = console().await;
     let admin = member(&stack, &url, MemberRole::Admin).await;
     stack
-        .campaign(json!({"conditions": {"column": "city", "operator": "is", "value": "Dallas"}}))
+        .save_campaign(
+            json!({"conditions": {"column": "city", "operator": "is", "value": "Dallas"}}),
+        )
         .await;
     assert_eq!(
-        stack.send(&people([1])).await.reasons(),
+        stack
+            .send_recipients(&build_recipients([1]))
+            .await
+            .reasons(),
         ["filtered_conditions"]
     );
     let row = stack

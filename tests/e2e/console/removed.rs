@@ -1,7 +1,7 @@
 //! Removing an integration: at once for its client and its team, later for what it has stored.
 
 use chrono::TimeDelta;
-use pillarbox_tests::{ConsoleClient, CrmClient, eventually, operate};
+use pillarbox_tests::{ConsoleClient, CrmClient, run_operator_command, wait_until};
 use reqwest::Method;
 use serde_json::json;
 use store::{Actor, Integration, MemberRole, StoreError};
@@ -12,20 +12,24 @@ const NOTHING: &str = "SELECT count(*) FROM contacts";
 
 /// A CRM with three contacts and an open sync, and an Admin of its team.
 async fn world() -> (CrmClient, ConsoleClient) {
-    let mut crm = CrmClient::with(vec![("SYNCER__JOB_INTERVAL_MS", "50".to_owned())]).await;
-    crm.declare_usual().await;
+    let mut crm =
+        CrmClient::with_settings(vec![("SYNCER__JOB_INTERVAL_MS", "50".to_owned())]).await;
+    crm.declare_usual_fields().await;
     let record = |id: &str| json!({"external_id": id, "fields": {"first": "Ann"}});
-    crm.sync("full", &["a", "b", "c"].map(record)).await;
-    assert_eq!(crm.begin("full").await.status, 200);
-    assert_eq!(crm.push(&["a"].map(record)).await.status, 200);
-    let url = crm.stack.console().await;
+    crm.run_sync("full", &["a", "b", "c"].map(record)).await;
+    assert_eq!(crm.begin_sync("full").await.status, 200);
+    assert_eq!(crm.push_records(&["a"].map(record)).await.status, 200);
+    let url = crm.stack.start_console().await;
     let admin = member(&crm.stack, &url, MemberRole::Admin).await;
     (crm, admin)
 }
 
 async fn integration(crm: &CrmClient) -> Result<Integration, StoreError> {
-    let team_id = crm.stack.store.team_by_name("Test").await?.team_id;
-    crm.stack.store.integration_by_name(team_id, "CRM").await
+    let team_id = crm.stack.store.find_team_by_name("Test").await?.team_id;
+    crm.stack
+        .store
+        .find_integration_by_name(team_id, "CRM")
+        .await
 }
 
 /// Every call, and the MCP server beside them.
@@ -40,7 +44,9 @@ async fn assert_closed(crm: &CrmClient) {
         (Method::GET, "/sync/rejections"),
         (Method::POST, "/mcp"),
     ] {
-        let answer = crm.call(method, path, &crm.key(), &json!({})).await;
+        let answer = crm
+            .request_with_key(method, path, &crm.new_idempotency_key(), &json!({}))
+            .await;
         assert_eq!(
             answer.push_error(),
             (401, "invalid_key".to_owned()),
@@ -102,16 +108,19 @@ async fn an_integration_that_is_removed_by_its_name_opens_for_nobody_and_its_con
             .html
             .contains("integration.removed")
     );
-    assert_eq!(operate(&["address-book", "Test"], &crm.stack.settings), "");
+    assert_eq!(
+        run_operator_command(&["address-book", "Test"], &crm.stack.settings),
+        ""
+    );
     assert_eq!(
         crm.stack
-            .count("SELECT count(*) FROM syncs WHERE status = 'open'")
+            .query_count("SELECT count(*) FROM syncs WHERE status = 'open'")
             .await,
         0
     );
     let missed = "SELECT count(*) FROM contacts WHERE removed_at IS NOT NULL";
     assert_eq!(
-        crm.stack.count(missed).await,
+        crm.stack.query_count(missed).await,
         0,
         "the sync that it ended has removed nothing"
     );
@@ -128,7 +137,7 @@ async fn an_integration_that_is_removed_by_its_name_opens_for_nobody_and_its_con
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_operator_removes_is_erased_when_its_time_is_over_and_not_before() {
     let (crm, admin) = world().await;
-    let said = operate(
+    let said = run_operator_command(
         &["integration", "remove", "Test", "CRM"],
         &crm.stack.settings,
     );
@@ -143,20 +152,26 @@ async fn what_the_operator_removes_is_erased_when_its_time_is_over_and_not_befor
     let (store, removed_at) = (&crm.stack.store, crm.stack.now());
     assert_eq!(
         store
-            .integration_erase(removed_at - TimeDelta::hours(1), 10, removed_at)
+            .erase_removed_integration(removed_at - TimeDelta::hours(1), 10, removed_at)
             .await
             .unwrap(),
         0
     );
-    assert_eq!(crm.stack.count(NOTHING).await, 3);
+    assert_eq!(crm.stack.query_count(NOTHING).await, 3);
     // A portion is never larger than it may be.
     let later = removed_at + TimeDelta::hours(1);
-    assert_eq!(store.integration_erase(later, 2, later).await.unwrap(), 2);
-    assert_eq!(crm.stack.count(NOTHING).await, 1);
+    assert_eq!(
+        store
+            .erase_removed_integration(later, 2, later)
+            .await
+            .unwrap(),
+        2
+    );
+    assert_eq!(crm.stack.query_count(NOTHING).await, 1);
     crm.stack.clock.advance(TimeDelta::days(31));
-    eventually("a syncer erases the rest", async || {
+    wait_until("a syncer erases the rest", async || {
         crm.stack
-            .count("SELECT count(*) FROM integrations WHERE erased_at IS NOT NULL")
+            .query_count("SELECT count(*) FROM integrations WHERE erased_at IS NOT NULL")
             .await
             == 1
     })
@@ -171,7 +186,7 @@ async fn what_the_operator_removes_is_erased_when_its_time_is_over_and_not_befor
     ] {
         assert_eq!(
             crm.stack
-                .count(&format!("SELECT count(*) FROM {table}"))
+                .query_count(&format!("SELECT count(*) FROM {table}"))
                 .await,
             0,
             "{table}"
@@ -186,8 +201,8 @@ async fn a_removal_waits_for_a_push_under_way_and_what_comes_behind_it_changes_n
     let integration = integration(&crm).await.unwrap();
     // A push under way: it shares the integration, and is about to write.
     let mut connection = crm.stack.store.connection().await.unwrap();
-    let push = connection.begin().await.unwrap();
-    push.sync_share(integration.integration_id, crm.stack.now())
+    let push = connection.begin_transaction().await.unwrap();
+    push.share_open_sync(integration.integration_id, crm.stack.now())
         .await
         .unwrap()
         .unwrap();
@@ -196,15 +211,14 @@ async fn a_removal_waits_for_a_push_under_way_and_what_comes_behind_it_changes_n
         integration.clone(),
         crm.stack.now(),
     );
-    let removal =
-        tokio::spawn(
-            async move { integrations::remove(&store, Actor::Operator, &removing, now).await },
-        );
+    let removal = tokio::spawn(async move {
+        integrations::remove_integration(&store, Actor::Operator, &removing, now).await
+    });
     // Other databases of the server have locks of their own.
     let waits = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
-    eventually("the removal waits", async || {
-        crm.stack.count(waits).await == 1
+    wait_until("the removal waits", async || {
+        crm.stack.query_count(waits).await == 1
     })
     .await;
     assert_eq!(crm.get("").await.status, 200, "it is not removed yet");
@@ -225,7 +239,9 @@ async fn a_removal_waits_for_a_push_under_way_and_what_comes_behind_it_changes_n
         (Method::POST, "/schema", fields),
         (Method::GET, "", json!({})),
     ] {
-        let answer = crm.call(method, path, &crm.key(), &body).await;
+        let answer = crm
+            .request_with_key(method, path, &crm.new_idempotency_key(), &body)
+            .await;
         assert_eq!(
             answer.push_error(),
             (401, "invalid_key".to_owned()),
@@ -234,11 +250,16 @@ async fn a_removal_waits_for_a_push_under_way_and_what_comes_behind_it_changes_n
     }
     let records = json!({"records": [{"external_id": "late", "fields": {}}]});
     let late = crm
-        .call(Method::POST, "/records", &crm.key(), &records)
+        .request_with_key(
+            Method::POST,
+            "/records",
+            &crm.new_idempotency_key(),
+            &records,
+        )
         .await;
     assert_eq!(late.push_error(), (409, "no_open_sync".to_owned()));
-    assert_eq!(crm.stack.count(NOTHING).await, 3);
+    assert_eq!(crm.stack.query_count(NOTHING).await, 3);
     let store = &crm.stack.store;
-    let again = integrations::remove(store, Actor::Operator, &integration, now).await;
+    let again = integrations::remove_integration(store, Actor::Operator, &integration, now).await;
     assert!(matches!(again, Err(StoreError::NotFound(_))), "{again:?}");
 }

@@ -8,7 +8,7 @@ use super::{console, member, secret_in};
 
 /// The number of secrets that wait to be shown.
 async fn waiting(stack: &TestStack) -> i64 {
-    stack.count("SELECT count(*) FROM shown_once").await
+    stack.query_count("SELECT count(*) FROM shown_once").await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -16,11 +16,11 @@ async fn a_page_that_shows_a_secret_is_loaded_again_without_it_and_makes_nothing
     let (stack, url) = console().await;
     let owner = member(&stack, &url, MemberRole::Owner).await;
     stack
-        .apply(json!({"teams": [{"name": "Test", "integrations": [{"name": "CRM"}]}]}))
+        .apply_team(json!({"teams": [{"name": "Test", "integrations": [{"name": "CRM"}]}]}))
         .await;
     let endpoint = json!({"url": "http://127.0.0.1:9/hook"});
     stack
-        .apply(json!({"teams": [{"name": "Test", "endpoints": [endpoint]}]}))
+        .apply_team(json!({"teams": [{"name": "Test", "endpoints": [endpoint]}]}))
         .await;
     let id = async |sql: &str| {
         stack
@@ -81,17 +81,17 @@ async fn a_page_that_shows_a_secret_is_loaded_again_without_it_and_makes_nothing
             "{cookie}"
         );
         let count = format!("SELECT count(*) FROM {rows}");
-        let before = stack.count(&count).await;
-        let secret = secret_in(&owner.follow(&made).await, prefix);
+        let before = stack.query_count(&count).await;
+        let secret = secret_in(&owner.follow_redirect(&made).await, prefix);
         let sealed = "SELECT string_agg(encode(sealed, 'escape'), '') FROM shown_once";
         let kept: Option<String> = stack.sql.query_one(sealed, &[]).await.unwrap().get(0);
         assert_eq!(kept, None, "{path}: shown, it is kept no more");
-        let again = owner.follow(&made).await;
+        let again = owner.follow_redirect(&made).await;
         assert!(
             again.status == 200 && !again.html.contains(&secret),
             "{path}"
         );
-        assert_eq!(stack.count(&count).await, before, "{path}");
+        assert_eq!(stack.query_count(&count).await, before, "{path}");
     }
 }
 
@@ -104,14 +104,25 @@ async fn a_secret_waits_encrypted_for_its_maker_alone_and_some_minutes_at_the_mo
         .post("/keys", &[("name", "Website"), ("kind", "full_access")])
         .await;
     let sql = "SELECT count(*) FROM shown_once WHERE position('pk_live_'::bytea IN sealed) > 0";
-    assert_eq!((waiting(&stack).await, stack.count(sql).await), (1, 0));
+    assert_eq!(
+        (waiting(&stack).await, stack.query_count(sql).await),
+        (1, 0)
+    );
     assert!(
-        !other.follow(&made).await.html.contains("id=\"made-key\""),
+        !other
+            .follow_redirect(&made)
+            .await
+            .html
+            .contains("id=\"made-key\""),
         "somebody else's cookie"
     );
     stack.clock.advance(chrono::TimeDelta::minutes(5));
     assert!(
-        !admin.follow(&made).await.html.contains("id=\"made-key\""),
+        !admin
+            .follow_redirect(&made)
+            .await
+            .html
+            .contains("id=\"made-key\""),
         "it is late"
     );
     assert_eq!(waiting(&stack).await, 0);

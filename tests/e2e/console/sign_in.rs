@@ -1,6 +1,6 @@
 //! Signing in: what is refused, what is counted, and what is told.
 
-use pillarbox_tests::{ConsoleClient, ConsoleResponse, PASSWORD, TestStack, eventually};
+use pillarbox_tests::{ConsoleClient, ConsoleResponse, PASSWORD, TestStack, wait_until};
 use reqwest::Method;
 use store::MemberRole;
 
@@ -9,14 +9,14 @@ use super::{console, member};
 /// A console that believes the address in `X-Forwarded-For`, and the e-mail address of a Member.
 async fn behind_a_proxy() -> (TestStack, String, String) {
     let settings = vec![("CONSOLE__TRUSTED_PROXIES", "127.0.0.1/32".to_owned())];
-    let mut stack = TestStack::with(pillarbox_tests::StackOptions {
+    let mut stack = TestStack::with_options(pillarbox_tests::StackOptions {
         settings,
         ..Default::default()
     })
     .await;
-    let url = stack.console().await;
-    let team = stack.store.team_list("", 1).await.unwrap().remove(0);
-    let email = ConsoleClient::join(&stack, team.team_id, MemberRole::Member).await;
+    let url = stack.start_console().await;
+    let team = stack.store.list_teams("", 1).await.unwrap().remove(0);
+    let email = ConsoleClient::create_member(&stack, team.team_id, MemberRole::Member).await;
     (stack, url, email)
 }
 
@@ -24,7 +24,7 @@ async fn behind_a_proxy() -> (TestStack, String, String) {
 async fn attempt(url: &str, email: &str, password: &str, source: &str) -> ConsoleResponse {
     let headers = [("x-forwarded-for", source), ("origin", url)];
     let form = [("email", email), ("password", password)];
-    ConsoleClient::stranger(url)
+    ConsoleClient::anonymous(url)
         .request(Method::POST, "/sign-in", &form, &headers)
         .await
 }
@@ -98,9 +98,9 @@ async fn right_passwords_are_no_failures_and_both_are_in_the_team_s_log() {
             .status,
         403
     );
-    let mut visitor = ConsoleClient::stranger(&url);
+    let mut visitor = ConsoleClient::anonymous(&url);
     visitor.sign_in(&email, PASSWORD).await;
-    eventually("the log has both", async || {
+    wait_until("the log has both", async || {
         let log = visitor.get("/activity?kind=sign_in").await.html;
         [
             "sign_in.failed",
@@ -129,9 +129,9 @@ async fn a_wrong_password_is_answered_without_waiting_for_the_log() {
         403
     );
     stack.sql.batch_execute("COMMIT").await.unwrap();
-    eventually("it is noted after all", async || {
+    wait_until("it is noted after all", async || {
         stack
-            .count("SELECT count(*) FROM activities WHERE action = 'sign_in.failed'")
+            .query_count("SELECT count(*) FROM activities WHERE action = 'sign_in.failed'")
             .await
             == 1
     })
@@ -167,7 +167,7 @@ async fn a_form_of_a_session_that_has_ended_leads_back_to_its_page_and_says_that
     );
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM api_keys WHERE name = 'A'")
+            .query_count("SELECT count(*) FROM api_keys WHERE name = 'A'")
             .await,
         0
     );
@@ -270,15 +270,15 @@ async fn over_tls_the_session_is_bound_to_the_host_and_browsers_stay_with_tls() 
         (false, "pillarbox_session="),
     ] {
         let settings = vec![("CONSOLE__SECURE_COOKIES", is_secure.to_string())];
-        let mut stack = TestStack::with(pillarbox_tests::StackOptions {
+        let mut stack = TestStack::with_options(pillarbox_tests::StackOptions {
             settings,
             ..Default::default()
         })
         .await;
-        let url = stack.console().await;
-        let team = stack.store.team_list("", 1).await.unwrap().remove(0);
-        let email = ConsoleClient::join(&stack, team.team_id, MemberRole::Owner).await;
-        let mut visitor = ConsoleClient::stranger(&url);
+        let url = stack.start_console().await;
+        let team = stack.store.list_teams("", 1).await.unwrap().remove(0);
+        let email = ConsoleClient::create_member(&stack, team.team_id, MemberRole::Owner).await;
+        let mut visitor = ConsoleClient::anonymous(&url);
         let signed_in = visitor.sign_in(&email, PASSWORD).await;
         let given = signed_in.headers["set-cookie"].to_str().unwrap();
         assert!(
@@ -290,7 +290,7 @@ async fn over_tls_the_session_is_bound_to_the_host_and_browsers_stay_with_tls() 
         // One that a neighbour of the domain has planted, or that is left from before.
         let token = visitor.cookie().split_once('=').unwrap().1;
         let planted = format!("pillarbox_session={token}");
-        let page = ConsoleClient::stranger(&url)
+        let page = ConsoleClient::anonymous(&url)
             .request(Method::GET, "/", &[], &[("cookie", &planted)])
             .await;
         assert_eq!(page.status == 200, !is_secure, "{}", page.status);
@@ -301,6 +301,6 @@ async fn over_tls_the_session_is_bound_to_the_host_and_browsers_stay_with_tls() 
         assert_eq!(transport, is_secure.then_some("max-age=31536000"));
         // What is shown once is shown.
         let form = [("name", "Website"), ("kind", "full_access")];
-        super::secret_in(&visitor.make("/keys", &form).await, "pk_live_");
+        super::secret_in(&visitor.post_and_follow("/keys", &form).await, "pk_live_");
     }
 }

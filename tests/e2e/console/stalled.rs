@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use pillarbox_tests::{
-    CAMPAIGN, ConsoleClient, PictureHost, StackOptions, TestStack, eventually, postcard,
-    variable_picture,
+    CAMPAIGN, ConsoleClient, PictureHost, StackOptions, TestStack, postcard_design,
+    variable_picture, wait_until,
 };
 use serde_json::{Value, json};
 use store::MemberRole;
@@ -24,13 +24,13 @@ async fn console_with(settings: &[(&'static str, &str)]) -> (TestStack, String) 
         .iter()
         .map(|(name, value)| (*name, (*value).to_owned()))
         .collect();
-    let mut stack = TestStack::with(StackOptions {
+    let mut stack = TestStack::with_options(StackOptions {
         settings,
         ..StackOptions::default()
     })
     .await;
-    stack.campaign(json!({})).await;
-    let url = stack.console().await;
+    stack.save_campaign(json!({})).await;
+    let url = stack.start_console().await;
     (stack, url)
 }
 
@@ -118,7 +118,7 @@ async fn files_that_do_not_arrive_hold_up_no_other_file() {
         stalled.push(stream);
     }
     let file = [("file", "address\n\"1 Main St, Austin, TX 78701\"\n")];
-    let taken = tokio::time::timeout(PATIENCE, admin.upload(&path, &file))
+    let taken = tokio::time::timeout(PATIENCE, admin.upload_form(&path, &file))
         .await
         .expect("an answer");
     assert!(
@@ -143,9 +143,9 @@ async fn proofs_that_wait_for_a_host_hold_up_no_proof_whose_pictures_are_known()
     let (stack, url) = console_with(&patient).await;
     let admin = member(&stack, &url, MemberRole::Admin).await;
     let host = PictureHost::start().await;
-    let document = postcard(&[variable_picture(Value::Null)]).to_string();
+    let document = postcard_design(&[variable_picture(Value::Null)]).to_string();
     let made = admin
-        .upload("/designs", &[("name", "Photo"), ("document", &document)])
+        .upload_form("/designs", &[("name", "Photo"), ("document", &document)])
         .await;
     let design = made.location().split('?').next().unwrap().to_owned();
     let known = host.link("/picture/known");
@@ -161,14 +161,14 @@ async fn proofs_that_wait_for_a_host_hold_up_no_proof_whose_pictures_are_known()
             tokio::spawn(async move { admin.get(&path).await })
         })
         .collect();
-    eventually("proofs wait for the host", async || {
-        host.asked_in_all() >= 5
+    wait_until("proofs wait for the host", async || {
+        host.count_all_requests() >= 5
     })
     .await;
     let back = tokio::time::timeout(PATIENCE, admin.get(&proof(&design, "back", &known))).await;
     assert_eq!(back.expect("an answer").status, 200);
     assert_eq!(
-        host.asked_in_all(),
+        host.count_all_requests(),
         5,
         "four proofs at a time fetch, and what is known is not fetched again"
     );

@@ -31,7 +31,7 @@ async fn somebody_who_is_added_chooses_a_password_by_a_link_that_works_once_and_
         ("name", "Grace Hill"),
         ("role", "admin"),
     ];
-    let added = owner.make("/team", &form).await;
+    let added = owner.post_and_follow("/team", &form).await;
     let link = secret_in(&added, "/password/");
     assert!(
         !owner.get("/team").await.html.contains(&link),
@@ -56,7 +56,7 @@ async fn somebody_who_is_added_chooses_a_password_by_a_link_that_works_once_and_
         nobody.html
     );
 
-    let mut grace = ConsoleClient::stranger(&url);
+    let mut grace = ConsoleClient::anonymous(&url);
     assert_eq!(
         grace
             .sign_in("grace@example.com", NEW_PASSWORD)
@@ -113,9 +113,9 @@ async fn somebody_who_is_added_chooses_a_password_by_a_link_that_works_once_and_
         ("name", "Late"),
         ("role", "member"),
     ];
-    let late = secret_in(&owner.make("/team", &form).await, "/password/");
+    let late = secret_in(&owner.post_and_follow("/team", &form).await, "/password/");
     stack.clock.advance(TimeDelta::hours(72));
-    let stranger = ConsoleClient::stranger(&url);
+    let stranger = ConsoleClient::anonymous(&url);
     assert_eq!(stranger.get(&late).await.status, 404);
     assert_eq!(
         stranger
@@ -133,10 +133,12 @@ async fn who_adds_somebody_is_not_told_of_an_account_in_another_team() {
     let other = foreigner(&stack, &url).await;
     let form = |email| [("email", email), ("name", "Grace Hill"), ("role", "admin")];
     let link = secret_in(
-        &other.make("/team", &form("grace@example.com")).await,
+        &other
+            .post_and_follow("/team", &form("grace@example.com"))
+            .await,
         "/password/",
     );
-    let mut grace = ConsoleClient::stranger(&url);
+    let mut grace = ConsoleClient::anonymous(&url);
     assert_eq!(
         grace
             .post(&link, &[("password", NEW_PASSWORD)])
@@ -146,8 +148,12 @@ async fn who_adds_somebody_is_not_told_of_an_account_in_another_team() {
     );
 
     // Of somebody with an account and of somebody without one the owner sees the same.
-    let known = owner.make("/team", &form("grace@example.com")).await;
-    let unknown = owner.make("/team", &form("nobody@example.com")).await;
+    let known = owner
+        .post_and_follow("/team", &form("grace@example.com"))
+        .await;
+    let unknown = owner
+        .post_and_follow("/team", &form("nobody@example.com"))
+        .await;
     let (known_link, unknown_link) = (
         secret_in(&known, "/password/"),
         secret_in(&unknown, "/password/"),
@@ -159,7 +165,7 @@ async fn who_adds_somebody_is_not_told_of_an_account_in_another_team() {
     let pages = [grace.get(&known_link).await, grace.get(&unknown_link).await];
     let [one, two] = pages.map(|page| page.html.replace("grace@", "x@").replace("nobody@", "x@"));
     assert_eq!(one, two, "the links' pages are alike");
-    let taken = ConsoleClient::stranger(&url)
+    let taken = ConsoleClient::anonymous(&url)
         .post(&known_link, &[("password", PASSWORD)])
         .await;
     assert!(
@@ -169,7 +175,7 @@ async fn who_adds_somebody_is_not_told_of_an_account_in_another_team() {
     );
     assert!(!taken.html.contains("another account"), "{}", taken.html);
     assert_eq!(
-        ConsoleClient::stranger(&url)
+        ConsoleClient::anonymous(&url)
             .sign_in("grace@example.com", PASSWORD)
             .await
             .status,
@@ -192,11 +198,13 @@ async fn who_adds_somebody_is_not_told_of_an_account_in_another_team() {
     let sql = "SELECT user_id FROM users WHERE email = 'grace@example.com' AND is_claimed";
     let id = MemberId(stack.sql.query_one(sql, &[]).await.unwrap().get(0));
     let newer = secret_in(
-        &other.make(&format!("/team/{id}/reset-password"), &[]).await,
+        &other
+            .post_and_follow(&format!("/team/{id}/reset-password"), &[])
+            .await,
         "/password/",
     );
     assert_eq!(
-        ConsoleClient::stranger(&url)
+        ConsoleClient::anonymous(&url)
             .post(&known_link, &[("password", PASSWORD)])
             .await
             .status,
@@ -208,8 +216,8 @@ async fn who_adds_somebody_is_not_told_of_an_account_in_another_team() {
     );
     // The operator, who sees all teams, is told.
     let file = json!({"teams": [{"name": "Test", "users": [{"email": "grace@example.com", "name": "G", "role": "member"}]}]});
-    let (folder, policy) = (std::path::Path::new("."), stack.policy());
-    let applied = pillarbox::apply::apply(
+    let (folder, policy) = (std::path::Path::new("."), stack.target_policy());
+    let applied = pillarbox::apply::apply_text(
         &stack.store,
         &file.to_string(),
         folder,
@@ -311,7 +319,7 @@ async fn a_team_always_has_an_owner() {
     );
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM users WHERE role = 'owner'")
+            .query_count("SELECT count(*) FROM users WHERE role = 'owner'")
             .await,
         2
     );
@@ -322,8 +330,8 @@ async fn a_file_ends_sessions_and_links_as_the_console_does_and_leaves_no_team_w
     let (stack, url) = console().await;
     let apply = async |users: Value| {
         let file = json!({"teams": [{"name": "Test", "users": users}]}).to_string();
-        let (folder, policy) = (std::path::Path::new("."), stack.policy());
-        pillarbox::apply::apply(&stack.store, &file, folder, &policy, stack.now()).await
+        let (folder, policy) = (std::path::Path::new("."), stack.target_policy());
+        pillarbox::apply::apply_text(&stack.store, &file, folder, &policy, stack.now()).await
     };
     let user = |name: &str, role: &str, password: &str| json!({"email": format!("{name}@example.com"), "name": name, "role": role, "password": password});
     apply(json!([
@@ -332,7 +340,10 @@ async fn a_file_ends_sessions_and_links_as_the_console_does_and_leaves_no_team_w
     ]))
     .await
     .unwrap();
-    let (mut ada, mut grace) = (ConsoleClient::stranger(&url), ConsoleClient::stranger(&url));
+    let (mut ada, mut grace) = (
+        ConsoleClient::anonymous(&url),
+        ConsoleClient::anonymous(&url),
+    );
     ada.sign_in("ada@example.com", PASSWORD).await;
     grace.sign_in("grace@example.com", PASSWORD).await;
 
@@ -353,7 +364,7 @@ async fn a_file_ends_sessions_and_links_as_the_console_does_and_leaves_no_team_w
         "/team/{}/reset-password",
         user_id(&stack, "grace@example.com").await
     );
-    let link = secret_in(&ada.make(&path, &[]).await, "/password/");
+    let link = secret_in(&ada.post_and_follow(&path, &[]).await, "/password/");
     assert_eq!(grace.get(&link).await.status, 200);
     apply(json!([user("grace", "admin", NEW_PASSWORD)]))
         .await
@@ -403,7 +414,7 @@ async fn two_owners_who_remove_each_other_at_once_leave_one() {
     tokio::join!(one.post(&second, &[]), other.post(&first, &[]));
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM users WHERE role = 'owner'")
+            .query_count("SELECT count(*) FROM users WHERE role = 'owner'")
             .await,
         1
     );
@@ -414,7 +425,7 @@ async fn a_password_is_changed_with_the_present_one_and_other_sessions_end() {
     let (stack, url) = console().await;
     let mut person = member(&stack, &url, MemberRole::Member).await;
     let email = address_of_the_other(&stack).await;
-    let mut elsewhere = ConsoleClient::stranger(&url);
+    let mut elsewhere = ConsoleClient::anonymous(&url);
     elsewhere.sign_in(&email, PASSWORD).await;
     let stolen = person.clone();
     let change = async |present, new| {
@@ -463,14 +474,14 @@ async fn a_password_that_is_reset_or_set_by_the_operator_ends_all_sessions() {
     let mut person = member(&stack, &url, MemberRole::Member).await;
     let email = address_of_the_other(&stack).await;
     let path = format!("/team/{}/reset-password", user_id(&stack, &email).await);
-    let link = secret_in(&owner.make(&path, &[]).await, "/password/");
+    let link = secret_in(&owner.post_and_follow(&path, &[]).await, "/password/");
     assert_eq!(person.get("/").await.status, 303);
     assert_eq!(
         person.sign_in(&email, PASSWORD).await.status,
         403,
         "the old password is worth nothing"
     );
-    let newer = secret_in(&owner.make(&path, &[]).await, "/password/");
+    let newer = secret_in(&owner.post_and_follow(&path, &[]).await, "/password/");
     assert_eq!(
         person.get(&link).await.status,
         404,
@@ -519,7 +530,7 @@ async fn an_owner_has_idempotency_keys_honoured_and_ignored_again() {
             .post("/team/idempotency-keys", &[("idempotency_keys", word)])
             .await;
         assert_eq!(done.location(), format!("/team?notice={notice}"));
-        assert_eq!(stack.count(honours).await, count);
+        assert_eq!(stack.query_count(honours).await, count);
         let shown = format!(
             "<code>Idempotency-Key</code> is {}",
             if count == 1 { "honoured" } else { "ignored" }
@@ -544,7 +555,7 @@ async fn an_owner_has_idempotency_keys_honoured_and_ignored_again() {
             .status,
         403
     );
-    assert_eq!(stack.count(honours).await, 0);
+    assert_eq!(stack.query_count(honours).await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -566,7 +577,7 @@ async fn an_owner_lets_formula_keys_see_people_and_masks_them_again() {
     ] {
         let done = owner.post("/team/formula-keys", &[("people", word)]).await;
         assert_eq!(done.location(), format!("/team?notice={notice}"));
-        assert_eq!(stack.count(shown).await, count);
+        assert_eq!(stack.query_count(shown).await, count);
         let sentence = format!(
             "address book {}.",
             if count == 1 { "as they are" } else { "masked" }
@@ -574,9 +585,9 @@ async fn an_owner_lets_formula_keys_see_people_and_masks_them_again() {
         assert!(owner.get("/team").await.html.contains(&sentence));
         // A file that does not name the setting leaves it.
         stack
-            .apply(json!({"teams": [{"name": "Test", "time_zone": "America/New_York"}]}))
+            .apply_team(json!({"teams": [{"name": "Test", "time_zone": "America/New_York"}]}))
             .await;
-        assert_eq!(stack.count(shown).await, count);
+        assert_eq!(stack.query_count(shown).await, count);
     }
     assert!(
         owner
@@ -593,5 +604,5 @@ async fn an_owner_lets_formula_keys_see_people_and_masks_them_again() {
             .status,
         403
     );
-    assert_eq!(stack.count(shown).await, 0);
+    assert_eq!(stack.query_count(shown).await, 0);
 }

@@ -7,7 +7,7 @@ use console::route::{self, ConsoleRoute, RouteAccess};
 use contract::id::{SyncId, TeamId};
 use contract::push::{OpenSync, SyncMode};
 use delivering::EndpointManager;
-use pillarbox_tests::{CAMPAIGN, TestStack, person};
+use pillarbox_tests::{CAMPAIGN, TestStack, build_recipient};
 use reqwest::Method;
 use serde_json::json;
 use store::MemberRole;
@@ -27,10 +27,15 @@ pub(super) async fn furnish(stack: &TestStack) -> Ids {
     let crm = json!({"name": "CRM", "keys": [{"name": "Nightly"}]});
     let endpoint = json!({"url": "http://127.0.0.1:9/hook"});
     stack
-        .apply(json!({"teams": [{"name": "Test", "integrations": [crm], "endpoints": [endpoint]}]}))
+        .apply_team(
+            json!({"teams": [{"name": "Test", "integrations": [crm], "endpoints": [endpoint]}]}),
+        )
         .await;
-    assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
-    let team_id = stack.store.team_by_name("Test").await.unwrap().team_id;
+    assert_eq!(
+        stack.send_recipients(&[build_recipient(1)]).await.reasons(),
+        ["mailed"]
+    );
+    let team_id = stack.store.find_team_by_name("Test").await.unwrap().team_id;
     let mut ids = deliveries_and_syncs(stack, team_id).await;
     for (name, sql) in [
         (
@@ -64,8 +69,11 @@ pub(super) async fn furnish(stack: &TestStack) -> Ids {
 
 async fn deliveries_and_syncs(stack: &TestStack, team_id: TeamId) -> Ids {
     let (store, now) = (&stack.store, stack.now());
-    let integration = store.integration_by_name(team_id, "CRM").await.unwrap();
-    let endpoint = store.endpoint_list(team_id).await.unwrap().remove(0);
+    let integration = store
+        .find_integration_by_name(team_id, "CRM")
+        .await
+        .unwrap();
+    let endpoint = store.list_endpoints(team_id).await.unwrap().remove(0);
     let manager = EndpointManager::new(store, team_id, store::Actor::Operator, now);
     let delivery_id = manager.send_test(endpoint.endpoint_id).await.unwrap();
     let sync = OpenSync {
@@ -74,13 +82,13 @@ async fn deliveries_and_syncs(stack: &TestStack, team_id: TeamId) -> Ids {
         expires_at: now + TimeDelta::hours(24),
     };
     let mut connection = store.connection().await.unwrap();
-    let transaction = connection.begin().await.unwrap();
+    let transaction = connection.begin_transaction().await.unwrap();
     transaction
-        .sync_begin(integration.integration_id, &sync, now)
+        .begin_sync(integration.integration_id, &sync, now)
         .await
         .unwrap();
     let request_id = transaction
-        .top_up_request_add(team_id, 100, "TU-WALK", "Ada", now)
+        .insert_top_up_request(team_id, 100, "TU-WALK", "Ada", now)
         .await
         .unwrap();
     transaction.commit().await.unwrap();
@@ -138,7 +146,7 @@ async fn every_path_with_an_id_of_ours_is_404_to_an_owner_of_another_team() {
             .await;
         if page.status == 422 {
             // It takes files.
-            page = foreigner.upload(&address, &[]).await;
+            page = foreigner.upload_form(&address, &[]).await;
         }
         if page.status != 404 {
             open.push(format!("{} {address}: {}", route.method, page.status));

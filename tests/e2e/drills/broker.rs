@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pillarbox_tests::eventually;
+use pillarbox_tests::wait_until;
 
 use super::Drill;
 
@@ -13,9 +13,9 @@ const ALARM: Duration = Duration::from_secs(6);
 async fn a_broker_that_blocks_publishers_loses_and_doubles_nothing() {
     let drill = Drill::start().await;
     let control =
-        |words: &[&str]| tokio::task::block_in_place(|| drill.servers.broker().control(words));
+        |words: &[&str]| tokio::task::block_in_place(|| drill.servers.broker().run_client(words));
     control(&["set_vm_memory_high_watermark", "absolute", "1"]);
-    eventually("publishers are blocked", async || {
+    wait_until("publishers are blocked", async || {
         control(&["eval", "rabbit_alarm:get_alarms()."]).contains("memory")
     })
     .await;

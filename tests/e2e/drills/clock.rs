@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use pillarbox_tests::{
-    LoadGenerator, LoadRetryPolicy, LoadTally, StackOptions, TestStack, eventually,
+    LoadGenerator, LoadRetryPolicy, LoadTally, StackOptions, TestStack, wait_until,
 };
 use runtime::Clock;
 use serde_json::json;
@@ -13,12 +13,12 @@ async fn clocks_that_jump_lose_and_double_nothing() {
         ("GATEWAY__CALL_DEADLINE_MS", "3000".to_owned()),
         ("MAILER__LEASE_MS", "1500".to_owned()),
     ];
-    let mut stack = TestStack::with(StackOptions {
+    let mut stack = TestStack::with_options(StackOptions {
         settings,
         ..StackOptions::default()
     })
     .await;
-    stack.campaign(json!({})).await;
+    stack.save_campaign(json!({})).await;
     let (gateways, mailers) = (stack.clock.clone(), Clock::system());
     // A second mailer whose clock is its own.
     stack.clock = mailers.clone();
@@ -26,9 +26,9 @@ async fn clocks_that_jump_lose_and_double_nothing() {
     stack.clock = gateways.clone();
     let load = LoadGenerator::start(&[stack.url.clone()], 3, LoadRetryPolicy::Repeated);
     let further = async |what: &str| {
-        let before = stack.count("SELECT count(*) FROM pieces").await;
-        eventually(what, async || {
-            stack.count("SELECT count(*) FROM pieces").await >= before + 30
+        let before = stack.query_count("SELECT count(*) FROM pieces").await;
+        wait_until(what, async || {
+            stack.query_count("SELECT count(*) FROM pieces").await >= before + 30
         })
         .await;
     };
@@ -53,16 +53,16 @@ async fn clocks_that_jump_lose_and_double_nothing() {
         mailers.advance(jump);
         further("the load goes on with clocks apart").await;
     }
-    let sent = load.end().await;
-    eventually("nothing stays open", async || {
+    let sent = load.finish().await;
+    wait_until("nothing stays open", async || {
         stack
-            .count("SELECT count(*) FROM sends WHERE state = 'reserved'")
+            .query_count("SELECT count(*) FROM sends WHERE state = 'reserved'")
             .await
             == 0
     })
     .await;
-    LoadTally::of(&stack, &sent)
+    LoadTally::compare(&stack, &sent)
         .await
-        .print("clocks that jump", &sent);
+        .print_and_assert("clocks that jump", &sent);
     stack.assert_consistent().await;
 }

@@ -21,15 +21,15 @@ async fn a_cluster_that_loses_its_leader_and_then_a_minority_loses_and_doubles_n
         ("BROKER__URL", cluster.url()),
     ];
     let drill = Drill::on(servers, settings).await;
-    let leader = tokio::task::block_in_place(|| cluster.leader_of(QUEUE));
-    tokio::task::block_in_place(|| cluster.kill(leader));
+    let leader = tokio::task::block_in_place(|| cluster.find_leader(QUEUE));
+    tokio::task::block_in_place(|| cluster.kill_node(leader));
     drill.until_more_cards("another node leads").await;
-    tokio::task::block_in_place(|| cluster.revive(leader));
-    let leader = tokio::task::block_in_place(|| cluster.leader_of(QUEUE));
+    tokio::task::block_in_place(|| cluster.revive_node(leader));
+    let leader = tokio::task::block_in_place(|| cluster.find_leader(QUEUE));
     // The node that leads now, alone on its side.
-    tokio::task::block_in_place(|| cluster.cut_off(leader));
+    tokio::task::block_in_place(|| cluster.disconnect_node(leader));
     drill.until_more_cards("the majority goes on").await;
-    tokio::task::block_in_place(|| cluster.join(leader));
+    tokio::task::block_in_place(|| cluster.reconnect_node(leader));
     drill
         .until_more_cards("the load goes on in one cluster")
         .await;

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use pillarbox_tests::{
-    FleetProcess, INTEGRATION_KEY, LoadBalancer, StackOptions, TestStack, WebhookSink, cards,
-    eventually, people, with_qr_codes,
+    FleetProcess, INTEGRATION_KEY, LoadBalancer, StackOptions, TestStack, WebhookSink,
+    build_recipients, list_codes, wait_until, with_qr_codes,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -38,21 +38,21 @@ async fn world() -> (
     .await;
     let integration = json!({"name": "CRM", "keys": [{"name": "k", "key": INTEGRATION_KEY}]});
     stack
-        .apply(json!({"teams": [{"name": "Test", "integrations": [integration]}]}))
+        .apply_team(json!({"teams": [{"name": "Test", "integrations": [integration]}]}))
         .await;
-    eventually("cards are mailed", async || {
-        stack.send(&people(1..20)).await.status == 200
+    wait_until("cards are mailed", async || {
+        stack.send_recipients(&build_recipients(1..20)).await.status == 200
     })
     .await;
-    let codes = Arc::new(cards(&stack).await);
+    let codes = Arc::new(list_codes(&stack).await);
     let gateways: Vec<FleetProcess> = ["gateway"; 2]
         .iter()
         .map(|name| FleetProcess::start(name, &stack.settings))
         .collect();
     for gateway in &gateways {
-        gateway.until_ready().await;
+        gateway.wait_until_ready().await;
     }
-    let balancer = LoadBalancer::before(&gateways[0], &gateways[1]);
+    let balancer = LoadBalancer::start_before(&gateways[0], &gateways[1]);
     (stack, sink, gateways, balancer, codes)
 }
 
@@ -100,7 +100,7 @@ async fn gateways_that_die_one_at_a_time_cost_fewer_than_one_scan_in_a_hundred()
         tokio::time::sleep(pause).await;
         let victim = random.random_range(0..gateways.len());
         gateways[victim].crash();
-        gateways[victim].until_ready().await;
+        gateways[victim].wait_until_ready().await;
     }
     is_over.store(true, Ordering::Relaxed);
     let mut counts = Counts::new();

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use pillarbox_tests::{
     FleetProcess, LoadGenerator, LoadReport, LoadRetryPolicy, LoadTally, PrivateServers, TestStack,
-    eventually,
+    wait_until,
 };
 use serde_json::json;
 
@@ -45,14 +45,14 @@ impl Drill {
         ] {
             settings.push((limit, "100000".to_owned()));
         }
-        let stack = TestStack::on(settings).await;
-        stack.campaign(json!({})).await;
+        let stack = TestStack::on_servers(settings).await;
+        stack.save_campaign(json!({})).await;
         let members = vec![
             FleetProcess::start("gateway", &stack.settings),
             FleetProcess::start("mailer", &stack.settings),
         ];
         for member in &members {
-            member.until_ready().await;
+            member.wait_until_ready().await;
         }
         let load = LoadGenerator::start(&[members[0].url()], 3, LoadRetryPolicy::Repeated);
         let drill = Self {
@@ -69,7 +69,7 @@ impl Drill {
     async fn until_more_cards(&self, what: &str) {
         let url = &self.stack.settings["PILLARBOX__DATABASE__URL"];
         let before = std::sync::Mutex::new(None);
-        eventually(what, async || {
+        wait_until(what, async || {
             let Some(now) = cards(url).await else {
                 return false;
             };
@@ -81,16 +81,18 @@ impl Drill {
 
     /// Ends the load and proves that nothing was lost or doubled.
     async fn end(self, name: &str) {
-        let sent: LoadReport = self.load.end().await;
-        let stack = self.stack.reconnected().await;
-        eventually("nothing stays open", async || {
+        let sent: LoadReport = self.load.finish().await;
+        let stack = self.stack.reconnect().await;
+        wait_until("nothing stays open", async || {
             stack
-                .count("SELECT count(*) FROM sends WHERE state = 'reserved'")
+                .query_count("SELECT count(*) FROM sends WHERE state = 'reserved'")
                 .await
                 == 0
         })
         .await;
-        LoadTally::of(&stack, &sent).await.print(name, &sent);
+        LoadTally::compare(&stack, &sent)
+            .await
+            .print_and_assert(name, &sent);
         stack.assert_consistent().await;
     }
 }

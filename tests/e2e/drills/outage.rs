@@ -3,7 +3,7 @@
 
 use pillarbox_tests::{
     ConsoleClient, FleetProcess, INTEGRATION_KEY, KEY, LoadBalancer, PrivateServers, TestStack,
-    WebhookSink, eventually, person, with_qr_codes_on,
+    WebhookSink, build_recipient, wait_until, with_qr_codes_on,
 };
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -50,30 +50,30 @@ impl World {
             ("STORAGE__FOLDER", files),
         ]);
         let sink = WebhookSink::start().await;
-        let (stack, codes) = with_qr_codes_on(settings, &sink, &[person(1)]).await;
+        let (stack, codes) = with_qr_codes_on(settings, &sink, &[build_recipient(1)]).await;
         let integration = json!({"name": "CRM", "keys": [{"name": "k", "key": INTEGRATION_KEY}]});
         stack
-            .apply(json!({"teams": [{"name": "Test", "integrations": [integration]}]}))
+            .apply_team(json!({"teams": [{"name": "Test", "integrations": [integration]}]}))
             .await;
         let members: Vec<FleetProcess> = ["gateway", "gateway", "mailer", "syncer", "console"]
             .map(|name| FleetProcess::start(name, &stack.settings))
             .into();
         let mut world = Self {
             servers,
-            balancer: LoadBalancer::before(&members[0], &members[1]),
-            visitor: ConsoleClient::stranger(""),
+            balancer: LoadBalancer::start_before(&members[0], &members[1]),
+            visitor: ConsoleClient::anonymous(""),
             code: codes[0].clone(),
             members,
             stack,
         };
         for member in &world.members {
-            member.until_ready().await;
+            member.wait_until_ready().await;
         }
-        let team = world.stack.store.team_by_name("Test").await.unwrap();
+        let team = world.stack.store.find_team_by_name("Test").await.unwrap();
         let console = world.members[4].url();
         world.visitor =
             ConsoleClient::new(&world.stack, &console, team.team_id, MemberRole::Owner).await;
-        eventually("all is well", async || world.answers().await == HEALTHY).await;
+        wait_until("all is well", async || world.answers().await == HEALTHY).await;
         world
     }
 
@@ -109,7 +109,8 @@ impl World {
         let read = ask(Method::GET, format!("{pushes}/sync"), &push, &json!(null)).await;
         let fields = json!({"fields": [{"key": "first", "semantic": "first_name"}]});
         let declared = ask(Method::POST, format!("{pushes}/schema"), &push, &fields).await;
-        let body = json!({"campaign_id": pillarbox_tests::CAMPAIGN, "recipients": [person(2)]});
+        let body =
+            json!({"campaign_id": pillarbox_tests::CAMPAIGN, "recipients": [build_recipient(2)]});
         let sent = ask(
             Method::POST,
             format!("{url}/api/v1/recipients"),
@@ -155,7 +156,7 @@ impl World {
 
     /// These answers, and none else for longer than any check of health looks away.
     async fn answers_stay(&self, what: &str, expected: [&str; 7]) {
-        eventually(what, async || self.answers().await == expected).await;
+        wait_until(what, async || self.answers().await == expected).await;
         for _ in 0..ROUNDS {
             assert_eq!(self.answers().await, expected, "{what}");
             // A pace, not a wait for a state.
@@ -182,10 +183,10 @@ impl World {
     fn act(&self, broker: Option<&str>, postgres: Option<&str>) {
         tokio::task::block_in_place(|| {
             if let Some(action) = broker {
-                self.servers.broker().act(action);
+                self.servers.broker().run_action(action);
             }
             if let Some(action) = postgres {
-                self.servers.postgres().act(action);
+                self.servers.postgres().run_action(action);
             }
         });
     }
@@ -237,17 +238,22 @@ async fn clients_get_what_works_without_the_broker_or_postgres_and_documented_er
     );
     // Nobody was restarted, and nobody has to be.
     for member in &world.members {
-        assert_eq!(member.ready().await.0, 200, "{} is ready", member.name);
+        assert_eq!(
+            member.get_readiness().await.0,
+            200,
+            "{} is ready",
+            member.name
+        );
     }
 
     world.act(None, Some("start"));
-    eventually("all is well again", async || {
+    wait_until("all is well again", async || {
         world.answers().await == HEALTHY
     })
     .await;
-    eventually("nobody is in trouble", async || {
+    wait_until("nobody is in trouble", async || {
         for member in &world.members {
-            if !member.ready().await.1["troubles"]
+            if !member.get_readiness().await.1["troubles"]
                 .as_array()
                 .is_some_and(Vec::is_empty)
             {
@@ -273,8 +279,8 @@ async fn processes_that_start_without_broker_and_postgres_come_up_say_so_and_wor
         );
     }
     for member in &world.members {
-        member.until_ready().await;
-        let why = member.ready().await.1["troubles"].to_string();
+        member.wait_until_ready().await;
+        let why = member.get_readiness().await.1["troubles"].to_string();
         assert!(
             why.contains("the database is away"),
             "{}: {why}",
@@ -287,11 +293,11 @@ async fn processes_that_start_without_broker_and_postgres_come_up_say_so_and_wor
             "{}: {why}",
             member.name
         );
-        assert_eq!(member.metric("pillarbox_database_usable").await, 0.0);
-        assert_eq!(member.metric("pillarbox_ready").await, 1.0);
-        eventually("the log says why", async || {
+        assert_eq!(member.read_metric("pillarbox_database_usable").await, 0.0);
+        assert_eq!(member.read_metric("pillarbox_ready").await, 1.0);
+        wait_until("the log says why", async || {
             member
-                .log()
+                .log_text()
                 .lines()
                 .any(|line| line.contains("\"not working\"") && line.contains("database is away"))
         })
@@ -301,10 +307,10 @@ async fn processes_that_start_without_broker_and_postgres_come_up_say_so_and_wor
     assert_eq!(answers[..2], ["docs 200", "scan 503 page"]);
     assert_eq!(answers[4], "send 500 internal_error");
     world.act(Some("start"), Some("start"));
-    eventually("all work", async || world.answers().await == HEALTHY).await;
+    wait_until("all work", async || world.answers().await == HEALTHY).await;
     for member in &world.members {
-        eventually("the log says so", async || {
-            member.log().contains("\"working again\"")
+        wait_until("the log says so", async || {
+            member.log_text().contains("\"working again\"")
         })
         .await;
     }

@@ -7,19 +7,19 @@ use super::{Drill, cards};
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_restarted_postgres_and_cut_connections_lose_and_double_nothing() {
     let drill = Drill::start().await;
-    tokio::task::block_in_place(|| drill.servers.postgres().act("restart"));
+    tokio::task::block_in_place(|| drill.servers.postgres().run_action("restart"));
     drill
         .until_more_cards("the load goes on after a restart")
         .await;
     for _ in 0..5 {
         let cut = "select count(pg_terminate_backend(pid)) from pg_stat_activity where application_name = 'pillarbox'";
-        tokio::task::block_in_place(|| drill.servers.postgres().control(&["-c", cut]));
+        tokio::task::block_in_place(|| drill.servers.postgres().run_client(&["-c", cut]));
         drill
             .until_more_cards("the load goes on without its connections")
             .await;
     }
-    tokio::task::block_in_place(|| drill.servers.postgres().act("kill"));
-    tokio::task::block_in_place(|| drill.servers.postgres().act("start"));
+    tokio::task::block_in_place(|| drill.servers.postgres().run_action("kill"));
+    tokio::task::block_in_place(|| drill.servers.postgres().run_action("start"));
     drill
         .until_more_cards("the load goes on after a crash")
         .await;
@@ -52,7 +52,7 @@ async fn a_disk_that_refuses_writes_loses_and_doubles_nothing() {
     disk.empty();
     tokio::task::block_in_place(|| {
         // It may have ended; a server that runs is left alone.
-        drill.servers.postgres().act("start");
+        drill.servers.postgres().run_action("start");
     });
     drill
         .until_more_cards("the load goes on with room on the disk")

@@ -8,7 +8,8 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use pillarbox_tests::{
     FleetProcess, INTEGRATION_KEY, LoadBalancer, LoadGenerator, LoadRetryPolicy, LoadTally,
-    ReceivedEvent, StackOptions, TestStack, WebhookSink, cards, eventually, people, with_qr_codes,
+    ReceivedEvent, StackOptions, TestStack, WebhookSink, build_recipients, list_codes, wait_until,
+    with_qr_codes,
 };
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
@@ -87,7 +88,7 @@ impl Integration {
     /// Declares a field and begins a sync.
     async fn begin(&self) {
         let fields = json!({"fields": [{"key": "first", "semantic": "first_name"}]});
-        eventually("a syncer answers", async || {
+        wait_until("a syncer answers", async || {
             expect(self.call("/schema", "", &fields), 200).await.is_ok()
         })
         .await;
@@ -143,14 +144,14 @@ async fn with_fleet() -> (TestStack, WebhookSink, Vec<FleetProcess>) {
     .await;
     let integration = json!({"name": "CRM", "keys": [{"name": "k", "key": INTEGRATION_KEY}]});
     stack
-        .apply(json!({"teams": [{"name": "Test", "integrations": [integration]}]}))
+        .apply_team(json!({"teams": [{"name": "Test", "integrations": [integration]}]}))
         .await;
     let fleet: Vec<FleetProcess> = FLEET
         .iter()
         .map(|name| FleetProcess::start(name, &stack.settings))
         .collect();
     for member in &fleet {
-        member.until_ready().await;
+        member.wait_until_ready().await;
     }
     (stack, sink, fleet)
 }
@@ -158,7 +159,7 @@ async fn with_fleet() -> (TestStack, WebhookSink, Vec<FleetProcess>) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_rolling_restart_of_every_process_fails_no_request() {
     let (stack, sink, mut fleet) = with_fleet().await;
-    let balancer = LoadBalancer::before(&fleet[0], &fleet[1]);
+    let balancer = LoadBalancer::start_before(&fleet[0], &fleet[1]);
     let client = Client::builder()
         .redirect(reqwest::redirect::Policy::none())
         .build()
@@ -169,11 +170,15 @@ async fn a_rolling_restart_of_every_process_fails_no_request() {
     };
     integration.begin().await;
     // Cards to scan, at houses that the load does not have.
-    eventually("cards are mailed", async || {
-        stack.send(&people(190_000..190_010)).await.status == 200
+    wait_until("cards are mailed", async || {
+        stack
+            .send_recipients(&build_recipients(190_000..190_010))
+            .await
+            .status
+            == 200
     })
     .await;
-    let codes = cards(&stack).await;
+    let codes = list_codes(&stack).await;
 
     let load = LoadGenerator::start(
         std::slice::from_ref(&balancer.url),
@@ -186,15 +191,15 @@ async fn a_rolling_restart_of_every_process_fails_no_request() {
         assert!(member.restart().await, "{} ended well", member.name);
     }
     let (pushed, scanned) = (Beside::end(pushes).await, Beside::end(scans).await);
-    let sent = load.end().await;
+    let sent = load.finish().await;
 
     assert_eq!(sent.failures, Vec::<String>::new(), "no send failed");
     assert_eq!(
-        stack.count("SELECT count(*) FROM contacts").await,
+        stack.query_count("SELECT count(*) FROM contacts").await,
         i64::try_from(pushed).unwrap()
     );
-    eventually("each scan is recorded", async || {
-        stack.count("SELECT count(*) FROM scans").await == i64::try_from(scanned).unwrap()
+    wait_until("each scan is recorded", async || {
+        stack.query_count("SELECT count(*) FROM scans").await == i64::try_from(scanned).unwrap()
     })
     .await;
     let ids = || {
@@ -204,13 +209,13 @@ async fn a_rolling_restart_of_every_process_fails_no_request() {
             .collect::<HashSet<_>>()
             .len()
     };
-    eventually("each scan is delivered", async || ids() == scanned).await;
+    wait_until("each scan is delivered", async || ids() == scanned).await;
     println!(
         "\ndrill rolling restart: {pushed} pushes and {scanned} scans, {} copies among deliveries",
-        sink.count() - scanned
+        sink.count_received() - scanned
     );
-    LoadTally::of(&stack, &sent)
+    LoadTally::compare(&stack, &sent)
         .await
-        .print("rolling restart", &sent);
+        .print_and_assert("rolling restart", &sent);
     stack.assert_consistent().await;
 }

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use pillarbox_tests::{
-    CAMPAIGN, ConsoleClient, FleetProcess, KEY, StackOptions, TestStack, eventually, people,
+    CAMPAIGN, ConsoleClient, FleetProcess, KEY, StackOptions, TestStack, build_recipients,
+    wait_until,
 };
 use serde_json::json;
 use store::MemberRole;
@@ -31,7 +32,7 @@ fn resident(id: u32) -> usize {
 
 /// A request of the tests' team whose stored response is as large as responses get. Returns its id.
 async fn with_large_response(stack: &TestStack) -> String {
-    let answer = stack.send(&people(1..2)).await;
+    let answer = stack.send_recipients(&build_recipients(1..2)).await;
     let id = answer.headers["x-request-id"].to_str().unwrap().to_owned();
     // As a mailer would have written it, but for the work.
     let result = json!({"reference": "r1", "address": "1 Main St", "status": "not_mailed", "reason": "invalid_address", "detail": "x".repeat(4_190_000)});
@@ -51,15 +52,15 @@ async fn with_large_response(stack: &TestStack) -> String {
 }
 
 async fn gateway_with(settings: Vec<(&'static str, String)>) -> (TestStack, FleetProcess) {
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         settings,
         ..StackOptions::default()
     })
     .await;
-    stack.campaign(json!({})).await;
+    stack.save_campaign(json!({})).await;
     other_tenant(&stack).await;
     let gateway = FleetProcess::start("gateway", &stack.settings);
-    gateway.until_ready().await;
+    gateway.wait_until_ready().await;
     (stack, gateway)
 }
 
@@ -137,7 +138,7 @@ async fn who_does_not_read_is_hung_up_on_and_who_reads_slowly_is_not() {
         read += bytes;
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    eventually("who reads nothing is hung up on", async || {
+    wait_until("who reads nothing is hung up on", async || {
         let status = std::fs::read_to_string(format!("/proc/{}/net/tcp", gateway.id())).unwrap();
         let port = format!(":{:04X}", silent.local_addr().unwrap().port());
         // The gateway's end of the connection is established no more.
@@ -186,7 +187,7 @@ async fn who_reads_gets_the_answer_beside_many_that_are_not_read() {
     for _ in 0..12 {
         attack.push(unread(&gateway, &id).await);
     }
-    eventually("who reads comes last", async || {
+    wait_until("who reads comes last", async || {
         asked_for(&stack).await == 12
     })
     .await;
@@ -195,10 +196,10 @@ async fn who_reads_gets_the_answer_beside_many_that_are_not_read() {
     }
     // The answer of a send is as sure, also when it is an old one.
     let replayed = stack
-        .post_to(
+        .post_send_to(
             &gateway.url(),
             &[("x-api-key", KEY)],
-            json!({"campaign_id": CAMPAIGN, "recipients": people(1..2)}).to_string(),
+            json!({"campaign_id": CAMPAIGN, "recipients": build_recipients(1..2)}).to_string(),
         )
         .await;
     assert_eq!(
@@ -225,7 +226,7 @@ async fn a_team_has_one_share_of_unread_answers_however_many_keys_and_sources_it
         let key = format!("pk_live_Many{number}ManyManyManyManyMa");
         let keys = json!([{"kind": "full_access", "name": format!("Many {number}"), "key": key}]);
         stack
-            .apply(json!({"teams": [{"name": "Test", "keys": keys}]}))
+            .apply_team(json!({"teams": [{"name": "Test", "keys": keys}]}))
             .await;
         attack.push(unread_as(&gateway, &id, &key, &format!("192.0.2.{number}")).await);
     }
@@ -236,7 +237,7 @@ async fn a_team_has_one_share_of_unread_answers_however_many_keys_and_sources_it
         assert_eq!(answered.unwrap(), 1);
     }
     let held = gateway
-        .metric("pillarbox_memory_held_bytes{budget=\"answers\"}")
+        .read_metric("pillarbox_memory_held_bytes{budget=\"answers\"}")
         .await;
     assert!(held < 5_000_000.0, "{held} bytes");
 }
@@ -245,15 +246,15 @@ async fn a_team_has_one_share_of_unread_answers_however_many_keys_and_sources_it
 async fn pages_that_nobody_reads_take_no_more_memory_of_a_console_than_they_may() {
     const BUDGET: usize = 4 * 1024 * 1024;
     let settings = vec![("CONSOLE__ANSWER_MEMORY_BYTES", BUDGET.to_string())];
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         settings,
         ..StackOptions::default()
     })
     .await;
-    stack.campaign(json!({})).await;
+    stack.save_campaign(json!({})).await;
     let console = FleetProcess::start("console", &stack.settings);
-    console.until_ready().await;
-    let team = stack.store.team_list("", 1).await.unwrap().remove(0);
+    console.wait_until_ready().await;
+    let team = stack.store.list_teams("", 1).await.unwrap().remove(0);
     let reader = ConsoleClient::new(&stack, &console.url(), team.team_id, MemberRole::Member).await;
     let large = "UPDATE designs SET document = jsonb_set(document, '{filler}', to_jsonb(repeat('x', 900000))) RETURNING design_id::text";
     let design: String = stack.sql.query(large, &[]).await.unwrap()[0].get(0);
@@ -268,15 +269,15 @@ async fn pages_that_nobody_reads_take_no_more_memory_of_a_console_than_they_may(
     for _ in 0..12 {
         attack.push(asked(&console, &page, &headers, 6).await);
     }
-    eventually("those that are too many make place", async || {
+    wait_until("those that are too many make place", async || {
         console
-            .metric("pillarbox_memory_evictions_total{budget=\"answers\"}")
+            .read_metric("pillarbox_memory_evictions_total{budget=\"answers\"}")
             .await
             >= 4.0
     })
     .await;
     let held = console
-        .metric("pillarbox_memory_held_bytes{budget=\"answers\"}")
+        .read_metric("pillarbox_memory_held_bytes{budget=\"answers\"}")
         .await;
     assert!(held > 900_000.0 && held <= BUDGET as f64, "{held} bytes");
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use contract::limits::BODY_BYTES;
-use pillarbox_tests::{CAMPAIGN, ConsoleClient, StackOptions, TestStack, people};
+use pillarbox_tests::{CAMPAIGN, ConsoleClient, StackOptions, TestStack, build_recipients};
 use serde_json::json;
 use store::MemberRole;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -23,14 +23,14 @@ async fn patient(settings: &[(&'static str, String)]) -> TestStack {
         ("GATEWAY__TRUSTED_PROXIES", "127.0.0.0/8".to_owned()),
     ];
     let settings = usual.iter().chain(settings).cloned().collect();
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         settings,
         ..StackOptions::default()
     })
     .await;
-    stack.campaign(json!({})).await;
+    stack.save_campaign(json!({})).await;
     stack
-        .apply(json!({"teams": [{"name": "Test", "keys": [
+        .apply_team(json!({"teams": [{"name": "Test", "keys": [
             {"kind": "formulas", "name": "Formulas", "key": FORMULA_KEY}
         ]}]}))
         .await;
@@ -100,7 +100,7 @@ async fn when_many_tenants_fill_the_memory_with_bodies_that_stand_still_they_mak
     for number in 0..6 {
         let key = format!("pk_live_Slow{number}SlowSlowSlowSlowSlow");
         stack
-            .apply(json!({"teams": [{
+            .apply_team(json!({"teams": [{
                 "name": format!("Slow {number}"), "time_zone": "America/New_York",
                 "keys": [{"kind": "full_access", "name": "Slow", "key": key}],
             }]}))
@@ -115,9 +115,8 @@ async fn when_many_tenants_fill_the_memory_with_bodies_that_stand_still_they_mak
     sends_of_the_other_tenant(&stack, &stack.url, 1).await;
     // Large ones, too.
     let filler = "x".repeat(BODY_BYTES - 100_000);
-    let body =
-        json!({"campaign_id": CAMPAIGN, "recipients": people(5_000..5_001), "filler": filler});
-    let answer = tokio::time::timeout(PATIENCE, stack.post(&body))
+    let body = json!({"campaign_id": CAMPAIGN, "recipients": build_recipients(5_000..5_001), "filler": filler});
+    let answer = tokio::time::timeout(PATIENCE, stack.post_send(&body))
         .await
         .expect("an answer");
     assert_eq!(answer.reasons(), ["mailed"]);
@@ -134,8 +133,8 @@ async fn sources_without_a_key_that_stand_still_hold_up_no_sender_with_its_key_i
         attack.push(begun(&stack, RECIPIENTS, None, source, BODY_BYTES - 1).await);
     }
     for number in 0..10 {
-        let body = json!({"campaign_id": CAMPAIGN, "recipients": people(number..number + 1), "api_key": pillarbox_tests::KEY});
-        let send = stack.post_with(&[("x-forwarded-for", "198.51.100.4")], body.to_string());
+        let body = json!({"campaign_id": CAMPAIGN, "recipients": build_recipients(number..number + 1), "api_key": pillarbox_tests::KEY});
+        let send = stack.post_send_with(&[("x-forwarded-for", "198.51.100.4")], body.to_string());
         let answer = tokio::time::timeout(PATIENCE, send)
             .await
             .expect("an answer");
@@ -153,9 +152,9 @@ async fn large_bodies_of_one_key_wait_for_each_other_and_all_come_through() {
     .await;
     let sends = (0..6).map(|number| {
         let filler = "x".repeat(BODY_BYTES - 100_000);
-        let body = json!({"campaign_id": CAMPAIGN, "recipients": people(number * 10..number * 10 + 1), "filler": filler});
+        let body = json!({"campaign_id": CAMPAIGN, "recipients": build_recipients(number * 10..number * 10 + 1), "filler": filler});
         let stack = &stack;
-        async move { stack.post(&body).await.reasons() }
+        async move { stack.post_send(&body).await.reasons() }
     });
     let answers = tokio::time::timeout(PATIENCE, futures_util::future::join_all(sends)).await;
     assert_eq!(answers.expect("answers"), vec![["mailed"]; 6]);
@@ -211,10 +210,10 @@ async fn a_file_that_stands_still_makes_place_for_another_when_the_memory_of_a_c
     // Room for one file of the largest size.
     let memory = ("CONSOLE__BODY_MEMORY_BYTES", (17 * 1024 * 1024).to_string());
     let mut stack = patient(&[memory, ("CONSOLE__BODY_TIMEOUT_MS", FOR_EVER.to_owned())]).await;
-    let url = stack.console().await;
+    let url = stack.start_console().await;
     let team = stack
         .store
-        .team_list("", 10)
+        .list_teams("", 10)
         .await
         .unwrap()
         .into_iter()
@@ -235,7 +234,7 @@ async fn a_file_that_stands_still_makes_place_for_another_when_the_memory_of_a_c
         "address_1,city,state,zip\n1 Main St,Austin,TX,78701\n{}",
         "\n".repeat(12_000_000)
     );
-    let taken = tokio::time::timeout(PATIENCE, admin.upload(&path, &[("file", &file)]))
+    let taken = tokio::time::timeout(PATIENCE, admin.upload_form(&path, &[("file", &file)]))
         .await
         .expect("a page");
     assert!(

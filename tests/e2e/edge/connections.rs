@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pillarbox_tests::{FleetProcess, StackOptions, TestStack, eventually, person};
+use pillarbox_tests::{FleetProcess, StackOptions, TestStack, build_recipient, wait_until};
 use serde_json::json;
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpSocket, TcpStream};
@@ -20,12 +20,12 @@ async fn stack_with(settings: &[(&'static str, &str)]) -> TestStack {
         .iter()
         .map(|(name, value)| (*name, (*value).to_owned()))
         .collect();
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         settings,
         ..StackOptions::default()
     })
     .await;
-    stack.campaign(json!({})).await;
+    stack.save_campaign(json!({})).await;
     stack
 }
 
@@ -94,7 +94,7 @@ async fn one_source_takes_its_share_of_a_console_and_others_are_served() {
         ("CONSOLE__HEADER_TIMEOUT_MS", FOR_EVER),
     ])
     .await;
-    let url = stack.console().await;
+    let url = stack.start_console().await;
     let attack = take_all(&url, 60, PER_SOURCE).await;
     let page = tokio::time::timeout(PATIENCE, reqwest::get(format!("{url}/sign-in")))
         .await
@@ -111,13 +111,13 @@ async fn one_source_takes_its_share_of_an_operational_port_and_keeps_it_as_long_
  {
     let stack = stack_with(&[]).await;
     let gateway = FleetProcess::start("gateway", &stack.settings);
-    gateway.until_ready().await;
+    gateway.wait_until_ready().await;
     let attack = take_all(&format!("http://127.0.0.1:{}", gateway.admin), 40, 32).await;
     assert!(
         attack.iter().all(is_silent),
         "its share is kept, and the others were closed at once"
     );
-    assert_eq!(gateway.ready().await.0, 200);
+    assert_eq!(gateway.get_readiness().await.0, 200);
     for mut stream in attack {
         assert!(is_closed(&mut stream).await);
     }
@@ -161,13 +161,16 @@ async fn load_balancers_have_any_number_and_what_is_closed_makes_place() {
     for _ in 0..10 {
         many.push(said(&stack.url, HALF_A_HEADER).await);
     }
-    assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
+    assert_eq!(
+        stack.send_recipients(&[build_recipient(1)]).await.reasons(),
+        ["mailed"]
+    );
     assert!(many.iter().all(is_silent));
 
     let stack = stack_with(&[per_source]).await;
     for _ in 0..20 {
         // Each of them is one of three for a moment.
-        eventually("there is place for the next one", async || {
+        wait_until("there is place for the next one", async || {
             let url = format!("{}/elsewhere", stack.url);
             reqwest::get(url)
                 .await

@@ -20,12 +20,12 @@ async fn status(url: &str, request: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_without_one_good_host_is_refused() {
-    let mut stack = TestStack::with(StackOptions {
+    let mut stack = TestStack::with_options(StackOptions {
         mailers: 0,
         ..StackOptions::default()
     })
     .await;
-    let console = stack.console().await;
+    let console = stack.start_console().await;
     for url in [&stack.url, &console] {
         let get = |version: &str, hosts: &str| {
             format!("GET /elsewhere HTTP/{version}\r\n{hosts}connection: close\r\n\r\n")

@@ -9,7 +9,7 @@ mod stop;
 
 use std::time::{Duration, Instant};
 
-use pillarbox_tests::{TestStack, person};
+use pillarbox_tests::{TestStack, build_recipient};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
@@ -47,7 +47,7 @@ const OTHER_CAMPAIGN: &str = "PA-OTHER1";
 /// Makes the other tenant.
 async fn other_tenant(stack: &TestStack) {
     stack
-        .apply(json!({"teams": [{
+        .apply_team(json!({"teams": [{
             "name": "Other",
             "time_zone": "America/New_York",
             "keys": [{"kind": "full_access", "name": "Other", "key": OTHER_KEY}],
@@ -67,11 +67,11 @@ async fn other_tenant(stack: &TestStack) {
 async fn sends_of_the_other_tenant(stack: &TestStack, url: &str, first: usize) -> Vec<Duration> {
     let mut times = Vec::new();
     for number in first..first + MEASURED {
-        let body =
-            json!({"campaign_id": OTHER_CAMPAIGN, "recipients": [person(number)]}).to_string();
+        let body = json!({"campaign_id": OTHER_CAMPAIGN, "recipients": [build_recipient(number)]})
+            .to_string();
         let headers = [("x-api-key", OTHER_KEY), ("x-forwarded-for", "203.0.113.7")];
         let begun = Instant::now();
-        let answer = tokio::time::timeout(PATIENCE, stack.post_to(url, &headers, body))
+        let answer = tokio::time::timeout(PATIENCE, stack.post_send_to(url, &headers, body))
             .await
             .expect("an answer");
         assert_eq!(answer.reasons(), ["mailed"]);

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use pillarbox_tests::{
-    CAMPAIGN, FleetProcess, GatedVerifier, KEY, StackOptions, TestStack, eventually, people,
+    CAMPAIGN, FleetProcess, GatedVerifier, KEY, StackOptions, TestStack, build_recipients,
+    wait_until,
 };
 use serde_json::json;
 use tokio::io::copy_bidirectional;
@@ -45,22 +46,25 @@ async fn way_to_database(settings: &mut HashMap<String, String>) -> watch::Sende
 #[tokio::test(flavor = "multi_thread")]
 async fn a_send_is_answered_with_its_cost_when_the_gateways_database_falls_silent() {
     let gate = Arc::new(GatedVerifier::default());
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         verifier: Some(gate.clone()),
         ..StackOptions::default()
     })
     .await;
-    stack.campaign(json!({})).await;
+    stack.save_campaign(json!({})).await;
     let mut settings = stack.settings.clone();
     let silence = way_to_database(&mut settings).await;
     let gateway = FleetProcess::start("gateway", &settings);
-    gateway.until_ready().await;
-    let asked = gate.asked();
-    let body = json!({"campaign_id": CAMPAIGN, "recipients": people(1..3)}).to_string();
+    gateway.wait_until_ready().await;
+    let asked = gate.count_requests();
+    let body = json!({"campaign_id": CAMPAIGN, "recipients": build_recipients(1..3)}).to_string();
     let url = gateway.url();
-    let send = stack.post_to(&url, &[("x-api-key", KEY)], body);
+    let send = stack.post_send_to(&url, &[("x-api-key", KEY)], body);
     let (answer, ()) = tokio::join!(tokio::time::timeout(PATIENCE, send), async {
-        eventually("a mailer works on the send", async || gate.asked() > asked).await;
+        wait_until("a mailer works on the send", async || {
+            gate.count_requests() > asked
+        })
+        .await;
         silence.send_replace(true);
         gate.open();
     });

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pillarbox_tests::{
-    CAMPAIGN, GatedVerifier, KEY, SpawnedProcess, StackOptions, TestStack, eventually, free_port,
-    people,
+    CAMPAIGN, GatedVerifier, KEY, SpawnedProcess, StackOptions, TestStack, build_recipients,
+    find_free_port, wait_until,
 };
 use reqwest::{Response, Result};
 use serde_json::{Value, json};
@@ -31,9 +31,9 @@ impl Stopping {
             verifier: Some(gate.clone()),
             ..StackOptions::default()
         };
-        let mut stack = TestStack::with(options).await;
-        stack.campaign(json!({})).await;
-        let (port, admin) = (free_port(), free_port());
+        let mut stack = TestStack::with_options(options).await;
+        stack.save_campaign(json!({})).await;
+        let (port, admin) = (find_free_port(), find_free_port());
         stack.settings.insert(
             "PILLARBOX__GATEWAY__LISTEN".to_owned(),
             format!("127.0.0.1:{port}"),
@@ -44,7 +44,7 @@ impl Stopping {
         );
         let gateway = SpawnedProcess::start("gateway", &stack.settings, None);
         let url = format!("http://127.0.0.1:{port}");
-        eventually("the gateway finds a mailer", async || {
+        wait_until("the gateway finds a mailer", async || {
             let nobody = send(
                 &url,
                 json!({"campaign_id": "PA-NOBODY", "recipients": [{}]}),
@@ -66,7 +66,7 @@ impl Stopping {
 async fn until_done(stack: &TestStack, gate: &GatedVerifier, request_id: &str) {
     gate.open();
     let path = format!("{}/api/v1/requests/{request_id}", stack.url);
-    eventually("the request is done", async || {
+    wait_until("the request is done", async || {
         let status = stack
             .request(reqwest::Method::GET, &path, &[("x-api-key", KEY)], "")
             .await;
@@ -106,11 +106,11 @@ async fn a_gateway_told_to_stop_answers_what_nobody_has_answered_by_then() {
     )
     .await;
     let without = said(&stopping.url, format!("{}{{", head(None, 1000)).as_bytes()).await;
-    let asked = stopping.gate.asked();
-    let body = json!({"campaign_id": CAMPAIGN, "recipients": people(1..3)});
+    let asked = stopping.gate.count_requests();
+    let body = json!({"campaign_id": CAMPAIGN, "recipients": build_recipients(1..3)});
     let (pending, ended_well) = tokio::join!(send(&stopping.url, body), async {
-        eventually("a mailer works on the send", async || {
-            stopping.gate.asked() > asked
+        wait_until("a mailer works on the send", async || {
+            stopping.gate.count_requests() > asked
         })
         .await;
         tokio::task::block_in_place(|| stopping.gateway.terminate())
@@ -141,7 +141,7 @@ async fn a_gateway_told_to_stop_answers_what_nobody_has_answered_by_then() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_begins_after_the_stop_is_answered_within_its_grace() {
     let stopping = Stopping::start("10000").await;
-    let body = json!({"campaign_id": CAMPAIGN, "recipients": people(1..3)}).to_string();
+    let body = json!({"campaign_id": CAMPAIGN, "recipients": build_recipients(1..3)}).to_string();
     let (begin, end) = body.split_at(1);
     let mut half = said(
         &stopping.url,
@@ -151,7 +151,7 @@ async fn a_call_that_begins_after_the_stop_is_answered_within_its_grace() {
     let mut gateway = stopping.gateway;
     let ending = tokio::task::spawn_blocking(move || gateway.terminate());
     let address = stopping.url.trim_start_matches("http://");
-    eventually("the gateway takes nothing new", async || {
+    wait_until("the gateway takes nothing new", async || {
         TcpStream::connect(address).await.is_err()
     })
     .await;

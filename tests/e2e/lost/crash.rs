@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use pillarbox_tests::{
-    ApiResponse, CAMPAIGN, KEY, SpawnedProcess, StackOptions, TestStack, eventually, people,
+    ApiResponse, CAMPAIGN, KEY, SpawnedProcess, StackOptions, TestStack, build_recipients,
+    wait_until,
 };
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
@@ -15,13 +16,13 @@ async fn without_mailer() -> TestStack {
         ("MAILER__LEASE_MS", "1500".to_owned()),
         ("MAILER__JOB_INTERVAL_MS", "200".to_owned()),
     ];
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         settings,
         mailers: 0,
         ..StackOptions::default()
     })
     .await;
-    stack.campaign(json!({})).await;
+    stack.save_campaign(json!({})).await;
     honour_keys(&stack).await;
     stack
 }
@@ -29,7 +30,7 @@ async fn without_mailer() -> TestStack {
 /// Sends with the key until there is an answer, as a client does that loses patience quickly.
 async fn insist(stack: &TestStack, key: &str, recipients: &[Value]) -> ApiResponse {
     let answer = Mutex::new(None);
-    eventually("the send is answered", async || {
+    wait_until("the send is answered", async || {
         let sent = tokio::time::timeout(
             Duration::from_millis(700),
             send_with_key(stack, key, recipients),
@@ -57,28 +58,28 @@ async fn dies_at(point: &'static str) {
         &stack.settings,
         Some(point),
     ));
-    let recipients = people(1..31);
+    let recipients = build_recipients(1..31);
     let (answer, _second) = tokio::join!(insist(&stack, "order", &recipients), async {
-        eventually("the mailer dies at its fail point", async || {
+        wait_until("the mailer dies at its fail point", async || {
             doomed.lock().await.has_ended()
         })
         .await;
         SpawnedProcess::start("mailer", &stack.settings, None)
     });
     assert_eq!(answer.reasons(), vec!["mailed"; 30]);
-    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 30);
+    assert_eq!(stack.query_count("SELECT count(*) FROM pieces").await, 30);
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM charges WHERE state = 'settled'")
+            .query_count("SELECT count(*) FROM charges WHERE state = 'settled'")
             .await,
         1
     );
-    assert_eq!(stack.count("SELECT count(*) FROM send_keys").await, 1);
+    assert_eq!(stack.query_count("SELECT count(*) FROM send_keys").await, 1);
     // The gateway may not have heard of the second worker yet.
     let again = insist(&stack, "order", &recipients).await;
     assert_eq!(again.text, answer.text);
     assert!(is_replayed(&again));
-    let reused = send_with_key(&stack, "order", &people(40..41)).await;
+    let reused = send_with_key(&stack, "order", &build_recipients(40..41)).await;
     assert_eq!(reused.error(), (409, "idempotency_key_reused".to_owned()));
     // Whoever knows the id of the attempt that was done is told the same.
     let id = only_request(&stack).await;
@@ -120,8 +121,8 @@ async fn a_claim_whose_message_is_lost_gives_its_key_to_the_next_attempt() {
         &stack.settings,
         Some("send.claimed"),
     ));
-    let recipients = people(1..6);
-    eventually("the mailer dies", async || {
+    let recipients = build_recipients(1..6);
+    wait_until("the mailer dies", async || {
         let _ = tokio::time::timeout(
             Duration::from_millis(300),
             send_with_key(&stack, "k", &recipients),
@@ -137,11 +138,15 @@ async fn a_claim_whose_message_is_lost_gives_its_key_to_the_next_attempt() {
         format!("elsewhere-{before}"),
     );
     let _mailer = SpawnedProcess::start("mailer", &stack.settings, None);
-    let url = stack.second_gateway().await;
+    let url = stack.start_second_gateway().await;
     let body = json!({"campaign_id": CAMPAIGN, "recipients": recipients}).to_string();
     let headers = [("x-api-key", KEY), ("idempotency-key", "k")];
-    eventually("the key's send is done", async || {
-        stack.post_to(&url, &headers, body.clone()).await.status == 200
+    wait_until("the key's send is done", async || {
+        stack
+            .post_send_to(&url, &headers, body.clone())
+            .await
+            .status
+            == 200
     })
     .await;
     assert_ne!(
@@ -149,21 +154,21 @@ async fn a_claim_whose_message_is_lost_gives_its_key_to_the_next_attempt() {
         before,
         "the abandoned claim made place"
     );
-    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 5);
+    assert_eq!(stack.query_count("SELECT count(*) FROM pieces").await, 5);
     stack.assert_consistent().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dry_run_whose_worker_dies_is_an_error_that_leaves_nothing() {
     let settings = vec![("GATEWAY__CALL_DEADLINE_MS", "1500".to_owned())];
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         settings,
         mailers: 0,
         ..StackOptions::default()
     })
     .await;
-    stack.campaign(json!({})).await;
-    let body = json!({"campaign_id": CAMPAIGN, "recipients": people(1..3)}).to_string();
+    stack.save_campaign(json!({})).await;
+    let body = json!({"campaign_id": CAMPAIGN, "recipients": build_recipients(1..3)}).to_string();
     let url = format!("{}/api/v1/recipients?validate=1", stack.url);
     let refused = stack
         .request(reqwest::Method::POST, &url, &[("x-api-key", KEY)], body)
@@ -173,5 +178,5 @@ async fn a_dry_run_whose_worker_dies_is_an_error_that_leaves_nothing() {
         (500, "internal_error".to_owned()),
         "nobody is there to ask"
     );
-    assert_eq!(stack.count("SELECT count(*) FROM sends").await, 0);
+    assert_eq!(stack.query_count("SELECT count(*) FROM sends").await, 0);
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use pillarbox_tests::{ApiResponse, CAMPAIGN, KEY, StackOptions, TestStack, eventually, people};
+use pillarbox_tests::{
+    ApiResponse, CAMPAIGN, KEY, StackOptions, TestStack, build_recipients, wait_until,
+};
 use serde_json::{Value, json};
 
 async fn validate(stack: &TestStack, query: &str, recipients: &[Value]) -> ApiResponse {
@@ -22,7 +24,9 @@ async fn rows(stack: &TestStack) -> BTreeMap<String, i64> {
     let mut counts = BTreeMap::new();
     for row in stack.sql.query(tables, &[]).await.unwrap() {
         let table: String = row.get(0);
-        let count = stack.count(&format!("SELECT count(*) FROM {table}")).await;
+        let count = stack
+            .query_count(&format!("SELECT count(*) FROM {table}"))
+            .await;
         counts.insert(table, count);
     }
     counts
@@ -32,17 +36,17 @@ async fn rows(stack: &TestStack) -> BTreeMap<String, i64> {
 async fn a_dry_run_verifies_filters_and_prices_and_leaves_nothing() {
     let stack = TestStack::start().await;
     stack
-        .campaign(json!({"do_not_mail": ["2 Main St, Austin, TX 78701"]}))
+        .save_campaign(json!({"do_not_mail": ["2 Main St, Austin, TX 78701"]}))
         .await;
-    stack.send(&people(4..5)).await;
-    let mut recipients = people(1..5);
+    stack.send_recipients(&build_recipients(4..5)).await;
+    let mut recipients = build_recipients(1..5);
     recipients[0]["pet"] = "cat".into();
     recipients.push(json!({"reference": "nowhere"}));
     recipients.push(recipients[0].clone());
     // What the send before leaves to be done later is done.
-    eventually("the send can be searched", async || {
+    wait_until("the send can be searched", async || {
         stack
-            .count("SELECT count(*) FROM recipients_unsearched")
+            .query_count("SELECT count(*) FROM recipients_unsearched")
             .await
             == 0
     })
@@ -68,7 +72,7 @@ async fn a_dry_run_verifies_filters_and_prices_and_leaves_nothing() {
     assert_eq!(rows(&stack).await, before, "no table has changed");
     assert!(!answer.text.contains("\"mailed\""), "{}", answer.text);
 
-    let sent = stack.send(&recipients).await;
+    let sent = stack.send_recipients(&recipients).await;
     let actual: Vec<_> = answer
         .reasons()
         .into_iter()
@@ -81,13 +85,13 @@ async fn a_dry_run_verifies_filters_and_prices_and_leaves_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dry_run_foresees_the_budget_and_the_payment() {
     let stack = TestStack::start().await;
-    stack.campaign(json!({"budget": "$1.00"})).await;
-    let answer = validate(&stack, "?validate=1", &people(1..3)).await;
+    stack.save_campaign(json!({"budget": "$1.00"})).await;
+    let answer = validate(&stack, "?validate=1", &build_recipients(1..3)).await;
     assert_eq!(answer.reasons(), ["would_mail", "budget_exceeded"]);
-    stack.campaign(json!({})).await;
+    stack.save_campaign(json!({})).await;
     let empty = "UPDATE ledger_accounts SET balance_cents = 100 WHERE account = 'prepaid'";
     stack.sql.execute(empty, &[]).await.unwrap();
-    let answer = validate(&stack, "?validate=1", &people(1..3)).await;
+    let answer = validate(&stack, "?validate=1", &build_recipients(1..3)).await;
     assert_eq!(answer.reasons(), ["payment_failed"; 2]);
     assert_eq!(
         answer.json()["summary"],
@@ -102,22 +106,22 @@ async fn a_dry_run_is_refused_as_a_send_is() {
         validate(&stack, "?validate=1", &[]).await.error(),
         (422, "invalid_payload".to_owned())
     );
-    stack.campaign(json!({"status": "paused"})).await;
-    let refused = validate(&stack, "?validate=1", &people(1..2)).await;
+    stack.save_campaign(json!({"status": "paused"})).await;
+    let refused = validate(&stack, "?validate=1", &build_recipients(1..2)).await;
     assert_eq!(refused.error(), (409, "campaign_not_active".to_owned()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn any_other_value_of_validate_is_ignored() {
-    let stack = TestStack::with(StackOptions::default()).await;
-    stack.campaign(json!({})).await;
+    let stack = TestStack::with_options(StackOptions::default()).await;
+    stack.save_campaign(json!({})).await;
     for (at, query) in ["?validate=true", "?validate=", "?validate=01", "?other=1"]
         .into_iter()
         .enumerate()
     {
         let headers = [("x-api-key", KEY)];
-        let body =
-            json!({"campaign_id": CAMPAIGN, "recipients": people(at + 1..at + 2)}).to_string();
+        let body = json!({"campaign_id": CAMPAIGN, "recipients": build_recipients(at + 1..at + 2)})
+            .to_string();
         let url = format!("{}/api/v1/recipients{query}", stack.url);
         let answer = stack
             .request(reqwest::Method::POST, &url, &headers, body)

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use pillarbox_tests::{CAMPAIGN, GatedVerifier, KEY, StackOptions, TestStack, eventually, people};
+use pillarbox_tests::{
+    CAMPAIGN, GatedVerifier, KEY, StackOptions, TestStack, build_recipients, wait_until,
+};
 use serde_json::{Value, json};
 
 use super::{
@@ -13,16 +15,16 @@ use super::{
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_key_and_body_is_answered_once_however_late_and_whatever_became_of_the_campaign() {
     let stack = start().await;
-    let first = send_with_key(&stack, "order 7", &people(1..4)).await;
+    let first = send_with_key(&stack, "order 7", &build_recipients(1..4)).await;
     assert_eq!(first.reasons(), ["mailed"; 3]);
     assert!(!is_replayed(&first));
     stack.clock.advance(TimeDelta::days(6));
-    stack.campaign(json!({"status": "paused"})).await;
-    let again = send_with_key(&stack, "order 7", &people(1..4)).await;
+    stack.save_campaign(json!({"status": "paused"})).await;
+    let again = send_with_key(&stack, "order 7", &build_recipients(1..4)).await;
     assert_eq!((again.status.as_u16(), &again.text), (200, &first.text));
     assert!(is_replayed(&again));
-    stack.campaign(json!({})).await;
-    let unkeyed = stack.send(&people(1..4)).await;
+    stack.save_campaign(json!({})).await;
+    let unkeyed = stack.send_recipients(&build_recipients(1..4)).await;
     assert_eq!(
         unkeyed.reasons(),
         ["duplicate_recent"; 3],
@@ -38,12 +40,12 @@ async fn no_key_is_read_for_a_team_that_has_not_switched_keys_on() {
     for key in ["k", &key] {
         let number = key.len();
         assert_eq!(
-            send_with_key(&stack, key, &people(number..number + 1))
+            send_with_key(&stack, key, &build_recipients(number..number + 1))
                 .await
                 .reasons(),
             ["mailed"]
         );
-        let other = send_with_key(&stack, key, &people(number + 5..number + 6)).await;
+        let other = send_with_key(&stack, key, &build_recipients(number + 5..number + 6)).await;
         assert_eq!(
             other.reasons(),
             ["mailed"],
@@ -51,19 +53,23 @@ async fn no_key_is_read_for_a_team_that_has_not_switched_keys_on() {
         );
         assert!(!is_replayed(&other));
     }
-    assert_eq!(stack.count("SELECT count(*) FROM send_keys").await, 0);
+    assert_eq!(stack.query_count("SELECT count(*) FROM send_keys").await, 0);
     stack.clock.advance(TimeDelta::hours(1));
     assert_eq!(
-        send_with_key(&stack, "k", &people(1..2)).await.reasons(),
+        send_with_key(&stack, "k", &build_recipients(1..2))
+            .await
+            .reasons(),
         ["duplicate_recent"]
     );
     honour_keys(&stack).await;
-    let first = send_with_key(&stack, "k", &people(300..301)).await;
+    let first = send_with_key(&stack, "k", &build_recipients(300..301)).await;
     stack.clock.advance(TimeDelta::hours(1));
     // A file that does not speak of keys leaves the switch as it stands.
-    stack.apply(json!({"teams": [{"name": "Test"}]})).await;
+    stack.apply_team(json!({"teams": [{"name": "Test"}]})).await;
     assert_eq!(
-        send_with_key(&stack, "k", &people(300..301)).await.text,
+        send_with_key(&stack, "k", &build_recipients(300..301))
+            .await
+            .text,
         first.text
     );
 }
@@ -71,20 +77,20 @@ async fn no_key_is_read_for_a_team_that_has_not_switched_keys_on() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_key_with_another_body_is_idempotency_key_reused() {
     let stack = start().await;
-    send_with_key(&stack, "k", &people(1..3)).await;
-    let mut changed = people(1..3);
+    send_with_key(&stack, "k", &build_recipients(1..3)).await;
+    let mut changed = build_recipients(1..3);
     changed[0]["first_name"] = "Other".into();
-    for recipients in [people(5..7), changed] {
+    for recipients in [build_recipients(5..7), changed] {
         let refused = send_with_key(&stack, "k", &recipients).await;
         assert_eq!(refused.error(), (409, "idempotency_key_reused".to_owned()));
     }
-    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 2);
+    assert_eq!(stack.query_count("SELECT count(*) FROM pieces").await, 2);
     // Spaces between the parts and another API key are no other body.
-    let recipients = Value::from(people(1..3)).to_string();
+    let recipients = Value::from(build_recipients(1..3)).to_string();
     let body =
         format!(r#"{{ "api_key": "x", "recipients":{recipients} , "campaign_id": "{CAMPAIGN}" }}"#);
     let again = stack
-        .post_with(&[("x-api-key", KEY), ("idempotency-key", "k")], body)
+        .post_send_with(&[("x-api-key", KEY), ("idempotency-key", "k")], body)
         .await;
     assert!(again.status == 200 && is_replayed(&again), "{}", again.text);
 }
@@ -93,26 +99,26 @@ async fn the_same_key_with_another_body_is_idempotency_key_reused() {
 async fn in_progress_while_the_first_attempt_runs_and_another_key_waits_for_its_answer() {
     let gate = Arc::new(GatedVerifier::default());
     let verifier: Arc<dyn verification::AddressVerifier> = gate.clone();
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         verifier: Some(verifier),
         ..StackOptions::default()
     })
     .await;
-    stack.campaign(json!({})).await;
+    stack.save_campaign(json!({})).await;
     honour_keys(&stack).await;
-    let recipients = people(1..4);
+    let recipients = build_recipients(1..4);
     let (first, other, ()) = tokio::join!(
         send_with_key(&stack, "first", &recipients),
         async {
-            eventually("the send has begun", async || {
-                stack.count("SELECT count(*) FROM sends").await == 1
+            wait_until("the send has begun", async || {
+                stack.query_count("SELECT count(*) FROM sends").await == 1
             })
             .await;
             send_with_key(&stack, "other", &recipients).await
         },
         async {
-            eventually("the send has begun", async || {
-                stack.count("SELECT count(*) FROM sends").await == 1
+            wait_until("the send has begun", async || {
+                stack.query_count("SELECT count(*) FROM sends").await == 1
             })
             .await;
             let refused = send_with_key(&stack, "first", &recipients).await;
@@ -131,19 +137,21 @@ async fn in_progress_while_the_first_attempt_runs_and_another_key_waits_for_its_
             "{key}"
         );
     }
-    assert_eq!(gate.asked(), 1);
+    assert_eq!(gate.count_requests(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_key_within_15_minutes_stands_for_the_stored_response_from_then_on() {
     let stack = start().await;
-    let first = stack.send(&people(1..4)).await;
-    let keyed = send_with_key(&stack, "k", &people(1..4)).await;
+    let first = stack.send_recipients(&build_recipients(1..4)).await;
+    let keyed = send_with_key(&stack, "k", &build_recipients(1..4)).await;
     assert_eq!(keyed.text, first.text);
     assert!(is_replayed(&keyed));
     stack.clock.advance(TimeDelta::hours(1));
     assert_eq!(
-        send_with_key(&stack, "k", &people(1..4)).await.text,
+        send_with_key(&stack, "k", &build_recipients(1..4))
+            .await
+            .text,
         first.text
     );
 }
@@ -151,14 +159,16 @@ async fn a_new_key_within_15_minutes_stands_for_the_stored_response_from_then_on
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_mailed_nobody_is_kept_under_its_key_too() {
     let stack = start().await;
-    stack.campaign(json!({"budget": "$0.10"})).await;
-    let first = send_with_key(&stack, "k", &people(1..3)).await;
+    stack.save_campaign(json!({"budget": "$0.10"})).await;
+    let first = send_with_key(&stack, "k", &build_recipients(1..3)).await;
     assert_eq!(first.reasons(), ["budget_exceeded"; 2]);
-    stack.campaign(json!({"budget": "$10.00"})).await;
-    let again = send_with_key(&stack, "k", &people(1..3)).await;
+    stack.save_campaign(json!({"budget": "$10.00"})).await;
+    let again = send_with_key(&stack, "k", &build_recipients(1..3)).await;
     assert_eq!(again.text, first.text);
     assert_eq!(
-        send_with_key(&stack, "new", &people(1..3)).await.reasons(),
+        send_with_key(&stack, "new", &build_recipients(1..3))
+            .await
+            .reasons(),
         ["mailed"; 2]
     );
 }
@@ -166,12 +176,14 @@ async fn an_answer_that_mailed_nobody_is_kept_under_its_key_too() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_request_does_not_consume_its_key() {
     let stack = start().await;
-    stack.campaign(json!({"status": "paused"})).await;
-    let refused = send_with_key(&stack, "k", &people(1..3)).await;
+    stack.save_campaign(json!({"status": "paused"})).await;
+    let refused = send_with_key(&stack, "k", &build_recipients(1..3)).await;
     assert_eq!(refused.error(), (409, "campaign_not_active".to_owned()));
-    stack.campaign(json!({})).await;
+    stack.save_campaign(json!({})).await;
     assert_eq!(
-        send_with_key(&stack, "k", &people(5..7)).await.reasons(),
+        send_with_key(&stack, "k", &build_recipients(5..7))
+            .await
+            .reasons(),
         ["mailed"; 2]
     );
 }
@@ -179,14 +191,16 @@ async fn a_failed_request_does_not_consume_its_key() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_whose_send_is_gone_is_free() {
     let stack = start().await;
-    send_with_key(&stack, "k", &people(1..3)).await;
+    send_with_key(&stack, "k", &build_recipients(1..3)).await;
     stack.sql.execute("DELETE FROM sends", &[]).await.unwrap();
     assert_eq!(
-        send_with_key(&stack, "k", &people(5..7)).await.reasons(),
+        send_with_key(&stack, "k", &build_recipients(5..7))
+            .await
+            .reasons(),
         ["mailed"; 2]
     );
     assert!(is_replayed(
-        &send_with_key(&stack, "k", &people(5..7)).await
+        &send_with_key(&stack, "k", &build_recipients(5..7)).await
     ));
 }
 
@@ -194,10 +208,11 @@ async fn a_key_whose_send_is_gone_is_free() {
 async fn a_key_belongs_to_its_team() {
     let stack = start().await;
     another_team(&stack).await;
-    send_with_key(&stack, "k", &people(1..3)).await;
-    let body = json!({"campaign_id": OTHERS_CAMPAIGN, "recipients": people(1..3)}).to_string();
+    send_with_key(&stack, "k", &build_recipients(1..3)).await;
+    let body =
+        json!({"campaign_id": OTHERS_CAMPAIGN, "recipients": build_recipients(1..3)}).to_string();
     let others = stack
-        .post_with(&[("x-api-key", OTHERS_KEY), ("idempotency-key", "k")], body)
+        .post_send_with(&[("x-api-key", OTHERS_KEY), ("idempotency-key", "k")], body)
         .await;
     assert_eq!(others.reasons(), ["mailed"; 2]);
     assert!(!is_replayed(&others));
@@ -207,32 +222,36 @@ async fn a_key_belongs_to_its_team() {
 async fn an_empty_key_is_none_and_one_over_200_characters_is_invalid() {
     let stack = start().await;
     assert_eq!(
-        send_with_key(&stack, "", &people(1..2)).await.reasons(),
-        ["mailed"]
-    );
-    assert_eq!(
-        send_with_key(&stack, "", &people(2..3)).await.reasons(),
-        ["mailed"]
-    );
-    assert_eq!(
-        send_with_key(&stack, &"k".repeat(200), &people(3..4))
+        send_with_key(&stack, "", &build_recipients(1..2))
             .await
             .reasons(),
         ["mailed"]
     );
-    let refused = send_with_key(&stack, &"k".repeat(201), &people(4..5)).await;
+    assert_eq!(
+        send_with_key(&stack, "", &build_recipients(2..3))
+            .await
+            .reasons(),
+        ["mailed"]
+    );
+    assert_eq!(
+        send_with_key(&stack, &"k".repeat(200), &build_recipients(3..4))
+            .await
+            .reasons(),
+        ["mailed"]
+    );
+    let refused = send_with_key(&stack, &"k".repeat(201), &build_recipients(4..5)).await;
     assert_eq!(refused.error(), (422, "invalid_idempotency_key".to_owned()));
-    assert_eq!(stack.count("SELECT count(*) FROM send_keys").await, 1);
+    assert_eq!(stack.query_count("SELECT count(*) FROM send_keys").await, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_requests_with_one_key_at_a_time_one_is_done() {
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         mailers: 2,
         ..StackOptions::default()
     })
     .await;
-    stack.campaign(json!({})).await;
+    stack.save_campaign(json!({})).await;
     honour_keys(&stack).await;
     for round in 0..10_usize {
         let key = format!("round {round}");
@@ -240,7 +259,7 @@ async fn of_many_requests_with_one_key_at_a_time_one_is_done() {
             // Three of one body and three of another.
             let first = 1 + round * 10 + number % 2 * 5;
             let (stack, key) = (&stack, &key);
-            async move { send_with_key(stack, key, &people(first..first + 2)).await }
+            async move { send_with_key(stack, key, &build_recipients(first..first + 2)).await }
         });
         let answers = futures_util::future::join_all(sends).await;
         let done = answers.iter().filter(|answer| answer.status == 200);
@@ -257,7 +276,10 @@ async fn of_many_requests_with_one_key_at_a_time_one_is_done() {
             );
         }
         let mailed = i64::try_from(2 * (round + 1)).unwrap();
-        assert_eq!(stack.count("SELECT count(*) FROM pieces").await, mailed);
+        assert_eq!(
+            stack.query_count("SELECT count(*) FROM pieces").await,
+            mailed
+        );
     }
     stack.assert_consistent().await;
 }

@@ -26,7 +26,7 @@ async fn another_team(stack: &TestStack) {
         "campaigns": [{"id": OTHERS_CAMPAIGN, "name": "Other", "steps": [{"design": "Card", "postage": "standard"}]}],
         "top_up": {"amount": "$10.00", "reference": "first"},
     });
-    stack.apply(json!({"teams": [team]})).await;
+    stack.apply_team(json!({"teams": [team]})).await;
 }
 
 /// A stack whose team has `Idempotency-Key` honoured.
@@ -39,7 +39,7 @@ async fn start() -> TestStack {
 /// Switches keys on for the stack's team.
 async fn honour_keys(stack: &TestStack) {
     stack
-        .apply(json!({"teams": [{"name": "Test", "idempotency_keys": true}]}))
+        .apply_team(json!({"teams": [{"name": "Test", "idempotency_keys": true}]}))
         .await;
 }
 
@@ -47,7 +47,7 @@ async fn honour_keys(stack: &TestStack) {
 async fn send_with_key(stack: &TestStack, key: &str, recipients: &[Value]) -> ApiResponse {
     let body = json!({"campaign_id": CAMPAIGN, "recipients": recipients}).to_string();
     stack
-        .post_with(&[("x-api-key", KEY), ("idempotency-key", key)], body)
+        .post_send_with(&[("x-api-key", KEY), ("idempotency-key", key)], body)
         .await
 }
 

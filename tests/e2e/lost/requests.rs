@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 use pillarbox_tests::{
-    GatedVerifier, INTEGRATION_KEY, KEY, StackOptions, TestStack, eventually, people,
+    GatedVerifier, INTEGRATION_KEY, KEY, StackOptions, TestStack, build_recipients, wait_until,
 };
 use reqwest::Method;
 use serde_json::json;
@@ -14,7 +14,7 @@ use super::{OTHERS_KEY, another_team, only_request, status_of};
 #[tokio::test(flavor = "multi_thread")]
 async fn done_is_told_with_the_stored_response_byte_for_byte_by_any_gateway() {
     let mut stack = TestStack::start().await;
-    let answer = stack.send(&people(1..4)).await;
+    let answer = stack.send_recipients(&build_recipients(1..4)).await;
     let id = answer.headers["x-request-id"].to_str().unwrap();
     let told = status_of(&stack, &stack.url, id).await;
     assert_eq!(told.status, 200);
@@ -25,7 +25,7 @@ async fn done_is_told_with_the_stored_response_byte_for_byte_by_any_gateway() {
             answer.text
         )
     );
-    let second = stack.second_gateway().await;
+    let second = stack.start_second_gateway().await;
     assert_eq!(status_of(&stack, &second, id).await.text, told.text);
 }
 
@@ -33,16 +33,16 @@ async fn done_is_told_with_the_stored_response_byte_for_byte_by_any_gateway() {
 async fn running_is_told_while_a_worker_has_it() {
     let gate = Arc::new(GatedVerifier::default());
     let verifier: Arc<dyn verification::AddressVerifier> = gate.clone();
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         verifier: Some(verifier),
         ..StackOptions::default()
     })
     .await;
-    stack.campaign(json!({})).await;
-    let recipients = people(1..3);
-    let (answer, id) = tokio::join!(stack.send(&recipients), async {
-        eventually("the send has begun", async || {
-            stack.count("SELECT count(*) FROM sends").await == 1
+    stack.save_campaign(json!({})).await;
+    let recipients = build_recipients(1..3);
+    let (answer, id) = tokio::join!(stack.send_recipients(&recipients), async {
+        wait_until("the send has begun", async || {
+            stack.query_count("SELECT count(*) FROM sends").await == 1
         })
         .await;
         let id = only_request(&stack).await;
@@ -62,7 +62,7 @@ async fn running_is_told_while_a_worker_has_it() {
 async fn unknown_is_another_teams_request_one_that_failed_and_one_that_is_gone() {
     let stack = TestStack::start().await;
     another_team(&stack).await;
-    let answer = stack.send(&people(1..3)).await;
+    let answer = stack.send_recipients(&build_recipients(1..3)).await;
     let id = answer.headers["x-request-id"].to_str().unwrap();
     let url = format!("{}/api/v1/requests/{id}", stack.url);
     let others = stack
@@ -73,7 +73,9 @@ async fn unknown_is_another_teams_request_one_that_failed_and_one_that_is_gone()
         json!({"request_id": id, "status": "unknown"})
     );
 
-    let failed = stack.send_to("PA-NOBODY", &people(1..3)).await;
+    let failed = stack
+        .send_recipients_to("PA-NOBODY", &build_recipients(1..3))
+        .await;
     let failed = failed.headers["x-request-id"].to_str().unwrap();
     assert_eq!(
         status_of(&stack, &stack.url, failed).await.json()["status"],
@@ -90,7 +92,7 @@ async fn unknown_is_another_teams_request_one_that_failed_and_one_that_is_gone()
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_that_was_begun_and_left_is_unknown_once_nobody_begins_it_any_more() {
     let stack = TestStack::start().await;
-    stack.send(&people(1..3)).await;
+    stack.send_recipients(&build_recipients(1..3)).await;
     let id = only_request(&stack).await;
     let left = "UPDATE sends SET state = 'claimed', response = NULL, finished_at = NULL";
     stack.sql.execute(left, &[]).await.unwrap();
@@ -132,12 +134,12 @@ async fn keys_of_other_kinds_and_ids_that_are_none_are_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn asking_is_limited_in_windows_of_its_own() {
     let settings = vec![("GATEWAY__REQUESTS_PER_MINUTE_PER_KEY", "60".to_owned())];
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         settings,
         ..StackOptions::default()
     })
     .await;
-    stack.campaign(json!({})).await;
+    stack.save_campaign(json!({})).await;
     stack.clock.advance(TimeDelta::hours(24));
     let id = uuid::Uuid::now_v7().to_string();
     let mut statuses = Vec::new();
@@ -150,7 +152,7 @@ async fn asking_is_limited_in_windows_of_its_own() {
         "{statuses:?}"
     );
     assert_eq!(
-        stack.send(&people(1..2)).await.status,
+        stack.send_recipients(&build_recipients(1..2)).await.status,
         200,
         "a send has a window of its own"
     );

@@ -1,6 +1,6 @@
 //! What another type of a column does to the formulas over it.
 
-use pillarbox_tests::{CAMPAIGN, CrmClient, TestStack, eventually, person};
+use pillarbox_tests::{CAMPAIGN, CrmClient, TestStack, build_recipient, wait_until};
 use serde_json::{Value, json};
 
 use super::Mcp;
@@ -17,10 +17,10 @@ fn conditions(column: &str, operator: &str) -> Value {
 async fn a_column_that_has_got_another_type_leaves_the_formulas_over_it_blank_with_the_reason() {
     let mut crm = CrmClient::start().await;
     crm.stack.add_mailer(None);
-    crm.stack.campaign(json!({})).await;
-    let probe = json!({"campaign_id": CAMPAIGN, "recipients": [person(9)]});
-    eventually("a mailer takes sends", async || {
-        crm.stack.post(&probe).await.status == 200
+    crm.stack.save_campaign(json!({})).await;
+    let probe = json!({"campaign_id": CAMPAIGN, "recipients": [build_recipient(9)]});
+    wait_until("a mailer takes sends", async || {
+        crm.stack.post_send(&probe).await.status == 200
     })
     .await;
     let (integrations, formulas) = (
@@ -37,15 +37,17 @@ async fn a_column_that_has_got_another_type_leaves_the_formulas_over_it_blank_wi
         formulas.call("save_formula", save.clone()).await.unwrap()["type"],
         "number"
     );
-    crm.stack.campaign(conditions("uses x", "greater")).await;
+    crm.stack
+        .save_campaign(conditions("uses x", "greater"))
+        .await;
     let with_x = |number: usize, x: i64| {
-        let mut person = person(number);
+        let mut person = build_recipient(number);
         person["x"] = x.into();
         person
     };
     assert_eq!(
         crm.stack
-            .send(&[with_x(1, 5), with_x(2, 4)])
+            .send_recipients(&[with_x(1, 5), with_x(2, 4)])
             .await
             .reasons(),
         ["mailed", "filtered_conditions"]
@@ -62,7 +64,7 @@ async fn a_column_that_has_got_another_type_leaves_the_formulas_over_it_blank_wi
     crm.stack.sql.execute(sql, &[]).await.unwrap();
     let answer = crm
         .stack
-        .post(&json!({"campaign_id": CAMPAIGN, "recipients": [with_x(3, 3)]}))
+        .post_send(&json!({"campaign_id": CAMPAIGN, "recipients": [with_x(3, 3)]}))
         .await;
     assert_eq!(answer.reasons(), ["filtered_conditions"]);
     let message = "The column x was a number when the formula was saved and is text now";
@@ -103,7 +105,7 @@ async fn a_column_that_has_got_another_type_leaves_the_formulas_over_it_blank_wi
     );
     assert_eq!(
         crm.stack
-            .send(&[with_x(4, 5), with_x(5, 3)])
+            .send_recipients(&[with_x(4, 5), with_x(5, 3)])
             .await
             .reasons(),
         ["mailed", "filtered_conditions"]
@@ -114,7 +116,7 @@ async fn a_column_that_has_got_another_type_leaves_the_formulas_over_it_blank_wi
 async fn a_file_may_not_change_the_type_of_a_formula_that_conditions_use_through_another_column() {
     let stack = TestStack::start().await;
     stack
-        .apply(apply_columns(json!([
+        .apply_team(apply_columns(json!([
             {"name": "pts", "type": "number"},
             {"name": "Up", "formula": "pts + 1"},
             {"name": "Base", "formula": "1 + 1"},
@@ -122,14 +124,14 @@ async fn a_file_may_not_change_the_type_of_a_formula_that_conditions_use_through
         ])))
         .await;
     let refusal = async |wanted: Value| {
-        let (folder, policy) = (std::path::Path::new("."), stack.policy());
+        let (folder, policy) = (std::path::Path::new("."), stack.target_policy());
         let file = apply_columns(wanted).to_string();
-        pillarbox::apply::apply(&stack.store, &file, folder, &policy, stack.now())
+        pillarbox::apply::apply_text(&stack.store, &file, folder, &policy, stack.now())
             .await
             .err()
             .map(|error| error.to_string())
     };
-    stack.campaign(conditions("up", "greater")).await;
+    stack.save_campaign(conditions("up", "greater")).await;
     let refused = refusal(json!([{"name": "pts", "type": "text"}]))
         .await
         .unwrap();
@@ -137,7 +139,7 @@ async fn a_file_may_not_change_the_type_of_a_formula_that_conditions_use_through
         refused.contains("use the column \"Up\" as it is"),
         "{refused}"
     );
-    stack.campaign(conditions("der", "greater")).await;
+    stack.save_campaign(conditions("der", "greater")).await;
     let refused = refusal(json!([{"name": "Base", "formula": "first_name"}]))
         .await
         .unwrap();
@@ -146,7 +148,7 @@ async fn a_file_may_not_change_the_type_of_a_formula_that_conditions_use_through
         "{refused}"
     );
     assert_eq!(
-        stack.send(&[person(1)]).await.reasons(),
+        stack.send_recipients(&[build_recipient(1)]).await.reasons(),
         ["filtered_conditions"],
         "nothing was changed"
     );

@@ -137,14 +137,14 @@ async fn speaks_to_the_integrations_server(client: Client) {
         .follow(&url, INTEGRATION_KEY, &integration_plan())
         .await;
     assert_eq!(
-        crm.ids().await,
+        crm.list_external_ids().await,
         ["a"],
         "what the client did stands in the database"
     );
 }
 
 async fn speaks_to_the_formula_server(client: Client) {
-    let stack = TestStack::with(StackOptions::default()).await;
+    let stack = TestStack::with_options(StackOptions::default()).await;
     Mcp::formulas_ready(&stack).await;
     let url = format!("{}{FORMULAS}", stack.url);
     client.follow(&url, KEY, &formula_plan()).await;
@@ -160,12 +160,13 @@ async fn is_told_when_it_is_refused(client: Client) {
         refused(&client.run(&url, "pk_int_WrongWrongWrongWrong", &ping).await),
         "401"
     );
-    crm.integration(json!({"availability": "paused"})).await;
+    crm.apply_integration(json!({"availability": "paused"}))
+        .await;
     assert!(
         refused(&client.run(&url, INTEGRATION_KEY, &ping).await),
         "403"
     );
-    crm.integration(json!({})).await;
+    crm.apply_integration(json!({})).await;
     assert_eq!(
         client.run(&url, INTEGRATION_KEY, &ping).await,
         [json!({"pong": true})]

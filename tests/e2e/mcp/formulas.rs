@@ -1,6 +1,8 @@
 //! The tools of the Formula server: what they answer, how they fail, and that a save is done once.
 
-use pillarbox_tests::{CAMPAIGN, SpawnedProcess, StackOptions, TestStack, eventually, person};
+use pillarbox_tests::{
+    CAMPAIGN, SpawnedProcess, StackOptions, TestStack, build_recipient, wait_until,
+};
 use serde_json::{Value, json};
 
 use super::{FORMULA_KEY, Mcp};
@@ -20,7 +22,7 @@ async fn list_columns_shows_every_column_with_its_type_page_by_page() {
     let server = Mcp::formulas_ready(&stack).await;
     let columns = json!([{"name": "Spent", "type": "number"}]);
     stack
-        .apply(json!({"teams": [{"name": "Test", "columns": columns}]}))
+        .apply_team(json!({"teams": [{"name": "Test", "columns": columns}]}))
         .await;
     save(&server, "Greeting", GREETING).await.unwrap();
     let all = server.call("list_columns", json!({})).await.unwrap();
@@ -243,7 +245,9 @@ async fn preview_formula_computes_given_rows_and_people_of_the_address_book() {
         (&empty["source"], &empty["rows"]),
         (&json!("address_book"), &json!([]))
     );
-    stack.send(&[person(1), person(2), person(3)]).await;
+    stack
+        .send_recipients(&[build_recipient(1), build_recipient(2), build_recipient(3)])
+        .await;
     save(&server, "Greeting", GREETING).await.unwrap();
     let stored = server
         .call("preview_formula", json!({"name": "greeting", "limit": 2}))
@@ -302,7 +306,7 @@ async fn check_formula_warns_of_a_blank_that_is_passed_over() {
     let server = Mcp::formulas_ready(&stack).await;
     let columns = json!([{"name": "Spent", "type": "number"}]);
     stack
-        .apply(json!({"teams": [{"name": "Test", "columns": columns}]}))
+        .apply_team(json!({"teams": [{"name": "Test", "columns": columns}]}))
         .await;
     let checked = async |formula: &str| {
         server
@@ -346,11 +350,17 @@ async fn a_formulas_only_key_sees_people_masked_unless_the_team_lets_it() {
             .extend(setting.as_object().unwrap().clone());
         json!({ "teams": [team] })
     };
-    stack.apply(team(json!({}))).await;
-    let mut sent = person(1);
+    stack.apply_team(team(json!({}))).await;
+    let mut sent = build_recipient(1);
     sent["email"] = json!("pat.secret@example.com");
     sent["Spent"] = json!("1250");
-    assert_eq!(stack.send(std::slice::from_ref(&sent)).await.status, 200);
+    assert_eq!(
+        stack
+            .send_recipients(std::slice::from_ref(&sent))
+            .await
+            .status,
+        200
+    );
     let agent = Mcp {
         key: FORMULA_KEY,
         ..Mcp::formulas(&stack)
@@ -393,7 +403,7 @@ async fn a_formulas_only_key_sees_people_masked_unless_the_team_lets_it() {
         (None, &json!("ANN"))
     );
     stack
-        .apply(team(json!({"formula_keys_see_people": true})))
+        .apply_team(team(json!({"formula_keys_see_people": true})))
         .await;
     assert_eq!(
         previewed(&agent, "first_name").await["rows"][0]["result"],
@@ -504,10 +514,10 @@ async fn explain_formula_shows_the_campaigns_designs_and_links_that_use_the_colu
         "back": {"elements": []},
     }});
     stack
-        .apply(json!({"teams": [{"name": "Test", "designs": [design]}]}))
+        .apply_team(json!({"teams": [{"name": "Test", "designs": [design]}]}))
         .await;
     let conditions = json!({"all": [{"column": "Length", "operator": "greater", "value": 3}]});
-    stack.campaign(json!({"conditions": conditions})).await;
+    stack.save_campaign(json!({"conditions": conditions})).await;
     let used = server
         .call("explain_formula", json!({"name": "Length"}))
         .await
@@ -587,7 +597,7 @@ async fn a_formulas_only_key_works_on_its_own_team_and_sees_no_other() {
         .await
         .unwrap();
     let other = json!({"name": "Other", "time_zone": "UTC", "keys": [{"kind": "formulas", "name": "A", "key": FORMULA_KEY}]});
-    stack.apply(json!({"teams": [other]})).await;
+    stack.apply_team(json!({"teams": [other]})).await;
     let server = Mcp {
         key: FORMULA_KEY,
         ..Mcp::formulas(&stack)
@@ -610,7 +620,7 @@ async fn a_formulas_only_key_works_on_its_own_team_and_sees_no_other() {
 
 /// A save whose mailer dies at a point is delivered to another one and done once.
 async fn dies_at(point: &'static str) {
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         mailers: 0,
         ..StackOptions::default()
     })
@@ -619,7 +629,7 @@ async fn dies_at(point: &'static str) {
     let server = Mcp::formulas_ready(&stack).await;
     let dies = async {
         let doomed = tokio::sync::Mutex::new(&mut doomed);
-        eventually("the mailer dies at its fail point", async || {
+        wait_until("the mailer dies at its fail point", async || {
             doomed.lock().await.has_ended()
         })
         .await;
@@ -631,10 +641,15 @@ async fn dies_at(point: &'static str) {
         "created",
         "the answer is that of the save that was done"
     );
-    assert_eq!(stack.count("SELECT count(*) FROM formula_changes").await, 1);
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM address_columns WHERE kind = 'formula'")
+            .query_count("SELECT count(*) FROM formula_changes")
+            .await,
+        1
+    );
+    assert_eq!(
+        stack
+            .query_count("SELECT count(*) FROM address_columns WHERE kind = 'formula'")
             .await,
         1
     );

@@ -1,6 +1,6 @@
 //! The tools of the Integrations server: the push API's operations and codes.
 
-use pillarbox_tests::{CrmClient, eventually};
+use pillarbox_tests::{CrmClient, wait_until};
 use serde_json::{Value, json};
 
 use super::Mcp;
@@ -11,7 +11,7 @@ fn record(id: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_whole_sync_through_the_tools_does_what_the_push_api_does() {
-    let crm = CrmClient::with(Vec::new()).await;
+    let crm = CrmClient::with_settings(Vec::new()).await;
     let server = Mcp::integrations(&crm);
     let status = server.call("get_status", json!({})).await.unwrap();
     assert_eq!(
@@ -96,7 +96,7 @@ async fn a_whole_sync_through_the_tools_does_what_the_push_api_does() {
         (&completed["ok"], &completed["recordsUpserted"]),
         (&json!(true), &json!(2))
     );
-    assert_eq!(crm.ids().await, ["a", "b"]);
+    assert_eq!(crm.list_external_ids().await, ["a", "b"]);
     assert_eq!(
         crm.get("/sync").await.json()["sync"]["status"],
         "completed",
@@ -215,7 +215,7 @@ async fn a_locked_column_and_the_removal_guard_fail_with_their_details() {
     let server = Mcp::integrations(&crm);
     let columns = json!([{"name": "tier", "type": "number"}]);
     crm.stack
-        .apply(json!({"teams": [{"name": "Test", "columns": columns}]}))
+        .apply_team(json!({"teams": [{"name": "Test", "columns": columns}]}))
         .await;
     let failure = server
         .call("declare_schema", json!({"fields": [{"key": "tier"}]}))
@@ -226,8 +226,9 @@ async fn a_locked_column_and_the_removal_guard_fail_with_their_details() {
         (&json!("field_locked"), &json!({"fields": ["tier"]}))
     );
 
-    crm.sync("full", &[record("a"), record("b")]).await;
-    crm.integration(json!({"removal_guard_percent": 10})).await;
+    crm.run_sync("full", &[record("a"), record("b")]).await;
+    crm.apply_integration(json!({"removal_guard_percent": 10}))
+        .await;
     server
         .call("begin_sync", json!({"mode": "full"}))
         .await
@@ -255,7 +256,7 @@ async fn a_call_with_a_key_is_done_once_and_the_key_is_the_push_apis() {
     let pushed = server.call("push_records", push.clone()).await.unwrap();
     assert_eq!(server.call("push_records", push).await.unwrap(), pushed);
     let replay = crm
-        .call(
+        .request_with_key(
             reqwest::Method::POST,
             "/records",
             "push",
@@ -287,8 +288,9 @@ async fn a_call_with_a_key_is_done_once_and_the_key_is_the_push_apis() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_is_not_answered_in_time_fails_with_the_key_that_its_retry_needs() {
-    let crm = CrmClient::with(vec![("GATEWAY__MCP_CALL_DEADLINE_MS", "700".to_owned())]).await;
-    crm.declare_usual().await;
+    let crm =
+        CrmClient::with_settings(vec![("GATEWAY__MCP_CALL_DEADLINE_MS", "700".to_owned())]).await;
+    crm.declare_usual_fields().await;
     let server = Mcp::integrations(&crm);
     server
         .call("begin_sync", json!({"mode": "delta"}))
@@ -312,7 +314,7 @@ async fn a_call_that_is_not_answered_in_time_fails_with_the_key_that_its_retry_n
         "in_progress"
     );
     crm.stack.sql.batch_execute("COMMIT").await.unwrap();
-    eventually("the retry gets the answer", async || {
+    wait_until("the retry gets the answer", async || {
         server.call("push_records", retry.clone()).await.is_ok()
     })
     .await;

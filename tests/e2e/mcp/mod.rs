@@ -9,7 +9,7 @@ mod refusals;
 mod schemas;
 mod wire;
 
-use pillarbox_tests::{ApiResponse, CrmClient, INTEGRATION_KEY, KEY, TestStack, eventually};
+use pillarbox_tests::{ApiResponse, CrmClient, INTEGRATION_KEY, KEY, TestStack, wait_until};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ impl<'a> Mcp<'a> {
     /// The Formula server's, once a mailer takes its calls.
     async fn formulas_ready(stack: &'a TestStack) -> Self {
         let server = Self::formulas(stack);
-        eventually("a mailer takes calls of formula tools", async || {
+        wait_until("a mailer takes calls of formula tools", async || {
             server.is_ready("list_functions").await
         })
         .await;

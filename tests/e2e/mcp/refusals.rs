@@ -16,7 +16,7 @@ async fn give_formula_key(stack: &TestStack) {
         {"kind": "formulas", "name": "Agent", "key": FORMULA_KEY},
     ]);
     stack
-        .apply(json!({"teams": [{"name": "Test", "keys": keys}]}))
+        .apply_team(json!({"teams": [{"name": "Test", "keys": keys}]}))
         .await;
 }
 
@@ -67,7 +67,7 @@ async fn a_key_that_does_not_open_the_server_is_401_with_a_challenge() {
     let bearer = format!("Bearer {FORMULA_KEY}");
     let send = crm
         .stack
-        .post_with(&[("authorization", &bearer)], "{}".to_owned())
+        .post_send_with(&[("authorization", &bearer)], "{}".to_owned())
         .await;
     assert_eq!(
         send.error(),
@@ -100,14 +100,15 @@ async fn a_revoked_key_opens_nothing_at_once() {
 async fn a_paused_or_disconnected_integration_is_403() {
     let crm = CrmClient::start().await;
     for availability in ["paused", "disconnected"] {
-        crm.integration(json!({"availability": availability})).await;
+        crm.apply_integration(json!({"availability": availability}))
+            .await;
         let answer = Mcp::integrations(&crm).post(&[], ping()).await;
         assert_eq!(
             answer.push_error(),
             (403, "integration_unavailable".to_owned())
         );
     }
-    crm.integration(json!({})).await;
+    crm.apply_integration(json!({})).await;
     assert_eq!(Mcp::integrations(&crm).post(&[], ping()).await.status, 200);
 }
 
@@ -117,7 +118,7 @@ async fn a_foreign_origin_is_403_before_the_key_and_a_local_or_allowed_one_is_se
         "GATEWAY__MCP_ALLOWED_ORIGINS",
         "https://agent.example.com".to_owned(),
     );
-    let crm = CrmClient::with(vec![allowed]).await;
+    let crm = CrmClient::with_settings(vec![allowed]).await;
     for server in [Mcp::integrations(&crm), Mcp::formulas(&crm.stack)] {
         for origin in ["http://evil.example.com", "null"] {
             let answer = server
@@ -152,7 +153,7 @@ async fn limited(server: &Mcp<'_>, limit: usize, source: &str) -> pillarbox_test
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_integrations_server_counts_toward_the_push_apis_limit_of_an_address() {
-    let crm = CrmClient::with(vec![
+    let crm = CrmClient::with_settings(vec![
         (
             "GATEWAY__PUSH_REQUESTS_PER_MINUTE_PER_SOURCE",
             "40".to_owned(),
@@ -169,7 +170,9 @@ async fn the_integrations_server_counts_toward_the_push_apis_limit_of_an_address
         ("authorization", authorization.as_str()),
         ("x-forwarded-for", "192.0.2.7"),
     ];
-    let push = crm.raw(Method::GET, "/sync", &headers, String::new()).await;
+    let push = crm
+        .request(Method::GET, "/sync", &headers, String::new())
+        .await;
     assert_eq!(push.status, 429, "the push API has used up the same minute");
     assert_eq!(
         server
@@ -182,7 +185,7 @@ async fn the_integrations_server_counts_toward_the_push_apis_limit_of_an_address
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_formula_server_counts_keys_and_addresses_in_windows_of_its_own() {
-    let crm = CrmClient::with(vec![
+    let crm = CrmClient::with_settings(vec![
         (
             "GATEWAY__FORMULA_REQUESTS_PER_MINUTE_PER_SOURCE",
             "40".to_owned(),
@@ -216,7 +219,7 @@ async fn the_formula_server_counts_keys_and_addresses_in_windows_of_its_own() {
         ("authorization", authorization.as_str()),
         ("x-forwarded-for", "192.0.2.7"),
     ];
-    let send = crm.stack.post_with(&headers, "{}".to_owned()).await;
+    let send = crm.stack.post_send_with(&headers, "{}".to_owned()).await;
     assert_eq!(send.status, 422, "sends have windows of their own");
     assert_eq!(
         Mcp::integrations(&crm)

@@ -215,7 +215,7 @@ fn assert_listed_well(tool: &Value) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tools_are_listed_in_the_same_order_with_schemas_of_objects_and_without_null() {
-    let crm = CrmClient::with(Vec::new()).await;
+    let crm = CrmClient::with_settings(Vec::new()).await;
     let listed = Mcp::integrations(&crm)
         .result("tools/list", json!({}))
         .await;

@@ -17,7 +17,7 @@ fn initialize(version: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn initialize_echoes_a_known_version_and_offers_the_latest_for_another() {
-    let crm = CrmClient::with(Vec::new()).await;
+    let crm = CrmClient::with_settings(Vec::new()).await;
     for server in [Mcp::integrations(&crm)] {
         for version in VERSIONS {
             let answer = server.post(&[], initialize(version)).await;
@@ -70,7 +70,7 @@ async fn a_message_without_an_id_is_202_with_an_empty_body_and_does_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_method_but_post_is_405_use_post_before_the_key() {
-    let crm = CrmClient::with(Vec::new()).await;
+    let crm = CrmClient::with_settings(Vec::new()).await;
     let wrong = [
         ("authorization", "Bearer pk_int_Wrong"),
         ("origin", "http://evil.example.com"),
@@ -100,7 +100,7 @@ async fn every_method_but_post_is_405_use_post_before_the_key() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn there_are_no_sessions_and_one_that_is_named_is_ignored() {
-    let crm = CrmClient::with(Vec::new()).await;
+    let crm = CrmClient::with_settings(Vec::new()).await;
     let server = Mcp::integrations(&crm);
     let answer = server
         .post(&[("mcp-session-id", "made-up")], initialize("2025-11-25"))
@@ -141,7 +141,7 @@ async fn every_answer_is_json_and_an_error_has_a_code_and_a_message_and_no_more(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ids_are_echoed_and_params_may_be_absent() {
-    let crm = CrmClient::with(Vec::new()).await;
+    let crm = CrmClient::with_settings(Vec::new()).await;
     let server = Mcp::integrations(&crm);
     for id in [
         json!(0),
@@ -201,7 +201,7 @@ async fn json_rpc_errors_have_their_codes_and_http_200() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_over_4456448_bytes_is_32600_and_one_of_that_size_is_not() {
-    let crm = CrmClient::with(Vec::new()).await;
+    let crm = CrmClient::with_settings(Vec::new()).await;
     let server = Mcp::integrations(&crm);
     let frame =
         json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"padding": ""}}).to_string();
@@ -250,7 +250,7 @@ async fn a_request_over_4456448_bytes_is_32600_and_one_of_that_size_is_not() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unsupported_protocol_version_is_400_and_none_is_an_old_one() {
-    let crm = CrmClient::with(Vec::new()).await;
+    let crm = CrmClient::with_settings(Vec::new()).await;
     let server = Mcp::integrations(&crm);
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
     for version in VERSIONS {
@@ -281,7 +281,7 @@ async fn an_unsupported_protocol_version_is_400_and_none_is_an_old_one() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_insists_on_nothing_is_served_without_accept_and_content_type() {
-    let crm = CrmClient::with(Vec::new()).await;
+    let crm = CrmClient::with_settings(Vec::new()).await;
     let authorization = format!("bearer {INTEGRATION_KEY}");
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
     let answer = Mcp::integrations(&crm)

@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 
 use messages::{PUSH_V1, SEND_V1};
-use pillarbox_tests::{CAMPAIGN, eventually, person};
+use pillarbox_tests::{CAMPAIGN, build_recipient, wait_until};
 use serde_json::{Value, json};
 
 use super::Fleet;
@@ -17,7 +17,7 @@ impl Fleet {
             let mut wanted = fields.as_object().unwrap().iter();
             wanted.all(|(name, value)| line[name] == *value)
         };
-        eventually(
+        wait_until(
             &format!("a line of the {process} has {fields}"),
             async || {
                 let line = self.logs[process].lines().into_iter().find(is_wanted);
@@ -32,7 +32,7 @@ impl Fleet {
     async fn team_id(&self) -> String {
         self.stack
             .store
-            .team_by_name("Test")
+            .find_team_by_name("Test")
             .await
             .unwrap()
             .team_id
@@ -56,7 +56,9 @@ impl Fleet {
 #[tokio::test(flavor = "multi_thread")]
 async fn each_request_has_a_line_and_so_has_the_work_for_it() {
     let fleet = Fleet::start(Vec::new()).await;
-    let request_id = fleet.send(json!([person(1), person(1), {}]), 200).await;
+    let request_id = fleet
+        .send(json!([build_recipient(1), build_recipient(1), {}]), 200)
+        .await;
     let team_id = fleet.team_id().await;
     let request = fleet
         .line(
@@ -119,10 +121,10 @@ async fn each_request_has_a_line_and_so_has_the_work_for_it() {
 async fn a_failure_of_the_database_is_logged_with_its_code_its_statement_its_request_and_its_team()
 {
     let fleet = Fleet::start(Vec::new()).await;
-    fleet.send(json!([person(1)]), 200).await;
+    fleet.send(json!([build_recipient(1)]), 200).await;
     let take = "REVOKE SELECT ON campaign_steps FROM pillarbox_mailer";
     fleet.stack.sql.batch_execute(take).await.unwrap();
-    let request_id = fleet.send(json!([person(2)]), 500).await;
+    let request_id = fleet.send(json!([build_recipient(2)]), 500).await;
     let failure = fleet
         .line(
             "mailer",
@@ -149,7 +151,7 @@ async fn a_failure_of_the_database_is_logged_with_its_code_its_statement_its_req
         .batch_execute("REVOKE SELECT ON api_keys FROM pillarbox_gateway")
         .await
         .unwrap();
-    let request_id = fleet.send(json!([person(3)]), 500).await;
+    let request_id = fleet.send(json!([build_recipient(3)]), 500).await;
     let failure = fleet
         .line(
             "gateway",
@@ -163,13 +165,13 @@ async fn a_failure_of_the_database_is_logged_with_its_code_its_statement_its_req
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_database_quotes_of_a_row_does_not_reach_the_logs() {
     let fleet = Fleet::start(Vec::new()).await;
-    fleet.send(json!([person(1)]), 200).await;
+    fleet.send(json!([build_recipient(1)]), 200).await;
     let sql = &fleet.stack.sql;
     let tell = "CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS
             $$BEGIN RAISE EXCEPTION 'no place for %', NEW USING DETAIL = NEW::text, HINT = NEW::text; END$$;
         CREATE TRIGGER tell BEFORE INSERT OR UPDATE ON address_entries FOR EACH ROW EXECUTE FUNCTION tell()";
     sql.batch_execute(tell).await.unwrap();
-    let request_id = fleet.send(json!([person(2)]), 500).await;
+    let request_id = fleet.send(json!([build_recipient(2)]), 500).await;
     let failure = fleet
         .line(
             "mailer",
@@ -185,7 +187,7 @@ async fn what_the_database_quotes_of_a_row_does_not_reach_the_logs() {
     let refuse = "DROP TRIGGER tell ON address_entries;
         ALTER TABLE address_entries ADD CONSTRAINT nobody CHECK (false) NOT VALID";
     sql.batch_execute(refuse).await.unwrap();
-    let request_id = fleet.send(json!([person(3)]), 500).await;
+    let request_id = fleet.send(json!([build_recipient(3)]), 500).await;
     let failure = fleet
         .line(
             "mailer",

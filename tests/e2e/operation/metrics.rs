@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use pillarbox_tests::eventually;
+use pillarbox_tests::wait_until;
 use runtime::metric::{METRICS, Metric, MetricKind};
 use serde_json::json;
 
@@ -141,7 +141,7 @@ fn promtool(arguments: &[&str], input: &str) {
 async fn the_processes_expose_the_list_and_everything_that_is_asked_for() {
     let fleet = Fleet::start(Vec::new()).await;
     fleet.use_everything().await;
-    eventually("one process reports for all", async || {
+    wait_until("one process reports for all", async || {
         let mut reporters = 0.0;
         for process in PROCESSES {
             let all = samples(&fleet.scrape(process).await);

@@ -13,7 +13,7 @@ use std::sync::Mutex;
 
 use pillarbox_tests::{
     ApiResponse, INTEGRATION_KEY, KEY, KeptLog, SpawnedProcess, StackOptions, TestStack,
-    WebhookSink, cards, eventually, free_port, person, with_qr_codes,
+    WebhookSink, build_recipient, find_free_port, list_codes, wait_until, with_qr_codes,
 };
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -60,10 +60,10 @@ impl Fleet {
         provide(&stack).await;
         // Real processes have real clocks.
         stack.clock.advance(chrono::Utc::now() - stack.now());
-        let (gateway, console) = (free_port(), free_port());
+        let (gateway, console) = (find_free_port(), find_free_port());
         let (mut ports, mut logs, mut processes) = (HashMap::new(), HashMap::new(), Vec::new());
         for name in PROCESSES {
-            let port = free_port();
+            let port = find_free_port();
             let mut settings = stack.settings.clone();
             let listens = [("ADMIN", port), ("GATEWAY", gateway), ("CONSOLE", console)];
             for (part, port) in listens {
@@ -88,7 +88,7 @@ impl Fleet {
             _processes: processes,
             _model: model,
         };
-        eventually("all processes are ready", async || fleet.is_ready().await).await;
+        wait_until("all processes are ready", async || fleet.is_ready().await).await;
         fleet
     }
 
@@ -136,7 +136,7 @@ impl Fleet {
     async fn send(&self, recipients: Value, status: u16) -> String {
         let body = json!({"campaign_id": pillarbox_tests::CAMPAIGN, "recipients": recipients});
         let (headers, id) = ([("x-api-key", KEY)], Mutex::new(String::new()));
-        eventually("the send is answered", async || {
+        wait_until("the send is answered", async || {
             let answer = self
                 .answer(Method::POST, "/api/v1/recipients", &headers, &body)
                 .await;
@@ -151,8 +151,8 @@ impl Fleet {
     async fn use_everything(&self) {
         let key = ("authorization", format!("Bearer {KEY}"));
         let key = [(key.0, key.1.as_str())];
-        let recipients = json!({"campaign_id": pillarbox_tests::CAMPAIGN, "recipients": [person(1), person(1), {}]});
-        eventually("the send is answered", async || {
+        let recipients = json!({"campaign_id": pillarbox_tests::CAMPAIGN, "recipients": [build_recipient(1), build_recipient(1), {}]});
+        wait_until("the send is answered", async || {
             self.ask(Method::POST, "/api/v1/recipients", &key, &recipients)
                 .await
                 .0
@@ -171,14 +171,14 @@ impl Fleet {
         let tools = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
             "params": {"name": "list_columns", "arguments": {}}});
         let headers = [key[0], ("content-type", "application/json")];
-        eventually("the tool answers", async || {
+        wait_until("the tool answers", async || {
             let (status, text) = self
                 .ask(Method::POST, "/api/formulas/v1/mcp", &headers, &tools)
                 .await;
             status == 200 && text.contains("\"result\"")
         })
         .await;
-        let code = cards(&self.stack).await.remove(0);
+        let code = list_codes(&self.stack).await.remove(0);
         let phone = [("user-agent", "Mozilla/5.0 (iPhone) Safari/604.1")];
         assert_eq!(
             self.ask(Method::GET, &format!("/q/{code}"), &phone, &json!({}))
@@ -193,10 +193,13 @@ impl Fleet {
                 .status()
                 .is_success()
         );
-        eventually("the scan is delivered", async || self.sink.count() == 1).await;
+        wait_until("the scan is delivered", async || {
+            self.sink.count_received() == 1
+        })
+        .await;
         let written = "SELECT count(*) FROM ai_cells WHERE state = 'written'";
-        eventually("the AI value is written", async || {
-            self.stack.count(written).await > 0
+        wait_until("the AI value is written", async || {
+            self.stack.query_count(written).await > 0
         })
         .await;
     }
@@ -218,7 +221,7 @@ impl Fleet {
             .await
         };
         let fields = json!({"fields": [{"key": "first", "semantic": "first_name"}]});
-        eventually("a syncer takes calls", async || {
+        wait_until("a syncer takes calls", async || {
             call(Method::POST, "/schema", &fields).await.0 == 200
         })
         .await;
@@ -235,5 +238,5 @@ async fn provide(stack: &TestStack) {
     let keys = json!([{"name": "Tests", "key": INTEGRATION_KEY}]);
     let team = json!({"name": "Test", "integrations": [{"name": "CRM", "keys": keys}],
         "columns": [{"name": "Greeting", "prompt": "Greet {{first_name}} {{last_name}}."}]});
-    stack.apply(json!({"teams": [team]})).await;
+    stack.apply_team(json!({"teams": [team]})).await;
 }

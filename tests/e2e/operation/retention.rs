@@ -1,8 +1,8 @@
 //! What is old goes, what is not stays, in bounded portions, whoever does it.
 
 use chrono::{DateTime, Datelike, TimeDelta, Utc};
-use pillarbox_tests::{StackOptions, TestStack, cards, person, with_qr_codes};
-use store::retry;
+use pillarbox_tests::{StackOptions, TestStack, build_recipient, list_codes, with_qr_codes};
+use store::retry_conflicts;
 use uuid::Uuid;
 
 /// A UUID of version 7 of this moment.
@@ -19,7 +19,10 @@ async fn old_scan(stack: &TestStack, at: DateTime<Utc>) {
 
 async fn with_one_card() -> TestStack {
     let (stack, _) = with_qr_codes(StackOptions::default()).await;
-    assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
+    assert_eq!(
+        stack.send_recipients(&[build_recipient(1)]).await.reasons(),
+        ["mailed"]
+    );
     stack
 }
 
@@ -27,50 +30,55 @@ async fn with_one_card() -> TestStack {
 async fn scans_go_by_whole_months_and_those_of_now_have_a_partition() {
     let stack = with_one_card().await;
     let now = Utc::now();
-    assert_eq!(stack.scan(&cards(&stack).await[0]).await.status, 302);
     assert_eq!(
-        stack.count("SELECT count(*) FROM scans_other").await,
+        stack.scan_code(&list_codes(&stack).await[0]).await.status,
+        302
+    );
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM scans_other").await,
         0,
         "a scan finds its month"
     );
     let long_ago = now - TimeDelta::days(800);
     old_scan(&stack, long_ago).await;
     assert_eq!(
-        stack.count("SELECT count(*) FROM scans_other").await,
+        stack.query_count("SELECT count(*) FROM scans_other").await,
         1,
         "no month, and recorded all the same"
     );
-    stack.store.scan_partitions_make(long_ago).await.unwrap();
+    stack.store.create_scan_partitions(long_ago).await.unwrap();
     assert_eq!(
-        stack.count("SELECT count(*) FROM scans_other").await,
+        stack.query_count("SELECT count(*) FROM scans_other").await,
         0,
         "it moved into its month"
     );
-    assert_eq!(stack.count("SELECT count(*) FROM scans").await, 2);
+    assert_eq!(stack.query_count("SELECT count(*) FROM scans").await, 2);
     let month = format!("scans_{}_{:02}", long_ago.year(), long_ago.month());
     assert_eq!(
-        stack.count(&format!("SELECT count(*) FROM {month}")).await,
+        stack
+            .query_count(&format!("SELECT count(*) FROM {month}"))
+            .await,
         1
     );
     // Its last day is not over for long enough yet.
-    stack.store.scan_partitions_drop(long_ago).await.unwrap();
-    assert_eq!(stack.count("SELECT count(*) FROM scans").await, 2);
+    stack.store.drop_scan_partitions(long_ago).await.unwrap();
+    assert_eq!(stack.query_count("SELECT count(*) FROM scans").await, 2);
     assert!(
         stack
             .store
-            .scan_partitions_drop(now - TimeDelta::days(730))
+            .drop_scan_partitions(now - TimeDelta::days(730))
             .await
             .unwrap()
             >= 1
     );
-    assert_eq!(stack.count("SELECT count(*) FROM scans").await, 1);
+    assert_eq!(stack.query_count("SELECT count(*) FROM scans").await, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn partitions_are_made_by_many_at_a_time() {
     let stack = with_one_card().await;
     let later = Utc::now() + TimeDelta::days(400);
-    let make = || retry(|| stack.store.scan_partitions_make(later));
+    let make = || retry_conflicts(|| stack.store.create_scan_partitions(later));
     let (one, two, three) = tokio::join!(make(), make(), make());
     assert_eq!(one.unwrap(), two.unwrap());
     assert!(three.unwrap() > later + TimeDelta::days(59));
@@ -112,21 +120,24 @@ async fn ended_deliveries_events_and_emails_go_and_waiting_ones_stay() {
     }
     let before = Utc::now() - TimeDelta::days(30);
     assert_eq!(
-        stack.store.delivery_purge(before, 1).await.unwrap(),
+        stack.store.purge_deliveries(before, 1).await.unwrap(),
         1,
         "a portion"
     );
     assert_eq!(
-        stack.store.delivery_purge(before, 100).await.unwrap(),
+        stack.store.purge_deliveries(before, 100).await.unwrap(),
         1,
         "the rest"
     );
-    assert_eq!(stack.store.delivery_purge(before, 100).await.unwrap(), 0);
-    assert_eq!(stack.count("SELECT count(*) FROM deliveries").await, 2);
-    assert_eq!(stack.count("SELECT count(*) FROM attempts").await, 2);
-    assert_eq!(stack.store.event_purge(before, 100).await.unwrap(), 3);
-    assert_eq!(stack.store.email_purge(before, 10, 100).await.unwrap(), 2);
-    assert_eq!(stack.count("SELECT count(*) FROM emails").await, 2);
+    assert_eq!(stack.store.purge_deliveries(before, 100).await.unwrap(), 0);
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM deliveries").await,
+        2
+    );
+    assert_eq!(stack.query_count("SELECT count(*) FROM attempts").await, 2);
+    assert_eq!(stack.store.purge_events(before, 100).await.unwrap(), 3);
+    assert_eq!(stack.store.purge_emails(before, 10, 100).await.unwrap(), 2);
+    assert_eq!(stack.query_count("SELECT count(*) FROM emails").await, 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -141,7 +152,7 @@ async fn a_duty_is_held_by_one_until_it_is_silent_and_no_clock_keeps_it_for_ever
     let take = async |holder, now| {
         stack
             .store
-            .duty_take("test", holder, now, now + lease)
+            .claim_duty("test", holder, now, now + lease)
             .await
             .unwrap()
     };
@@ -155,11 +166,11 @@ async fn a_duty_is_held_by_one_until_it_is_silent_and_no_clock_keeps_it_for_ever
         "a clock jumps ahead"
     );
     assert!(take(one, now + lease * 2).await, "and is not believed");
-    stack.store.duty_leave("test", other).await.unwrap();
+    stack.store.release_duty("test", other).await.unwrap();
     assert!(
         !take(other, now + lease * 2).await,
         "only its holder gives it up"
     );
-    stack.store.duty_leave("test", one).await.unwrap();
+    stack.store.release_duty("test", one).await.unwrap();
     assert!(take(other, now + lease * 2).await);
 }

@@ -11,7 +11,7 @@ use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
-use pillarbox_tests::{CAMPAIGN, KEY, cards, eventually, person};
+use pillarbox_tests::{CAMPAIGN, KEY, build_recipient, list_codes, wait_until};
 use prost::Message;
 use reqwest::Method;
 use serde_json::json;
@@ -81,8 +81,8 @@ async fn send(fleet: &Fleet) {
         ("x-api-key", KEY),
         ("traceparent", &format!("00-{TRACE}-{CLIENT_SPAN}-00")),
     ];
-    let body = json!({"campaign_id": CAMPAIGN, "recipients": [person(1)]});
-    eventually("the send is answered", async || {
+    let body = json!({"campaign_id": CAMPAIGN, "recipients": [build_recipient(1)]});
+    wait_until("the send is answered", async || {
         fleet
             .ask(Method::POST, "/api/v1/recipients", &headers, &body)
             .await
@@ -104,7 +104,7 @@ async fn a_send_is_one_trace_from_the_client_through_the_broker_to_the_database(
             .find(|(of, span)| span.name == name && of.contains(process))
             .map(|(_, span)| span)
     };
-    eventually("the spans arrive", async || {
+    wait_until("the spans arrive", async || {
         find("POST /api/v1/recipients", "gateway").is_some()
             && find("send process", "mailer").is_some()
     })
@@ -173,7 +173,7 @@ async fn a_trace_begins_with_a_request_or_a_piece_of_work_and_never_with_a_state
     let fleet = Fleet::start(vec![("TRACES__ENDPOINT", url)]).await;
     fleet.use_everything().await;
     // Meanwhile every process has looked for due work, again and again.
-    eventually("statements arrive of gateway and mailer", async || {
+    wait_until("statements arrive of gateway and mailer", async || {
         let spans = collector.spans.lock().unwrap();
         ["gateway", "mailer"].iter().all(|process| {
             spans
@@ -226,7 +226,7 @@ async fn a_trace_begins_with_a_request_or_a_piece_of_work_and_never_with_a_state
 async fn the_span_of_a_request_has_its_id_and_its_team() {
     let (collector, url) = Collector::start().await;
     let fleet = Fleet::start(vec![("TRACES__ENDPOINT", url)]).await;
-    let request_id = fleet.send(json!([person(1)]), 200).await;
+    let request_id = fleet.send(json!([build_recipient(1)]), 200).await;
     let of_request = |process: &str| {
         let spans = collector.spans.lock().unwrap();
         let is_of = |span: &Span| attribute(span, "request_id") == Some(&request_id);
@@ -235,7 +235,7 @@ async fn the_span_of_a_request_has_its_id_and_its_team() {
             .find(|(of, span)| of.contains(process) && is_of(span))
             .map(|(_, span)| span.clone())
     };
-    eventually("the spans arrive", async || {
+    wait_until("the spans arrive", async || {
         of_request("gateway").is_some() && of_request("mailer").is_some()
     })
     .await;
@@ -250,7 +250,7 @@ async fn the_span_of_a_request_has_its_id_and_its_team() {
     let team = fleet
         .stack
         .store
-        .team_by_name("Test")
+        .find_team_by_name("Test")
         .await
         .unwrap()
         .team_id
@@ -270,8 +270,8 @@ async fn the_span_of_a_request_has_its_id_and_its_team() {
 async fn the_delivery_of_a_scan_is_in_the_trace_of_the_scan() {
     let (collector, url) = Collector::start().await;
     let fleet = Fleet::start(vec![("TRACES__ENDPOINT", url)]).await;
-    fleet.send(json!([person(1)]), 200).await;
-    let code = cards(&fleet.stack).await.remove(0);
+    fleet.send(json!([build_recipient(1)]), 200).await;
+    let code = list_codes(&fleet.stack).await.remove(0);
     let (status, _) = fleet
         .ask(Method::GET, &format!("/q/{code}"), &[], &json!({}))
         .await;
@@ -286,7 +286,7 @@ async fn the_delivery_of_a_scan_is_in_the_trace_of_the_scan() {
     };
     let is_scan = |span: &Span| span.name == "GET /q/{code}";
     let is_attempt = |span: &Span| attribute(span, "delivery_id").is_some();
-    eventually("both spans arrive", async || {
+    wait_until("both spans arrive", async || {
         find(&is_scan).is_some() && find(&is_attempt).is_some()
     })
     .await;

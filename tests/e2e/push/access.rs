@@ -32,7 +32,7 @@ async fn a_key_that_does_not_open_it_is_401_invalid_key_with_a_challenge() {
             vec![("x-api-key", INTEGRATION_KEY)],
         ] {
             let answer = crm
-                .raw(method.clone(), path, &headers, "{}".to_owned())
+                .request(method.clone(), path, &headers, "{}".to_owned())
                 .await;
             assert_eq!(
                 answer.push_error(),
@@ -46,7 +46,7 @@ async fn a_key_that_does_not_open_it_is_401_invalid_key_with_a_challenge() {
             assert!(answer.headers.contains_key("x-request-id"));
         }
         let answer = crm
-            .raw(
+            .request(
                 method,
                 &format!("{path}?api_key={INTEGRATION_KEY}"),
                 &[],
@@ -60,7 +60,7 @@ async fn a_key_that_does_not_open_it_is_401_invalid_key_with_a_challenge() {
     }
     let sent = crm
         .stack
-        .post_with(&[("authorization", &bearer)], "{}".to_owned())
+        .post_send_with(&[("authorization", &bearer)], "{}".to_owned())
         .await;
     assert_eq!(
         sent.error(),
@@ -73,9 +73,10 @@ async fn a_key_that_does_not_open_it_is_401_invalid_key_with_a_challenge() {
 async fn a_paused_or_disconnected_integration_is_403_integration_unavailable_until_it_is_resumed() {
     let crm = CrmClient::start().await;
     for availability in ["paused", "disconnected"] {
-        crm.integration(json!({"availability": availability})).await;
+        crm.apply_integration(json!({"availability": availability}))
+            .await;
         for (method, path) in CALLS {
-            let answer = crm.call(method, path, "k", &json!({})).await;
+            let answer = crm.request_with_key(method, path, "k", &json!({})).await;
             assert_eq!(
                 answer.push_error(),
                 (403, "integration_unavailable".to_owned()),
@@ -83,7 +84,7 @@ async fn a_paused_or_disconnected_integration_is_403_integration_unavailable_unt
             );
         }
     }
-    crm.integration(json!({})).await;
+    crm.apply_integration(json!({})).await;
     assert_eq!(crm.get("").await.status, 200);
 }
 
@@ -104,7 +105,7 @@ async fn over_120_requests_a_minute_of_one_source_is_429_with_retry_after() {
         "GATEWAY__PUSH_REQUESTS_PER_MINUTE_PER_SOURCE",
         "120".to_owned(),
     );
-    let crm = CrmClient::with(vec![
+    let crm = CrmClient::with_settings(vec![
         setting,
         ("GATEWAY__TRUSTED_PROXIES", "127.0.0.0/8".to_owned()),
     ])
@@ -115,7 +116,8 @@ async fn over_120_requests_a_minute_of_one_source_is_429_with_retry_after() {
             ("authorization", bearer.as_str()),
             ("x-forwarded-for", source),
         ];
-        crm.raw(Method::GET, "/sync", &headers, String::new()).await
+        crm.request(Method::GET, "/sync", &headers, String::new())
+            .await
     };
     // The window begins with the minute, so two of them see 241 requests at the least once too many.
     let mut limited = None;
@@ -136,7 +138,7 @@ async fn over_120_requests_a_minute_of_one_source_is_429_with_retry_after() {
     );
     let send = crm
         .stack
-        .post_with(&[("x-forwarded-for", "192.0.2.7")], "{}".to_owned())
+        .post_send_with(&[("x-forwarded-for", "192.0.2.7")], "{}".to_owned())
         .await;
     assert_eq!(send.status, 401, "sends have windows of their own");
 }
@@ -150,10 +152,10 @@ async fn an_integration_holds_at_most_2_active_keys() {
             .collect::<Vec<_>>()
     };
     let file = |count| json!({"teams": [{"name": "Test", "integrations": [{"name": "Other", "keys": keys(count)}]}]});
-    crm.stack.apply(file(2)).await;
-    let (folder, policy) = (std::path::Path::new("."), crm.stack.policy());
+    crm.stack.apply_team(file(2)).await;
+    let (folder, policy) = (std::path::Path::new("."), crm.stack.target_policy());
     let (file, now) = (file(3).to_string(), crm.stack.now());
-    let third = pillarbox::apply::apply(&crm.stack.store, &file, folder, &policy, now).await;
+    let third = pillarbox::apply::apply_text(&crm.stack.store, &file, folder, &policy, now).await;
     assert!(third.unwrap_err().to_string().contains("2 active keys"));
 }
 
@@ -164,7 +166,9 @@ async fn other_paths_and_methods_get_the_envelope_of_this_api() {
         crm.get("/nothing").await.push_error(),
         (404, "not_found".to_owned())
     );
-    let other = crm.call(Method::DELETE, "/sync", "k", &json!({})).await;
+    let other = crm
+        .request_with_key(Method::DELETE, "/sync", "k", &json!({}))
+        .await;
     assert_eq!(other.push_error(), (405, "method_not_allowed".to_owned()));
     let allowed = other.headers["allow"].to_str().unwrap();
     assert!(

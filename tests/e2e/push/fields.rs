@@ -1,22 +1,24 @@
 //! Declaring and reading the schema.
 
-use pillarbox_tests::{CrmClient, SpawnedProcess, eventually};
+use pillarbox_tests::{CrmClient, SpawnedProcess, wait_until};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn declare_adds_changes_and_lists_what_is_no_longer_sent() {
-    let crm = CrmClient::with(Vec::new()).await;
+    let crm = CrmClient::with_settings(Vec::new()).await;
     assert_eq!(crm.get("/schema").await.json(), json!({"fields": []}));
     let first = crm
-        .declare(json!([{"key": "tier", "type": "choice", "options": ["gold"]}, {"key": "zip"}]))
+        .declare_fields(
+            json!([{"key": "tier", "type": "choice", "options": ["gold"]}, {"key": "zip"}]),
+        )
         .await;
     assert_eq!(
         first.json(),
         json!({"ok": true, "added": 2, "noLongerSent": []})
     );
     let second = crm
-        .declare(json!([{"key": "zip", "label": "ZIP", "semantic": "zip"}, {"key": "new"}]))
+        .declare_fields(json!([{"key": "zip", "label": "ZIP", "semantic": "zip"}, {"key": "new"}]))
         .await;
     assert_eq!(
         second.json(),
@@ -31,9 +33,9 @@ async fn declare_adds_changes_and_lists_what_is_no_longer_sent() {
             text("new", "new", Value::Null),
         ]})
     );
-    crm.begin("delta").await;
+    crm.begin_sync("delta").await;
     let pushed = crm
-        .push(&[json!({"external_id": "a", "fields": {"tier": "gold"}})])
+        .push_records(&[json!({"external_id": "a", "fields": {"tier": "gold"}})])
         .await
         .json();
     assert_eq!(
@@ -44,17 +46,17 @@ async fn declare_adds_changes_and_lists_what_is_no_longer_sent() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_choice_without_options_takes_any_text_and_one_with_options_names_them_when_it_refuses() {
-    let crm = CrmClient::with(Vec::new()).await;
+    let crm = CrmClient::with_settings(Vec::new()).await;
     let fields = json!([
         {"key": "open", "type": "choice"},
         {"key": "none", "type": "choice", "options": []},
         {"key": "plan", "type": "choice", "options": ["free", "paid"]},
     ]);
-    assert_eq!(crm.declare(fields).await.json()["added"], 3);
-    crm.begin("delta").await;
+    assert_eq!(crm.declare_fields(fields).await.json()["added"], 3);
+    crm.begin_sync("delta").await;
     let record =
         json!({"external_id": "a", "fields": {"open": "gold", "none": 7, "plan": "trial"}});
-    let pushed = crm.push(&[record]).await.json();
+    let pushed = crm.push_records(&[record]).await.json();
     assert_eq!(pushed["accepted"], 1);
     assert_eq!(pushed["warnings"].as_array().unwrap().len(), 1, "{pushed}");
     assert_eq!(
@@ -62,7 +64,7 @@ async fn a_choice_without_options_takes_any_text_and_one_with_options_names_them
         "plan must be one of its options: free, paid."
     );
     assert_eq!(
-        crm.contacts().await,
+        crm.list_contacts().await,
         [("a".to_owned(), json!({"open": "gold", "none": "7"}))]
     );
 }
@@ -77,9 +79,9 @@ async fn a_slash_behind_a_path_changes_nothing() {
         crm.get("/sync/rejections/").await.push_error(),
         (404, "sync_not_found".to_owned())
     );
-    let key = crm.key();
+    let key = crm.new_idempotency_key();
     let begun = crm
-        .call(reqwest::Method::POST, "/sync/", &key, &json!({}))
+        .request_with_key(reqwest::Method::POST, "/sync/", &key, &json!({}))
         .await;
     assert_eq!(begun.status, 200, "{}", begun.text);
     let send = format!("{}/api/v1/recipients/", crm.stack.url);
@@ -96,7 +98,7 @@ async fn a_slash_behind_a_path_changes_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_declaration_that_is_malformed_is_refused_whole() {
-    let crm = CrmClient::with(Vec::new()).await;
+    let crm = CrmClient::with_settings(Vec::new()).await;
     let cases = [
         (json!({}), "invalid_request"),
         (json!([{"label": "x"}]), "invalid_request"),
@@ -109,7 +111,7 @@ async fn a_declaration_that_is_malformed_is_refused_whole() {
     ];
     for (fields, code) in cases {
         assert_eq!(
-            crm.declare(fields).await.push_error(),
+            crm.declare_fields(fields).await.push_error(),
             (400, code.to_owned())
         );
     }
@@ -118,21 +120,24 @@ async fn a_declaration_that_is_malformed_is_refused_whole() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn too_many_fields_counts_those_already_declared() {
-    let crm = CrmClient::with(Vec::new()).await;
+    let crm = CrmClient::with_settings(Vec::new()).await;
     let fields = |name: &str, count: usize| {
         (0..count)
             .map(|number| json!({"key": format!("{name}{number}")}))
             .collect::<Value>()
     };
-    assert_eq!(crm.declare(fields("a", 1000)).await.json()["added"], 1000);
-    let more = crm.declare(fields("b", 1)).await;
+    assert_eq!(
+        crm.declare_fields(fields("a", 1000)).await.json()["added"],
+        1000
+    );
+    let more = crm.declare_fields(fields("b", 1)).await;
     assert_eq!(more.push_error(), (400, "too_many_fields".to_owned()));
     assert_eq!(
         more.json()["error"]["details"],
         json!({"limit": 1000, "received": 1001})
     );
     assert_eq!(
-        crm.declare(fields("a", 1000)).await.status,
+        crm.declare_fields(fields("a", 1000)).await.status,
         200,
         "those that stand can be declared again"
     );
@@ -140,14 +145,14 @@ async fn too_many_fields_counts_those_already_declared() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_type_that_the_owner_set_is_409_field_locked() {
-    let crm = CrmClient::with(Vec::new()).await;
+    let crm = CrmClient::with_settings(Vec::new()).await;
     crm.stack
-        .apply(
+        .apply_team(
             json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": "number"}]}]}),
         )
         .await;
     let locked = crm
-        .declare(json!([{"key": "score", "type": "date"}, {"key": "other"}]))
+        .declare_fields(json!([{"key": "score", "type": "date"}, {"key": "other"}]))
         .await;
     assert_eq!(locked.push_error(), (409, "field_locked".to_owned()));
     assert_eq!(
@@ -156,7 +161,7 @@ async fn a_type_that_the_owner_set_is_409_field_locked() {
     );
     assert_eq!(crm.get("/schema").await.json(), json!({"fields": []}));
     assert_eq!(
-        crm.declare(json!([{"key": "score", "type": "number"}]))
+        crm.declare_fields(json!([{"key": "score", "type": "number"}]))
             .await
             .status,
         200
@@ -169,10 +174,10 @@ async fn a_declared_field_becomes_a_column_of_the_address_book() {
     let columns =
         "SELECT count(*) FROM address_columns WHERE source = 'integration' AND name_key IN ('score', 'since')
          AND type = CASE name_key WHEN 'score' THEN 'number' ELSE 'date' END";
-    assert_eq!(crm.stack.count(columns).await, 2);
+    assert_eq!(crm.stack.query_count(columns).await, 2);
     assert_eq!(
         crm.stack
-            .count("SELECT count(*) FROM address_columns")
+            .query_count("SELECT count(*) FROM address_columns")
             .await,
         2,
         "semantic fields fill built-in ones"
@@ -187,18 +192,18 @@ async fn a_declaration_whose_worker_dies_before_its_reply_gets_the_answer_that_i
         &crm.stack.settings,
         Some("push.declared"),
     ));
-    crm.until_ready().await;
+    crm.wait_until_ready().await;
     let revive = async {
-        eventually("the syncer dies", async || doomed.lock().await.has_ended()).await;
+        wait_until("the syncer dies", async || doomed.lock().await.has_ended()).await;
         SpawnedProcess::start("syncer", &crm.stack.settings, None)
     };
     let fields = json!([{"key": "tier"}, {"key": "since", "type": "date"}]);
-    let (declared, _second) = tokio::join!(crm.declare(fields.clone()), revive);
+    let (declared, _second) = tokio::join!(crm.declare_fields(fields.clone()), revive);
     assert_eq!(
         declared.json(),
         json!({"ok": true, "added": 2, "noLongerSent": []})
     );
-    let another_request = crm.declare(fields).await.json();
+    let another_request = crm.declare_fields(fields).await.json();
     assert_eq!(
         another_request["added"], 0,
         "declared for the first time by the request before: {another_request}"

@@ -18,7 +18,7 @@ async fn a_retry_gets_the_same_answer_byte_for_byte_marked_as_replayed() {
     let mut answers = Vec::new();
     for (number, (method, path, body)) in calls.iter().enumerate() {
         let first = crm
-            .call(method.clone(), path, &format!("k{number}"), body)
+            .request_with_key(method.clone(), path, &format!("k{number}"), body)
             .await;
         assert_eq!(
             (
@@ -32,7 +32,7 @@ async fn a_retry_gets_the_same_answer_byte_for_byte_marked_as_replayed() {
     // Also after the sync is completed.
     for (number, (method, path, body)) in calls.iter().enumerate() {
         let again = crm
-            .call(method.clone(), path, &format!("k{number}"), body)
+            .request_with_key(method.clone(), path, &format!("k{number}"), body)
             .await;
         assert_eq!(again.headers["idempotency-replayed"], "true");
         assert_eq!(again.text, answers[number]);
@@ -54,13 +54,14 @@ async fn a_retry_gets_the_same_answer_byte_for_byte_marked_as_replayed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_key_for_another_request_is_409_idempotency_key_reused() {
     let crm = CrmClient::start().await;
-    crm.call(Method::POST, "/sync", "k", &json!({})).await;
+    crm.request_with_key(Method::POST, "/sync", "k", &json!({}))
+        .await;
     for (method, path, body) in [
         (Method::POST, "/sync", json!({"mode": "delta"})),
         (Method::POST, "/records", json!({"records": []})),
         (Method::PATCH, "/sync", json!({})),
     ] {
-        let reused = crm.call(method, path, "k", &body).await;
+        let reused = crm.request_with_key(method, path, "k", &body).await;
         assert_eq!(
             reused.push_error(),
             (409, "idempotency_key_reused".to_owned()),
@@ -68,7 +69,7 @@ async fn the_same_key_for_another_request_is_409_idempotency_key_reused() {
         );
     }
     let push = async |ids: &[&str]| {
-        crm.call(
+        crm.request_with_key(
             Method::POST,
             "/records",
             "p",
@@ -81,7 +82,7 @@ async fn the_same_key_for_another_request_is_409_idempotency_key_reused() {
         push(&["b"]).await.push_error(),
         (409, "idempotency_key_reused".to_owned())
     );
-    assert_eq!(crm.ids().await, ["a"]);
+    assert_eq!(crm.list_external_ids().await, ["a"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -94,20 +95,24 @@ async fn a_request_without_a_key_is_400_missing_idempotency_key() {
         (Method::PATCH, "/sync"),
     ] {
         let absent = crm
-            .raw(method.clone(), path, &authorization, "{}".to_owned())
+            .request(method.clone(), path, &authorization, "{}".to_owned())
             .await;
         assert_eq!(
             absent.push_error(),
             (400, "missing_idempotency_key".to_owned()),
             "{path}"
         );
-        let empty = crm.call(method.clone(), path, "", &json!({})).await;
+        let empty = crm
+            .request_with_key(method.clone(), path, "", &json!({}))
+            .await;
         assert_eq!(
             empty.push_error(),
             (400, "missing_idempotency_key".to_owned()),
             "{path}"
         );
-        let long = crm.call(method, path, &"k".repeat(201), &json!({})).await;
+        let long = crm
+            .request_with_key(method, path, &"k".repeat(201), &json!({}))
+            .await;
         assert_eq!(
             long.push_error(),
             (400, "invalid_idempotency_key".to_owned()),
@@ -115,7 +120,7 @@ async fn a_request_without_a_key_is_400_missing_idempotency_key() {
         );
     }
     assert_eq!(
-        crm.call(Method::POST, "/sync", &"k".repeat(200), &json!({}))
+        crm.request_with_key(Method::POST, "/sync", &"k".repeat(200), &json!({}))
             .await
             .status,
         200
@@ -126,7 +131,7 @@ async fn a_request_without_a_key_is_400_missing_idempotency_key() {
 async fn a_failed_request_does_not_consume_its_key() {
     let crm = CrmClient::start().await;
     let push = async || {
-        crm.call(
+        crm.request_with_key(
             Method::POST,
             "/records",
             "k",
@@ -135,23 +140,26 @@ async fn a_failed_request_does_not_consume_its_key() {
         .await
     };
     assert_eq!(push().await.push_error(), (409, "no_open_sync".to_owned()));
-    crm.begin("full").await;
+    crm.begin_sync("full").await;
     assert_eq!(push().await.status, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_whose_first_attempt_is_running_is_409_in_progress() {
     let crm = CrmClient::start().await;
-    crm.begin("full").await;
+    crm.begin_sync("full").await;
     // Somebody holds the contact's row, so that the first attempt has to wait.
-    crm.push(&records(&["a"])).await;
+    crm.push_records(&records(&["a"])).await;
     crm.stack
         .sql
         .batch_execute("BEGIN; SELECT 1 FROM contacts FOR UPDATE")
         .await
         .unwrap();
     let body = json!({"records": [{"external_id": "a", "fields": {"first": "Bea"}}]});
-    let push = async || crm.call(Method::POST, "/records", "k", &body).await;
+    let push = async || {
+        crm.request_with_key(Method::POST, "/records", "k", &body)
+            .await
+    };
     // Whichever of the two comes second is told so, and lets the other go on.
     let attempt = async || {
         let answer = push().await;

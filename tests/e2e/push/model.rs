@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::TimeDelta;
-use pillarbox_tests::{ApiResponse, CrmClient, SpawnedProcess, eventually};
+use pillarbox_tests::{ApiResponse, CrmClient, SpawnedProcess, wait_until};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use reqwest::Method;
@@ -108,8 +108,8 @@ async fn settle(
     body: &Value,
 ) -> ApiResponse {
     let settled = std::sync::Mutex::new(None);
-    eventually("the request is answered", async || {
-        let answer = crm.call(method.clone(), path, key, body).await;
+    wait_until("the request is answered", async || {
+        let answer = crm.request_with_key(method.clone(), path, key, body).await;
         let is_open =
             matches!(answer.push_error(), (500 | 504, _)) || answer.push_error().1 == "in_progress";
         if !is_open {
@@ -123,7 +123,7 @@ async fn settle(
 
 /// Does one random request on both sides; sends it again now and then.
 async fn step(crm: &CrmClient, model: &mut Model, random: &mut StdRng) {
-    let key = crm.key();
+    let key = crm.new_idempotency_key();
     let (method, path, body) = match random.random_range(0..10) {
         0..2 => (
             Method::POST,
@@ -174,7 +174,7 @@ async fn step(crm: &CrmClient, model: &mut Model, random: &mut StdRng) {
             (answer.text, &"true".parse().unwrap())
         );
     }
-    assert_eq!(crm.contacts().await, model.standing());
+    assert_eq!(crm.list_contacts().await, model.standing());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -198,15 +198,15 @@ async fn contacts_are_those_of_the_model_whenever_the_worker_is_killed() {
     let crm = CrmClient::with_syncers(settings, 0).await;
     let (mut model, mut random) = (Model::default(), StdRng::seed_from_u64(7));
     let mut syncer = SpawnedProcess::start("syncer", &crm.stack.settings, None);
-    crm.until_ready().await;
-    crm.declare_usual().await;
+    crm.wait_until_ready().await;
+    crm.declare_usual_fields().await;
     for _ in 0..12 {
         let points = ["push.claimed", "push.applied", "push.committed"];
         let point = points[random.random_range(0..points.len())];
         syncer.terminate();
         let mut doomed = SpawnedProcess::start("syncer", &crm.stack.settings, Some(point));
         let revive = async {
-            eventually("the syncer dies at its fail point", {
+            wait_until("the syncer dies at its fail point", {
                 let doomed = tokio::sync::Mutex::new(&mut doomed);
                 async move || doomed.lock().await.has_ended()
             })
@@ -217,7 +217,14 @@ async fn contacts_are_those_of_the_model_whenever_the_worker_is_killed() {
             // A request that reaches every point: one of the two is not refused.
             step(&crm, &mut model, &mut random).await;
             if model.open.is_none() {
-                let begun = settle(&crm, Method::POST, "/sync", &crm.key(), &json!({})).await;
+                let begun = settle(
+                    &crm,
+                    Method::POST,
+                    "/sync",
+                    &crm.new_idempotency_key(),
+                    &json!({}),
+                )
+                .await;
                 assert_eq!(begun.status, 200, "{}", begun.text);
                 model.open = Some(Open {
                     is_full: true,
@@ -229,7 +236,7 @@ async fn contacts_are_those_of_the_model_whenever_the_worker_is_killed() {
                 &crm,
                 Method::POST,
                 "/records",
-                &crm.key(),
+                &crm.new_idempotency_key(),
                 &json!({ "records": batch }),
             )
             .await;

@@ -1,6 +1,6 @@
 //! What is read back.
 
-use pillarbox_tests::{CrmClient, operate};
+use pillarbox_tests::{CrmClient, run_operator_command};
 use serde_json::{Value, json};
 use store::BookCursor;
 
@@ -8,7 +8,7 @@ use super::record;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_integration_is_shown_with_its_open_sync_limits_and_next_step() {
-    let crm = CrmClient::with(Vec::new()).await;
+    let crm = CrmClient::with_settings(Vec::new()).await;
     let shown = crm.get("").await.json();
     assert_eq!(
         shown,
@@ -22,16 +22,16 @@ async fn the_integration_is_shown_with_its_open_sync_limits_and_next_step() {
     assert!(shown["nextStep"].is_string());
     let address =
         ["address_1", "city", "state", "zip"].map(|name| json!({"key": name, "semantic": name}));
-    crm.declare(json!(address)).await;
-    let begun = crm.begin("full").await.json();
-    crm.push(&[]).await;
+    crm.declare_fields(json!(address)).await;
+    let begun = crm.begin_sync("full").await.json();
+    crm.push_records(&[]).await;
     let shown = crm.get("").await.json();
     assert_eq!(shown["integration"]["status"], "syncing");
     assert_eq!(
         shown["openSync"],
         json!({"id": begun["syncId"], "mode": "full", "expiresAt": begun["expiresAt"], "batchesReceived": 1})
     );
-    crm.complete(json!({})).await;
+    crm.complete_sync(json!({})).await;
     let shown = crm.get("").await.json();
     assert_eq!(
         (
@@ -46,8 +46,8 @@ async fn the_integration_is_shown_with_its_open_sync_limits_and_next_step() {
 async fn get_sync_shows_the_latest_with_its_counters() {
     let crm = CrmClient::start().await;
     assert_eq!(crm.get("/sync").await.json(), json!({"sync": null}));
-    let begun = crm.begin("delta").await.json();
-    crm.push(&[
+    let begun = crm.begin_sync("delta").await.json();
+    crm.push_records(&[
         record("a", "Ann"),
         json!({"external_id": "b", "op": "delete"}),
         json!(7),
@@ -60,7 +60,7 @@ async fn get_sync_shows_the_latest_with_its_counters() {
                "begunAt": sync["begunAt"], "batchesReceived": 1, "recordsUpserted": 1, "recordsDeleted": 1,
                "recordsRejected": 1, "markedRemoved": 0})
     );
-    crm.complete(json!({})).await;
+    crm.complete_sync(json!({})).await;
     assert_eq!(crm.get("/sync").await.json()["sync"]["status"], "completed");
 }
 
@@ -71,12 +71,12 @@ async fn rejections_are_listed_by_pages_until_next_after_is_null() {
         crm.get("/sync/rejections").await.push_error(),
         (404, "sync_not_found".to_owned())
     );
-    let sync_id = crm.begin("delta").await.json()["syncId"].clone();
+    let sync_id = crm.begin_sync("delta").await.json()["syncId"].clone();
     for _ in 0..2 {
         let bad: Vec<_> = (0..3)
             .map(|n| json!({"external_id": format!("c{n}"), "fields": {"fax": 1}}))
             .collect();
-        crm.push(&bad).await;
+        crm.push_records(&bad).await;
     }
     let (mut after, mut items) = (String::new(), Vec::new());
     loop {
@@ -120,11 +120,11 @@ async fn rejections_are_listed_by_pages_until_next_after_is_null() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_dropped_value_is_listed_with_type_warning() {
     let crm = CrmClient::start().await;
-    crm.begin("delta").await;
+    crm.begin_sync("delta").await;
     let dropping: Vec<_> = (0..7)
         .map(|n| json!({"external_id": format!("c{n}"), "fields": {"score": "x", "since": []}}))
         .collect();
-    let pushed = crm.push(&dropping).await.json();
+    let pushed = crm.push_records(&dropping).await.json();
     let groups: Vec<_> = pushed["warnings"]
         .as_array()
         .unwrap()
@@ -144,10 +144,10 @@ async fn every_dropped_value_is_listed_with_type_warning() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_later_batch_of_the_sync_accepts_is_marked_as_resolved() {
     let crm = CrmClient::start().await;
-    crm.begin("delta").await;
+    crm.begin_sync("delta").await;
     let bad = |id: &str| json!({"external_id": id, "fields": {"mail": "nobody"}});
     let dropping = |id: &str| json!({"external_id": id, "fields": {"score": "x", "first": "Ann"}});
-    crm.push(&[
+    crm.push_records(&[
         bad("a"),
         bad("b"),
         bad("c"),
@@ -178,7 +178,7 @@ async fn what_a_later_batch_of_the_sync_accepts_is_marked_as_resolved() {
     };
     assert_eq!(listed("").await, ["a", "b", "c", "-"]);
     // One is mended, one is deleted, one is refused again. Of the dropped values one comes again, of the other nothing.
-    crm.push(&[
+    crm.push_records(&[
         json!({"external_id": "a", "fields": {"mail": "ann@example.com"}}),
         json!({"external_id": "b", "op": "delete"}),
         bad("c"),
@@ -196,9 +196,9 @@ async fn what_a_later_batch_of_the_sync_accepts_is_marked_as_resolved() {
     assert_eq!(listed("?type=warning&resolved=false").await, ["e"]);
     let contact = crm.get("/contacts?externalId=a").await.json();
     assert_eq!(contact["issues"][0]["resolved"], true);
-    crm.complete(json!({})).await;
+    crm.complete_sync(json!({})).await;
     // Another sync has issues of its own.
-    crm.sync(
+    crm.run_sync(
         "delta",
         &[json!({"external_id": "c", "fields": {"mail": "cy@example.com"}})],
     )
@@ -216,7 +216,7 @@ async fn what_a_later_batch_of_the_sync_accepts_is_marked_as_resolved() {
 #[tokio::test(flavor = "multi_thread")]
 async fn wrong_parameters_of_the_list_each_have_their_code() {
     let crm = CrmClient::start().await;
-    crm.sync("full", &[]).await;
+    crm.run_sync("full", &[]).await;
     let nobodys = format!("syncId={}", uuid::Uuid::now_v7());
     for (query, status, code) in [
         ("syncId=x", 400, "invalid_sync_id"),
@@ -250,12 +250,12 @@ async fn a_contact_is_read_back_by_its_external_id_with_its_last_sync_and_issues
         crm.get("/contacts").await.push_error(),
         (400, "invalid_request".to_owned())
     );
-    crm.sync(
+    crm.run_sync(
         "full",
         &[json!({"external_id": id, "fields": {"first": "Ann", "score": "x"}})],
     )
     .await;
-    let second = crm.sync("full", &[record(id, "Ann")]).await;
+    let second = crm.run_sync("full", &[record(id, "Ann")]).await;
     let contact = crm.get(&path).await.json();
     assert_eq!(
         (&contact["externalId"], &contact["fields"]),
@@ -272,7 +272,7 @@ async fn a_contact_is_read_back_by_its_external_id_with_its_last_sync_and_issues
         ),
         (&json!("warning"), &json!("score"))
     );
-    crm.sync("full", &[]).await;
+    crm.run_sync("full", &[]).await;
     assert_eq!(crm.get(&path).await.json()["removed"], true);
 }
 
@@ -281,7 +281,7 @@ async fn syncs_are_listed_the_newest_first() {
     let crm = CrmClient::start().await;
     let mut ids = Vec::new();
     for _ in 0..3 {
-        ids.insert(0, crm.sync("full", &[]).await["syncId"].clone());
+        ids.insert(0, crm.run_sync("full", &[]).await["syncId"].clone());
     }
     let page = crm.get("/syncs?limit=2").await.json();
     let next = page["nextAfter"].as_str().unwrap();
@@ -301,7 +301,7 @@ async fn syncs_are_listed_the_newest_first() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_latest_sync_is_the_one_begun_last_though_another_workers_clock_was_ahead() {
     let crm = CrmClient::start().await;
-    crm.sync("full", &[record("a", "Ann")]).await;
+    crm.run_sync("full", &[record("a", "Ann")]).await;
     // As a worker whose clock is an hour ahead would have named it.
     let ahead = uuid::Uuid::new_v7(uuid::Timestamp::from_unix(
         uuid::NoContext,
@@ -313,15 +313,15 @@ async fn the_latest_sync_is_the_one_begun_last_though_another_workers_clock_was_
         .execute("UPDATE syncs SET sync_id = $1", &[&ahead])
         .await
         .unwrap();
-    let begun = crm.begin("full").await.json()["syncId"].clone();
+    let begun = crm.begin_sync("full").await.json()["syncId"].clone();
     assert_eq!(crm.get("/sync").await.json()["sync"]["id"], begun);
     let listed = crm.get("/syncs").await.json();
     assert_eq!(
         (&listed["syncs"][0]["id"], &listed["syncs"][1]["id"]),
         (&begun, &json!(ahead))
     );
-    crm.push(&[record("a", "Ann")]).await;
-    crm.complete(json!({})).await;
+    crm.push_records(&[record("a", "Ann")]).await;
+    crm.complete_sync(json!({})).await;
     assert_eq!(
         crm.get("/contacts?externalId=a").await.json()["lastSyncId"],
         begun
@@ -333,16 +333,22 @@ async fn contacts_appear_in_the_teams_address_book_under_the_columns_that_their_
     let crm = CrmClient::start().await;
     let score = format!("0.{}", "7".repeat(700));
     let contact = |id: &str| json!({"external_id": id, "fields": {"first": "Ann", "score": score}});
-    crm.sync("full", &[contact("a"), contact("b"), record("gone", "Bob")])
+    crm.run_sync("full", &[contact("a"), contact("b"), record("gone", "Bob")])
         .await;
-    crm.sync("full", &[contact("a"), contact("b")]).await;
-    let team_id = crm.stack.store.team_by_name("Test").await.unwrap().team_id;
+    crm.run_sync("full", &[contact("a"), contact("b")]).await;
+    let team_id = crm
+        .stack
+        .store
+        .find_team_by_name("Test")
+        .await
+        .unwrap()
+        .team_id;
     let (mut lines, mut next) = (Vec::new(), Some(BookCursor::START));
     while let Some(cursor) = next {
         let page = crm
             .stack
             .store
-            .address_book_page(team_id, cursor, 1)
+            .list_address_book_page(team_id, cursor, 1)
             .await
             .unwrap();
         lines.extend(page.lines);
@@ -355,7 +361,7 @@ async fn contacts_appear_in_the_teams_address_book_under_the_columns_that_their_
     assert_eq!(shown, ["a", "b"]);
     assert_eq!(json!(lines[0].built_in), json!({"first_name": "Ann"}));
     assert_eq!(json!(lines[0].custom), json!({"score": score[..600]}));
-    let written = operate(&["address-book", "Test"], &crm.stack.settings);
+    let written = run_operator_command(&["address-book", "Test"], &crm.stack.settings);
     let written: Vec<Value> = written
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())

@@ -2,7 +2,9 @@
 
 use std::process::Stdio;
 
-use pillarbox_tests::{KEY, StackOptions, WebhookSink, cards, eventually, people, with_qr_codes};
+use pillarbox_tests::{
+    KEY, StackOptions, WebhookSink, build_recipients, list_codes, wait_until, with_qr_codes,
+};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -15,10 +17,10 @@ async fn scans_are_shown_and_forwarded_as_webhooks_bring_them() {
         ..StackOptions::default()
     })
     .await;
-    stack.send(&people(1..3)).await;
-    let codes = cards(&stack).await;
+    stack.send_recipients(&build_recipients(1..3)).await;
+    let codes = list_codes(&stack).await;
     // Before anybody listens: not shown.
-    stack.scan(&codes[0]).await;
+    stack.scan_code(&codes[0]).await;
     let local = WebhookSink::start().await;
     let desk = Desk::with("");
     let arguments = ["listen", "--forward", &local.url, "--count", "2", "--json"];
@@ -35,7 +37,7 @@ async fn scans_are_shown_and_forwarded_as_webhooks_bring_them() {
     });
     assert!(line.await.unwrap().unwrap().contains("listening for scans"));
     for code in &codes {
-        stack.scan(code).await;
+        stack.scan_code(code).await;
     }
     let output = tokio::task::spawn_blocking(|| child.wait_with_output())
         .await
@@ -47,8 +49,8 @@ async fn scans_are_shown_and_forwarded_as_webhooks_bring_them() {
         .split(|byte| *byte == b'\n')
         .filter_map(|line| serde_json::from_slice(line).ok())
         .collect();
-    eventually("the webhook endpoint has them too", async || {
-        endpoint.count() == 3
+    wait_until("the webhook endpoint has them too", async || {
+        endpoint.count_received() == 3
     })
     .await;
     let mut delivered: Vec<Value> = endpoint
@@ -77,8 +79,8 @@ async fn scans_are_shown_and_forwarded_as_webhooks_bring_them() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_feed_begins_now_and_goes_on_from_any_place_for_its_team_alone() {
     let (stack, _endpoint) = with_qr_codes(StackOptions::default()).await;
-    stack.send(&people(1..2)).await;
-    let code = cards(&stack).await.remove(0);
+    stack.send_recipients(&build_recipients(1..2)).await;
+    let code = list_codes(&stack).await.remove(0);
     let url = format!("{}/api/v1/scans", stack.url);
     let ask = async |query: &str, key: &str| {
         stack
@@ -97,7 +99,7 @@ async fn the_feed_begins_now_and_goes_on_from_any_place_for_its_team_alone() {
     let waiting = format!("?wait=20&after={place}");
     let (answer, _) = tokio::join!(ask(&waiting, KEY), async {
         tokio::task::yield_now().await;
-        stack.scan(&code).await
+        stack.scan_code(&code).await
     });
     let page = answer.json();
     assert_eq!(page["events"][0]["recipient"]["first_name"], "Pat");
@@ -121,7 +123,7 @@ async fn the_feed_begins_now_and_goes_on_from_any_place_for_its_team_alone() {
     // Another team's key opens another team's feed.
     let key = "pk_live_OtherOtherOtherOtherOther";
     stack
-        .apply(
+        .apply_team(
             json!({"teams": [{"name": "Other", "keys": [{"kind": "full_access", "name": "k", "key": key}]}]}),
         )
         .await;

@@ -7,7 +7,7 @@ mod send;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use pillarbox_tests::program;
+use pillarbox_tests::binary_path;
 use serde_json::Value;
 
 /// A folder with a file to upload.
@@ -94,7 +94,7 @@ impl Desk {
 }
 
 fn command(folder: &Path, url: &str, key: &str, arguments: &[&str]) -> Command {
-    let mut command = Command::new(program("pillarbox"));
+    let mut command = Command::new(binary_path("pillarbox"));
     command
         .args(arguments)
         .current_dir(folder)

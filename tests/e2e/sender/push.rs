@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use pillarbox_tests::{CrmClient, FaultyProxy, INTEGRATION_KEY, ProxyBehavior, eventually};
+use pillarbox_tests::{CrmClient, FaultyProxy, INTEGRATION_KEY, ProxyBehavior, wait_until};
 use serde_json::json;
 
 use super::{Desk, interrupt};
@@ -57,7 +57,7 @@ async fn every_row_is_accepted_rejected_or_loses_a_value_and_says_so() {
         json!(null),
         "the sync is completed"
     );
-    assert_eq!(crm.contacts().await.len(), 10);
+    assert_eq!(crm.list_contacts().await.len(), 10);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -99,14 +99,14 @@ async fn columns_that_are_not_declared_are_told_or_declared_when_asked() {
         (&find("Shoe size")["type"], &find("score")["type"]),
         (&json!("text"), &json!("number"))
     );
-    assert_eq!(crm.contacts().await[0].1["Shoe size"], "39");
+    assert_eq!(crm.list_contacts().await[0].1["Shoe size"], "39");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_push_removes_who_is_not_in_the_file_and_delete_removes_who_is() {
     let crm = CrmClient::start().await;
     let url = &crm.stack.url;
-    crm.sync(
+    crm.run_sync(
         "delta",
         &[json!({"external_id": "old", "fields": {"first": "Old"}})],
     )
@@ -127,7 +127,7 @@ async fn a_full_push_removes_who_is_not_in_the_file_and_delete_removes_who_is() 
         (Some(0), &json!(1)),
         "{said:?}"
     );
-    assert_eq!(crm.ids().await, ["1", "3"]);
+    assert_eq!(crm.list_external_ids().await, ["1", "3"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -139,13 +139,13 @@ async fn a_push_that_was_interrupted_goes_on_in_its_sync() {
         .collect();
     let desk = Desk::with(&format!("id,first\n{rows}"));
     // The sync begins, the first batch arrives but its answer does not, the second one does not arrive.
-    between.next([
+    between.script_next([
         ProxyBehavior::LoseAnswer,
         ProxyBehavior::Pass,
         ProxyBehavior::LoseAnswer,
         ProxyBehavior::Pass,
     ]);
-    between.always(ProxyBehavior::Answer(500));
+    between.set_default(ProxyBehavior::Answer(500));
     let said = desk
         .run(
             &between.url,
@@ -159,7 +159,7 @@ async fn a_push_that_was_interrupted_goes_on_in_its_sync() {
         said.stderr
     );
     assert_eq!(crm.get("").await.json()["openSync"]["batchesReceived"], 1);
-    between.always(ProxyBehavior::Pass);
+    between.set_default(ProxyBehavior::Pass);
     let said = desk
         .run(
             &between.url,
@@ -169,7 +169,10 @@ async fn a_push_that_was_interrupted_goes_on_in_its_sync() {
         .await;
     assert_eq!(said.code, Some(0), "{said:?}");
     assert_eq!(said.json()["sync"]["recordsUpserted"], 2500);
-    assert_eq!((desk.results().len(), crm.ids().await.len()), (2500, 2500));
+    assert_eq!(
+        (desk.results().len(), crm.list_external_ids().await.len()),
+        (2500, 2500)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -178,7 +181,7 @@ async fn ctrl_c_tells_what_is_taken_and_what_is_unknown_and_ends_with_130() {
     let between = FaultyProxy::start(&crm.stack.url).await;
     let desk = Desk::with("id,first\n1,Ann\n");
     // The sync begins; the row is taken and its answer lost, and the command waits long before it asks again.
-    between.next([ProxyBehavior::Pass, ProxyBehavior::LoseAnswer]);
+    between.script_next([ProxyBehavior::Pass, ProxyBehavior::LoseAnswer]);
     let mut command = desk.command(
         &between.url,
         INTEGRATION_KEY,
@@ -190,8 +193,8 @@ async fn ctrl_c_tells_what_is_taken_and_what_is_unknown_and_ends_with_130() {
         .spawn()
         .unwrap();
     let taken = "SELECT count(*) FROM contacts";
-    eventually("the row is taken", async || {
-        crm.stack.count(taken).await == 1
+    wait_until("the row is taken", async || {
+        crm.stack.query_count(taken).await == 1
     })
     .await;
     interrupt(&child);
@@ -209,7 +212,7 @@ async fn ctrl_c_tells_what_is_taken_and_what_is_unknown_and_ends_with_130() {
     assert_eq!(
         (
             said.code,
-            crm.stack.count("SELECT count(*) FROM syncs").await
+            crm.stack.query_count("SELECT count(*) FROM syncs").await
         ),
         (Some(0), 1),
         "{said:?}"
@@ -227,7 +230,7 @@ async fn a_killed_push_goes_on() {
         .command(&crm.stack.url, INTEGRATION_KEY, &PUSH)
         .spawn()
         .unwrap();
-    eventually("some rows are through", async || {
+    wait_until("some rows are through", async || {
         desk.results().len() >= 1000
     })
     .await;
@@ -235,6 +238,9 @@ async fn a_killed_push_goes_on() {
     child.wait().unwrap();
     let said = desk.run(&crm.stack.url, INTEGRATION_KEY, &PUSH).await;
     assert_eq!(said.code, Some(0), "{said:?}");
-    assert_eq!((desk.results().len(), crm.ids().await.len()), (5000, 5000));
-    assert_eq!(crm.stack.count("SELECT count(*) FROM syncs").await, 1);
+    assert_eq!(
+        (desk.results().len(), crm.list_external_ids().await.len()),
+        (5000, 5000)
+    );
+    assert_eq!(crm.stack.query_count("SELECT count(*) FROM syncs").await, 1);
 }

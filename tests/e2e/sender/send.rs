@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use chrono::TimeDelta;
-use pillarbox_tests::{CAMPAIGN, FaultyProxy, KEY, ProxyBehavior, TestStack, eventually};
+use pillarbox_tests::{CAMPAIGN, FaultyProxy, KEY, ProxyBehavior, TestStack, wait_until};
 
 use super::{Desk, interrupt, people_file};
 
@@ -19,7 +19,7 @@ fn send<'a>(more: &[&'a str]) -> Vec<&'a str> {
 }
 
 async fn pieces(stack: &TestStack) -> i64 {
-    stack.count("SELECT count(*) FROM pieces").await
+    stack.query_count("SELECT count(*) FROM pieces").await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -51,7 +51,7 @@ async fn every_row_of_a_file_gets_its_outcome() {
     assert_eq!(desk.column(REASON)[3], "invalid_address");
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM recipients WHERE reference = 'c2'")
+            .query_count("SELECT count(*) FROM recipients WHERE reference = 'c2'")
             .await,
         1
     );
@@ -97,14 +97,14 @@ async fn a_validation_and_a_send_tell_what_the_cards_cost() {
         .await
         .json();
     // The answer of the second batch is lost, and told again from where it is stored.
-    between.next([ProxyBehavior::Pass, ProxyBehavior::LoseAnswer]);
+    between.script_next([ProxyBehavior::Pass, ProxyBehavior::LoseAnswer]);
     let said = desk.run(&between.url, KEY, &send(&["--batch", "2"])).await;
     let price = stack
-        .count("SELECT min(price_cents)::bigint FROM pieces")
+        .query_count("SELECT min(price_cents)::bigint FROM pieces")
         .await;
     assert_eq!(
         stack
-            .count("SELECT sum(amount_cents)::bigint FROM charges")
+            .query_count("SELECT sum(amount_cents)::bigint FROM charges")
             .await,
         5 * price
     );
@@ -134,7 +134,7 @@ async fn ctrl_c_tells_what_is_mailed_and_what_is_unknown_and_ends_with_130() {
     let between = FaultyProxy::start(&stack.url).await;
     let desk = Desk::with(&people_file(1..6));
     // The second batch is carried out, and its answer lost: the command waits long before it asks again.
-    between.next([ProxyBehavior::Pass, ProxyBehavior::LoseAnswer]);
+    between.script_next([ProxyBehavior::Pass, ProxyBehavior::LoseAnswer]);
     let arguments = [
         "send",
         CAMPAIGN,
@@ -150,8 +150,8 @@ async fn ctrl_c_tells_what_is_mailed_and_what_is_unknown_and_ends_with_130() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    eventually("two batches are mailed", async || pieces(&stack).await == 4).await;
-    eventually("the first one's results are kept", async || {
+    wait_until("two batches are mailed", async || pieces(&stack).await == 4).await;
+    wait_until("the first one's results are kept", async || {
         desk.results().len() == 2
     })
     .await;
@@ -236,7 +236,7 @@ async fn a_column_that_would_be_new_is_asked_about_and_a_known_one_is_not() {
     let said = desk.run(&stack.url, KEY, &SEND).await;
     assert_eq!(said.code, Some(0), "{said:?}");
     let names = stack
-        .count(
+        .query_count(
             "SELECT count(*) FROM address_columns WHERE name_key IN ('note', 'plan', 'full name')",
         )
         .await;
@@ -247,7 +247,7 @@ async fn a_column_that_would_be_new_is_asked_about_and_a_known_one_is_not() {
 async fn an_answer_that_is_lost_is_asked_for_again_with_the_same_key_and_body() {
     let stack = TestStack::start().await;
     let between = FaultyProxy::start(&stack.url).await;
-    between.next([
+    between.script_next([
         ProxyBehavior::LoseAnswer,
         ProxyBehavior::Answer(502),
         ProxyBehavior::Answer(503),
@@ -263,18 +263,18 @@ async fn an_answer_that_is_lost_is_asked_for_again_with_the_same_key_and_body() 
         "the stored answer, not a duplicate"
     );
     assert_eq!(pieces(&stack).await, 8);
-    let passed = between.passed();
+    let passed = between.passed_requests();
     assert_eq!(passed.len(), 6);
     for again in [1, 2, 3] {
         assert_eq!(
-            (passed[again].key(), &passed[again].body),
-            (passed[0].key(), &passed[0].body)
+            (passed[again].idempotency_key(), &passed[again].body),
+            (passed[0].idempotency_key(), &passed[0].body)
         );
     }
-    assert_ne!(passed[0].key(), "");
+    assert_ne!(passed[0].idempotency_key(), "");
     assert_ne!(
-        passed[0].key(),
-        passed[4].key(),
+        passed[0].idempotency_key(),
+        passed[4].idempotency_key(),
         "another batch has another key"
     );
 }
@@ -283,7 +283,7 @@ async fn an_answer_that_is_lost_is_asked_for_again_with_the_same_key_and_body() 
 async fn a_rate_limit_is_waited_out() {
     let stack = TestStack::start().await;
     let between = FaultyProxy::start(&stack.url).await;
-    between.next([
+    between.script_next([
         ProxyBehavior::Limit,
         ProxyBehavior::Pass,
         ProxyBehavior::Limit,
@@ -311,7 +311,7 @@ async fn a_killed_command_goes_on_where_it_stopped_and_nobody_is_mailed_twice() 
     // Killed again and again, each time a little further on, wherever it happens to be.
     for rows in [1, 20, 40] {
         let mut child = desk.command(&stack.url, KEY, &arguments).spawn().unwrap();
-        eventually("some rows are through", async || {
+        wait_until("some rows are through", async || {
             desk.results().len() >= rows
         })
         .await;
@@ -336,8 +336,8 @@ async fn a_killed_command_goes_on_where_it_stopped_and_nobody_is_mailed_twice() 
 async fn a_service_that_goes_away_is_given_up_and_taken_up_again() {
     let stack = TestStack::start().await;
     let between = FaultyProxy::start(&stack.url).await;
-    between.next([ProxyBehavior::Pass, ProxyBehavior::LoseAnswer]);
-    between.always(ProxyBehavior::Answer(502));
+    between.script_next([ProxyBehavior::Pass, ProxyBehavior::LoseAnswer]);
+    between.set_default(ProxyBehavior::Answer(502));
     let desk = Desk::with(&people_file(1..7));
     let arguments = send(&["--batch", "2", "--tries", "3"]);
     let said = desk.run(&between.url, KEY, &arguments).await;
@@ -352,7 +352,7 @@ async fn a_service_that_goes_away_is_given_up_and_taken_up_again() {
         "{}",
         dead.stderr
     );
-    between.always(ProxyBehavior::Pass);
+    between.set_default(ProxyBehavior::Pass);
     let said = desk.run(&between.url, KEY, &arguments).await;
     assert_eq!(
         (said.code, desk.column(STATUS)),
@@ -401,7 +401,7 @@ async fn a_file_that_is_not_in_order_is_told_by_line_and_column_and_nothing_is_s
     let desk = Desk::with(&people_file(1..3));
     let said = desk.run(&between.url, KEY, &send(&["--dry-run"])).await;
     assert_eq!(said.json()["columns"][3]["field"], "address_1", "{said:?}");
-    assert!(between.passed().is_empty() && !desk.has("people.results.csv"));
+    assert!(between.passed_requests().is_empty() && !desk.has("people.results.csv"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -438,7 +438,7 @@ async fn what_the_service_refuses_leaves_nothing_behind() {
 async fn a_refusal_after_a_lost_answer_keeps_the_journal() {
     let stack = TestStack::start().await;
     let between = FaultyProxy::start(&stack.url).await;
-    between.next([ProxyBehavior::Answer(502)]);
+    between.script_next([ProxyBehavior::Answer(502)]);
     let desk = Desk::with(&people_file(1..3));
     let said = desk
         .run(&between.url, "pk_live_WrongWrongWrongWrongWrong", &SEND)
@@ -455,13 +455,13 @@ async fn rows_that_a_lost_request_may_have_mailed_count_as_unknown() {
     let stack = TestStack::start().await;
     let between = FaultyProxy::start(&stack.url).await;
     let desk = Desk::with(&people_file(1..5));
-    between.next([ProxyBehavior::Pass, ProxyBehavior::LoseAnswer]);
-    between.always(ProxyBehavior::Answer(502));
+    between.script_next([ProxyBehavior::Pass, ProxyBehavior::LoseAnswer]);
+    between.set_default(ProxyBehavior::Answer(502));
     let arguments = send(&["--batch", "2", "--tries", "2"]);
     assert_eq!(desk.run(&between.url, KEY, &arguments).await.code, Some(1));
     // The stored answer is told for 15 minutes.
     stack.clock.advance(TimeDelta::minutes(20));
-    between.always(ProxyBehavior::Pass);
+    between.set_default(ProxyBehavior::Pass);
     let said = desk.run(&between.url, KEY, &arguments).await;
     assert_eq!(said.code, Some(3), "{said:?}");
     assert_eq!(

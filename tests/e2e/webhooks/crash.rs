@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use pillarbox_tests::{
     ChaosFault, ChaosFleet, EndpointReaction, PrivateServers, SpawnedProcess, StackOptions,
-    TestStack, WebhookSink, cards, eventually, free_port, people, person, with_qr_codes,
-    with_qr_codes_on,
+    TestStack, WebhookSink, build_recipient, build_recipients, find_free_port, list_codes,
+    wait_until, with_qr_codes, with_qr_codes_on,
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -47,8 +47,11 @@ async fn without_dispatcher() -> (TestStack, WebhookSink, String) {
         ..StackOptions::default()
     })
     .await;
-    assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
-    let code = cards(&stack).await.remove(0);
+    assert_eq!(
+        stack.send_recipients(&[build_recipient(1)]).await.reasons(),
+        ["mailed"]
+    );
+    let code = list_codes(&stack).await.remove(0);
     // Real processes have real clocks; the stack's went ahead while it became ready.
     stack.clock.advance(chrono::Utc::now() - stack.now());
     (stack, sink, code)
@@ -61,21 +64,21 @@ async fn dispatcher_dies_at(point: &'static str) {
         &stack.settings,
         Some(point),
     ));
-    futures_util::future::join_all((0..20).map(|_| stack.scan(&code))).await;
-    eventually("the dispatcher dies at its fail point", async || {
+    futures_util::future::join_all((0..20).map(|_| stack.scan_code(&code))).await;
+    wait_until("the dispatcher dies at its fail point", async || {
         doomed.lock().await.has_ended()
     })
     .await;
     let _second = SpawnedProcess::start("dispatcher", &stack.settings, None);
     let scans = recorded(&stack).await;
     assert_eq!(scans.len(), 20);
-    eventually("every scan is delivered", async || {
+    wait_until("every scan is delivered", async || {
         delivered(&sink) == scans
     })
     .await;
-    eventually("nothing waits", async || {
+    wait_until("nothing waits", async || {
         stack
-            .count("SELECT count(*) FROM deliveries WHERE state = 'delivered'")
+            .query_count("SELECT count(*) FROM deliveries WHERE state = 'delivered'")
             .await
             == 20
     })
@@ -97,7 +100,7 @@ async fn panics(port: u16) -> f64 {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_attempt_that_panics_gives_its_place_back() {
     let (stack, sink, code) = without_dispatcher().await;
-    let port = free_port();
+    let port = find_free_port();
     let mut settings = stack.settings.clone();
     settings.insert(
         "PILLARBOX__DISPATCHER__CONCURRENCY".to_owned(),
@@ -108,15 +111,15 @@ async fn an_attempt_that_panics_gives_its_place_back() {
         format!("127.0.0.1:{port}"),
     );
     let doomed = SpawnedProcess::start("dispatcher", &settings, Some("panic@delivery.posting"));
-    futures_util::future::join_all((0..3).map(|_| stack.scan(&code))).await;
-    eventually("all three are attempted in the one place", async || {
+    futures_util::future::join_all((0..3).map(|_| stack.scan_code(&code))).await;
+    wait_until("all three are attempted in the one place", async || {
         panics(port).await >= 3.0
     })
     .await;
     drop(doomed);
     let _second = SpawnedProcess::start("dispatcher", &stack.settings, None);
     let scans = recorded(&stack).await;
-    eventually("every scan is delivered", async || {
+    wait_until("every scan is delivered", async || {
         delivered(&sink) == scans
     })
     .await;
@@ -141,7 +144,7 @@ async fn a_dispatcher_killed_after_the_record() {
 async fn a_gateway_killed_after_the_record_before_the_announcement() {
     let (stack, sink, code) = without_dispatcher().await;
     let mut settings = stack.settings.clone();
-    let port = free_port();
+    let port = find_free_port();
     settings.insert(
         "PILLARBOX__GATEWAY__LISTEN".to_owned(),
         format!("127.0.0.1:{port}"),
@@ -151,7 +154,7 @@ async fn a_gateway_killed_after_the_record_before_the_announcement() {
         &settings,
         Some("scan.recorded"),
     ));
-    eventually("the gateway dies at its fail point", async || {
+    wait_until("the gateway dies at its fail point", async || {
         let _ = reqwest::get(format!("http://127.0.0.1:{port}/q/{code}")).await;
         doomed.lock().await.has_ended()
     })
@@ -159,23 +162,26 @@ async fn a_gateway_killed_after_the_record_before_the_announcement() {
     let scans = recorded(&stack).await;
     assert_eq!(scans.len(), 1);
     let _dispatcher = SpawnedProcess::start("dispatcher", &stack.settings, None);
-    eventually("the scan is delivered", async || delivered(&sink) == scans).await;
+    wait_until("the scan is delivered", async || delivered(&sink) == scans).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dispatcher_told_to_stop_ends_its_attempts_and_records_them() {
     let (stack, sink, code) = without_dispatcher().await;
     let mut dispatcher = SpawnedProcess::start("dispatcher", &stack.settings, None);
-    sink.always(Some(EndpointReaction::Hang(Duration::from_millis(300))));
-    stack.scan(&code).await;
-    eventually("an attempt is under way", async || sink.count() == 1).await;
+    sink.set_default(Some(EndpointReaction::Hang(Duration::from_millis(300))));
+    stack.scan_code(&code).await;
+    wait_until("an attempt is under way", async || {
+        sink.count_received() == 1
+    })
+    .await;
     assert!(
         tokio::task::block_in_place(|| dispatcher.terminate()),
         "it ends well"
     );
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM deliveries WHERE state = 'delivered'")
+            .query_count("SELECT count(*) FROM deliveries WHERE state = 'delivered'")
             .await,
         1
     );
@@ -219,7 +225,7 @@ async fn chaos_loses_no_recorded_scan_and_copies_carry_the_same_webhook_id() {
     settings.extend(servers.settings());
     settings.push(("OUTBOUND__ALLOWED_NETWORKS", "127.0.0.0/8".to_owned()));
     settings.push(("DISPATCHER__SWEEP_INTERVAL_MS", "200".to_owned()));
-    let (stack, codes) = with_qr_codes_on(settings, &sink, &people(1..21)).await;
+    let (stack, codes) = with_qr_codes_on(settings, &sink, &build_recipients(1..21)).await;
     let mut world = ChaosFleet::start(servers, "dispatcher", &stack.settings);
     let (scanning, redirects) = (
         Arc::new(AtomicBool::new(true)),
@@ -245,21 +251,21 @@ async fn chaos_loses_no_recorded_scan_and_copies_carry_the_same_webhook_id() {
     strikes.extend([0, 1, 0, 1, 0, 1].map(ChaosFault::Worker));
     strikes.extend([0, 1, 0].map(ChaosFault::Gateway));
     world
-        .suffer(&mut strikes, Duration::from_millis(1200), &mut random)
+        .strike_all(&mut strikes, Duration::from_millis(1200), &mut random)
         .await;
     scanning.store(false, Ordering::Relaxed);
     for phone in crowd {
         phone.await.unwrap();
     }
-    let stack = stack.reconnected().await;
+    let stack = stack.reconnect().await;
     let scans = recorded(&stack).await;
-    eventually("every recorded scan is delivered", async || {
+    wait_until("every recorded scan is delivered", async || {
         delivered(&sink).is_superset(&scans)
     })
     .await;
-    eventually("nothing waits", async || {
+    wait_until("nothing waits", async || {
         stack
-            .count("SELECT count(*) FROM deliveries WHERE state = 'waiting'")
+            .query_count("SELECT count(*) FROM deliveries WHERE state = 'waiting'")
             .await
             == 0
     })

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta};
-use pillarbox_tests::{CAMPAIGN, EndpointReaction, WebhookSink, eventually, people};
+use pillarbox_tests::{CAMPAIGN, EndpointReaction, WebhookSink, build_recipients, wait_until};
 use serde_json::{Value, json};
 
 use super::{World, failing};
@@ -62,14 +62,16 @@ async fn any_2xx_counts_as_delivered_and_anything_else_as_failed() {
     let other = WebhookSink::start().await;
     let answer = |status| EndpointReaction::Answer(status, String::new());
     let redirect = EndpointReaction::Redirect(other.url.clone());
-    world.sink.next([answer(200), answer(204), answer(299)]);
+    world
+        .sink
+        .script_next([answer(200), answer(204), answer(299)]);
     for _ in 0..3 {
         world.scan().await;
     }
     world
         .until_states(&["delivered", "delivered", "delivered"])
         .await;
-    world.sink.next([redirect, answer(404), answer(500)]);
+    world.sink.script_next([redirect, answer(404), answer(500)]);
     for _ in 0..3 {
         world.scan().await;
     }
@@ -85,7 +87,7 @@ async fn any_2xx_counts_as_delivered_and_anything_else_as_failed() {
         ])
         .await;
     assert_eq!(world.state().await.failures_in_row, 3);
-    assert_eq!(other.count(), 0, "redirects are not followed");
+    assert_eq!(other.count_received(), 0, "redirects are not followed");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -93,7 +95,7 @@ async fn no_answer_within_the_time_limit_is_a_failed_delivery() {
     let world = World::with(vec![("DISPATCHER__TIMEOUT_MS", "200".to_owned())]).await;
     world
         .sink
-        .always(Some(EndpointReaction::Hang(Duration::from_secs(60))));
+        .set_default(Some(EndpointReaction::Hang(Duration::from_secs(60))));
     world.scan().await;
     world.until_attempts(1).await;
     let delivery = world.deliveries().await.remove(0);
@@ -111,7 +113,7 @@ async fn no_answer_within_the_time_limit_is_a_failed_delivery() {
 async fn a_failed_delivery_retries_at_5_minutes_15_minutes_1_hour_and_6_hours_with_the_same_webhook_id()
  {
     let world = World::start().await;
-    world.sink.always(failing());
+    world.sink.set_default(failing());
     world.scan().await;
     world.until_attempts(1).await;
     for (attempts, minutes) in [(2, 5), (3, 15), (4, 60), (5, 360)] {
@@ -123,7 +125,7 @@ async fn a_failed_delivery_retries_at_5_minutes_15_minutes_1_hour_and_6_hours_wi
         let due = world
             .stack
             .store
-            .delivery_waiting_lanes(None, world.stack.now(), 10)
+            .list_waiting_lanes(None, world.stack.now(), 10)
             .await
             .unwrap();
         assert!(!due[0].is_due, "before {minutes} minutes");
@@ -161,7 +163,7 @@ async fn a_failed_delivery_retries_at_5_minutes_15_minutes_1_hour_and_6_hours_wi
 #[tokio::test(flavor = "multi_thread")]
 async fn a_retry_that_succeeds_ends_the_delivery_and_the_failures_in_a_row() {
     let world = World::start().await;
-    world.sink.next(failing());
+    world.sink.script_next(failing());
     world.scan().await;
     world.until_attempts(1).await;
     assert_eq!(world.state().await.failures_in_row, 1);
@@ -174,7 +176,7 @@ async fn a_retry_that_succeeds_ends_the_delivery_and_the_failures_in_a_row() {
 async fn the_last_25_deliveries_keep_request_status_duration_error_and_the_first_2_kb_of_the_answer()
  {
     let world = World::start().await;
-    world.sink.next([EndpointReaction::Answer(
+    world.sink.script_next([EndpointReaction::Answer(
         503,
         format!("<script>\0{}", "x".repeat(5_000)),
     )]);
@@ -199,8 +201,12 @@ async fn the_last_25_deliveries_keep_request_status_duration_error_and_the_first
         }
     }
     assert_eq!(world.deliveries().await.len(), 25);
-    eventually("older ones are forgotten", async || {
-        world.stack.count("SELECT count(*) FROM attempts").await == 25
+    wait_until("older ones are forgotten", async || {
+        world
+            .stack
+            .query_count("SELECT count(*) FROM attempts")
+            .await
+            == 25
     })
     .await;
 }
@@ -208,6 +214,9 @@ async fn the_last_25_deliveries_keep_request_status_duration_error_and_the_first
 #[tokio::test(flavor = "multi_thread")]
 async fn no_events_are_emitted_by_the_dynamic_audience_api() {
     let world = World::start().await;
-    world.stack.send(&people(2..5)).await;
-    assert_eq!(world.stack.count("SELECT count(*) FROM events").await, 0);
+    world.stack.send_recipients(&build_recipients(2..5)).await;
+    assert_eq!(
+        world.stack.query_count("SELECT count(*) FROM events").await,
+        0
+    );
 }

@@ -1,8 +1,8 @@
 //! The e-mails to a team go out over SMTP.
 
 use pillarbox_tests::{
-    EndpointReaction, SmtpSecurity, SmtpServer, SpawnedProcess, StackOptions, TestStack, cards,
-    eventually, person, with_qr_codes,
+    EndpointReaction, SmtpSecurity, SmtpServer, SpawnedProcess, StackOptions, TestStack,
+    build_recipient, list_codes, wait_until, with_qr_codes,
 };
 
 /// A team that is to be written to, and the dispatcher that does it over this server.
@@ -17,10 +17,10 @@ async fn warned_over(server: &SmtpServer, url: &str) -> (TestStack, SpawnedProce
         ..StackOptions::default()
     })
     .await;
-    sink.always(Some(EndpointReaction::Answer(500, String::new())));
-    stack.send(&[person(1)]).await;
-    let code = cards(&stack).await.remove(0);
-    assert_eq!(stack.scan(&code).await.status, 302);
+    sink.set_default(Some(EndpointReaction::Answer(500, String::new())));
+    stack.send_recipients(&[build_recipient(1)]).await;
+    let code = list_codes(&stack).await.remove(0);
+    assert_eq!(stack.scan_code(&code).await.status, 302);
     let mut settings = stack.settings.clone();
     // The one certificate that this process trusts.
     settings.insert(
@@ -31,9 +31,9 @@ async fn warned_over(server: &SmtpServer, url: &str) -> (TestStack, SpawnedProce
 }
 
 async fn until_sent(stack: &TestStack) {
-    eventually("the e-mail is sent", async || {
+    wait_until("the e-mail is sent", async || {
         stack
-            .count("SELECT count(*) FROM emails WHERE sent_at IS NOT NULL")
+            .query_count("SELECT count(*) FROM emails WHERE sent_at IS NOT NULL")
             .await
             == 1
     })
@@ -41,9 +41,9 @@ async fn until_sent(stack: &TestStack) {
 }
 
 async fn until_attempts(stack: &TestStack, attempts: i64) {
-    eventually("it is tried again", async || {
+    wait_until("it is tried again", async || {
         stack
-            .count("SELECT coalesce(max(attempts), 0)::bigint FROM emails")
+            .query_count("SELECT coalesce(max(attempts), 0)::bigint FROM emails")
             .await
             >= attempts
     })
@@ -54,7 +54,7 @@ async fn sends_over(security: SmtpSecurity) {
     let server = SmtpServer::start(security).await;
     let (stack, _dispatcher) = warned_over(&server, &server.url).await;
     until_sent(&stack).await;
-    let mailed = server.mailed();
+    let mailed = server.received_emails();
     assert_eq!(mailed.len(), 1);
     assert_eq!(mailed[0].recipients, ["owner@example.com"]);
     let text = &mailed[0].text;
@@ -80,10 +80,13 @@ async fn an_email_goes_out_over_implicit_tls_with_a_password() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_email_that_the_server_refuses_for_now_is_sent_again_once() {
     let server = SmtpServer::start(SmtpSecurity::StartTls).await;
-    server.refuse(2);
+    server.refuse_next(2);
     let (stack, _dispatcher) = warned_over(&server, &server.url).await;
     until_sent(&stack).await;
-    assert_eq!((server.refusals_left(), server.mailed().len()), (0, 1));
+    assert_eq!(
+        (server.refusals_left(), server.received_emails().len()),
+        (0, 1)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -98,7 +101,10 @@ async fn no_password_is_told_to_a_server_without_tls_or_with_a_strange_certifica
     let (stack, _other_dispatcher) = warned_over(&trusted, &strange.url).await;
     until_attempts(&stack, 2).await;
     for server in [without_tls, strange] {
-        assert_eq!((server.passwords(), server.mailed()), (0, Vec::new()));
+        assert_eq!(
+            (server.count_passwords(), server.received_emails()),
+            (0, Vec::new())
+        );
     }
 }
 
@@ -111,5 +117,5 @@ async fn a_password_without_tls_is_refused_when_the_process_starts() {
         !tokio::task::block_in_place(|| dispatcher.wait()),
         "it does not start"
     );
-    assert_eq!(server.passwords(), 0);
+    assert_eq!(server.count_passwords(), 0);
 }

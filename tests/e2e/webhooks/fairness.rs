@@ -6,8 +6,8 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use delivering::EndpointManager;
 use pillarbox_tests::{
-    EndpointReaction, ReceivedEvent, StackOptions, WebhookSink, cards, eventually, person,
-    with_qr_codes,
+    EndpointReaction, ReceivedEvent, StackOptions, WebhookSink, build_recipient, list_codes,
+    wait_until, with_qr_codes,
 };
 
 use super::{World, failing};
@@ -22,18 +22,18 @@ async fn an_endpoint_that_hangs_delays_no_other_and_has_only_its_share() {
     })
     .await;
     let hanging = WebhookSink::start().await;
-    hanging.always(Some(EndpointReaction::Hang(Duration::from_secs(60))));
-    let team = stack.store.team_by_name("Test").await.unwrap().team_id;
+    hanging.set_default(Some(EndpointReaction::Hang(Duration::from_secs(60))));
+    let team = stack.store.find_team_by_name("Test").await.unwrap().team_id;
     EndpointManager::new(&stack.store, team, store::Actor::Operator, stack.now())
-        .add(&stack.policy(), &hanging.url, None)
+        .add(&stack.target_policy(), &hanging.url, None)
         .await
         .unwrap();
-    stack.send(&[person(1)]).await;
-    let code = cards(&stack).await.remove(0);
-    futures_util::future::join_all((0..200).map(|_| stack.scan(&code))).await;
+    stack.send_recipients(&[build_recipient(1)]).await;
+    let code = list_codes(&stack).await.remove(0);
+    futures_util::future::join_all((0..200).map(|_| stack.scan_code(&code))).await;
     // All of them, while every attempt at the other one still hangs.
-    eventually("the healthy endpoint gets its events", async || {
-        healthy.count() == 200
+    wait_until("the healthy endpoint gets its events", async || {
+        healthy.count_received() == 200
     })
     .await;
     assert!(
@@ -58,25 +58,29 @@ async fn endpoints_that_only_time_out_leave_most_attempts_to_the_others() {
     })
     .await;
     let hanging = WebhookSink::start().await;
-    hanging.always(Some(EndpointReaction::Hang(Duration::from_secs(60))));
-    let team = stack.store.team_by_name("Test").await.unwrap().team_id;
+    hanging.set_default(Some(EndpointReaction::Hang(Duration::from_secs(60))));
+    let team = stack.store.find_team_by_name("Test").await.unwrap().team_id;
     // More of them than attempts at a time, each with as many deliveries as the healthy one.
     for number in 0..12 {
         let url = format!("{}/{number}", hanging.url);
         EndpointManager::new(&stack.store, team, store::Actor::Operator, stack.now())
-            .add(&stack.policy(), &url, None)
+            .add(&stack.target_policy(), &url, None)
             .await
             .unwrap();
     }
-    stack.send(&[person(1)]).await;
-    let code = cards(&stack).await.remove(0);
-    futures_util::future::join_all((0..SCANS).map(|_| stack.scan(&code))).await;
-    eventually("the healthy endpoint gets its events", async || {
-        healthy.count() == SCANS
+    stack.send_recipients(&[build_recipient(1)]).await;
+    let code = list_codes(&stack).await.remove(0);
+    futures_util::future::join_all((0..SCANS).map(|_| stack.scan_code(&code))).await;
+    wait_until("the healthy endpoint gets its events", async || {
+        healthy.count_received() == SCANS
     })
     .await;
     // In equal turns it would have been twelve of theirs for each of the healthy one.
-    assert!(hanging.count() < 2 * SCANS, "{}", hanging.count());
+    assert!(
+        hanging.count_received() < 2 * SCANS,
+        "{}",
+        hanging.count_received()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -86,7 +90,7 @@ async fn retries_never_hold_back_first_attempts() {
         ("DISPATCHER__DISABLE_AFTER", "100000".to_owned()),
     ];
     let world = World::with(settings).await;
-    world.sink.always(failing());
+    world.sink.set_default(failing());
     for _ in 0..40 {
         world.scan().await;
     }
@@ -94,15 +98,18 @@ async fn retries_never_hold_back_first_attempts() {
     // Forty retries fall due at an endpoint that hangs now; then it works, for new scans too.
     world
         .sink
-        .next((0..40).map(|_| EndpointReaction::Hang(Duration::from_secs(9))));
-    world.sink.always(None);
+        .script_next((0..40).map(|_| EndpointReaction::Hang(Duration::from_secs(9))));
+    world.sink.set_default(None);
     world.stack.clock.advance(TimeDelta::minutes(6));
-    eventually("retries are under way", async || world.sink.count() > 40).await;
-    let before = world.sink.count();
-    world.sink.next([]);
+    wait_until("retries are under way", async || {
+        world.sink.count_received() > 40
+    })
+    .await;
+    let before = world.sink.count_received();
+    world.sink.script_next([]);
     world.scan().await;
-    eventually("the new scan gets through", async || {
-        world.sink.count() > before
+    wait_until("the new scan gets through", async || {
+        world.sink.count_received() > before
     })
     .await;
     let newest = world.deliveries().await.remove(0);
@@ -112,7 +119,7 @@ async fn retries_never_hold_back_first_attempts() {
         .iter()
         .map(ReceivedEvent::id)
         .collect();
-    eventually("it is the new one", async || {
+    wait_until("it is the new one", async || {
         world
             .sink
             .received()
@@ -130,17 +137,17 @@ async fn any_number_of_replicas_share_the_work_and_make_no_attempt_twice() {
         ..StackOptions::default()
     })
     .await;
-    stack.send(&[person(1)]).await;
-    let code = cards(&stack).await.remove(0);
-    futures_util::future::join_all((0..300).map(|_| stack.scan(&code))).await;
-    eventually("all are delivered", async || {
+    stack.send_recipients(&[build_recipient(1)]).await;
+    let code = list_codes(&stack).await.remove(0);
+    futures_util::future::join_all((0..300).map(|_| stack.scan_code(&code))).await;
+    wait_until("all are delivered", async || {
         stack
-            .count("SELECT count(*) FROM deliveries WHERE state = 'delivered'")
+            .query_count("SELECT count(*) FROM deliveries WHERE state = 'delivered'")
             .await
             == 300
     })
     .await;
-    assert_eq!(sink.count(), 300);
+    assert_eq!(sink.count_received(), 300);
     let ids: HashSet<String> = sink.received().iter().map(ReceivedEvent::id).collect();
     assert_eq!(ids.len(), 300);
 }

@@ -13,8 +13,8 @@ mod state;
 use contract::id::{EndpointId, TeamId};
 use delivering::EndpointManager;
 use pillarbox_tests::{
-    EndpointReaction, ReceivedEvent, StackOptions, TestStack, WebhookSink, cards, eventually,
-    person, with_qr_codes,
+    EndpointReaction, ReceivedEvent, StackOptions, TestStack, WebhookSink, build_recipient,
+    list_codes, wait_until, with_qr_codes,
 };
 
 /// A stack with one card and one endpoint.
@@ -42,10 +42,13 @@ impl World {
             ..StackOptions::default()
         })
         .await;
-        assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
-        let code = cards(&stack).await.remove(0);
-        let team = stack.store.team_by_name("Test").await.unwrap().team_id;
-        let endpoint = stack.store.endpoint_list(team).await.unwrap()[0].endpoint_id;
+        assert_eq!(
+            stack.send_recipients(&[build_recipient(1)]).await.reasons(),
+            ["mailed"]
+        );
+        let code = list_codes(&stack).await.remove(0);
+        let team = stack.store.find_team_by_name("Test").await.unwrap().team_id;
+        let endpoint = stack.store.list_endpoints(team).await.unwrap()[0].endpoint_id;
         Self {
             stack,
             sink,
@@ -56,12 +59,15 @@ impl World {
     }
 
     async fn scan(&self) {
-        assert_eq!(self.stack.scan(&self.code).await.status, 302);
+        assert_eq!(self.stack.scan_code(&self.code).await.status, 302);
     }
 
     async fn until_received(&self, count: usize) -> Vec<ReceivedEvent> {
-        eventually("the endpoint gets it", async || self.sink.count() >= count).await;
-        assert_eq!(self.sink.count(), count);
+        wait_until("the endpoint gets it", async || {
+            self.sink.count_received() >= count
+        })
+        .await;
+        assert_eq!(self.sink.count_received(), count);
         self.sink.received()
     }
 
@@ -81,7 +87,7 @@ impl World {
                 .map(|row| row.get::<_, String>(0))
                 .collect::<Vec<_>>()
         };
-        eventually(&format!("the deliveries are {states:?}"), async || {
+        wait_until(&format!("the deliveries are {states:?}"), async || {
             list().await == states
         })
         .await;
@@ -91,8 +97,8 @@ impl World {
     async fn until_attempts(&self, attempts: i64) {
         let sql =
             "SELECT coalesce(sum(attempts), 0)::bigint FROM deliveries WHERE lease_id IS NULL";
-        eventually("the attempts are recorded", async || {
-            self.stack.count(sql).await == attempts
+        wait_until("the attempts are recorded", async || {
+            self.stack.query_count(sql).await == attempts
         })
         .await;
     }
@@ -100,7 +106,7 @@ impl World {
     async fn state(&self) -> store::Endpoint {
         self.stack
             .store
-            .endpoint_get(self.team, self.endpoint)
+            .find_endpoint(self.team, self.endpoint)
             .await
             .unwrap()
     }
@@ -108,7 +114,7 @@ impl World {
     async fn deliveries(&self) -> Vec<store::DeliverySummary> {
         self.stack
             .store
-            .delivery_list(self.team, self.endpoint)
+            .list_deliveries(self.team, self.endpoint)
             .await
             .unwrap()
     }

@@ -3,7 +3,9 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chrono::TimeDelta;
-use pillarbox_tests::{CAMPAIGN, ReceivedEvent, WebhookSink, cards, eventually, people};
+use pillarbox_tests::{
+    CAMPAIGN, ReceivedEvent, WebhookSink, build_recipients, list_codes, wait_until,
+};
 use secret::SigningSecret;
 use serde_json::{Value, json};
 use standardwebhooks::Webhook;
@@ -14,7 +16,7 @@ use super::{World, failing};
 async fn scope_is_all_campaigns_later_ones_too_or_chosen_ones() {
     let world = World::start().await;
     let chosen = WebhookSink::start().await;
-    let policy = world.stack.policy();
+    let policy = world.stack.target_policy();
     let scope = [CAMPAIGN.parse().unwrap()];
     world
         .manager()
@@ -22,15 +24,18 @@ async fn scope_is_all_campaigns_later_ones_too_or_chosen_ones() {
         .await
         .unwrap();
     let later = json!({"id": "PA-LATER1", "name": "Later", "steps": [{"design": "Codes", "postage": "standard"}]});
-    world.stack.campaign(later).await;
-    world.stack.send_to("PA-LATER1", &people(2..3)).await;
-    let codes = cards(&world.stack).await;
+    world.stack.save_campaign(later).await;
+    world
+        .stack
+        .send_recipients_to("PA-LATER1", &build_recipients(2..3))
+        .await;
+    let codes = list_codes(&world.stack).await;
     for code in &codes {
-        world.stack.scan(code).await;
+        world.stack.scan_code(code).await;
     }
     world.until_received(2).await;
-    eventually("the chosen campaign's scan arrives", async || {
-        chosen.count() == 1
+    wait_until("the chosen campaign's scan arrives", async || {
+        chosen.count_received() == 1
     })
     .await;
     assert_eq!(chosen.received()[0].json()["campaign"]["id"], CAMPAIGN);
@@ -47,7 +52,7 @@ async fn scope_is_all_campaigns_later_ones_too_or_chosen_ones() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_test_event_is_never_retried_and_never_counts() {
     let world = World::start().await;
-    world.sink.always(failing());
+    world.sink.set_default(failing());
     let test = async || world.manager().send_test(world.endpoint).await;
     for _ in 0..25 {
         test().await.unwrap();
@@ -59,7 +64,7 @@ async fn a_test_event_is_never_retried_and_never_counts() {
         (store::EndpointState::Active, 0)
     );
     world.stack.clock.advance(TimeDelta::hours(7));
-    world.sink.always(None);
+    world.sink.set_default(None);
     // It can be sent to a paused endpoint, to see whether it works.
     world.pause().await;
     test().await.unwrap();
@@ -77,7 +82,7 @@ async fn redeliver_sends_again_with_the_same_webhook_id_once_and_counts() {
     let world = World::start().await;
     world.scan().await;
     world.until_states(&["delivered"]).await;
-    world.sink.always(failing());
+    world.sink.set_default(failing());
     let delivery = world.deliveries().await.remove(0);
     world
         .manager()
@@ -104,7 +109,7 @@ async fn redeliver_sends_again_with_the_same_webhook_id_once_and_counts() {
 #[tokio::test(flavor = "multi_thread")]
 async fn all_failed_since_a_time_are_replayed() {
     let world = World::with(vec![("DISPATCHER__RETRY_DELAYS_SECONDS", String::new())]).await;
-    world.sink.always(failing());
+    world.sink.set_default(failing());
     world.scan().await;
     world.until_states(&["failed"]).await;
     world.stack.clock.advance(TimeDelta::hours(1));
@@ -113,7 +118,7 @@ async fn all_failed_since_a_time_are_replayed() {
         world.scan().await;
     }
     world.until_states(&["failed"; 3]).await;
-    world.sink.always(None);
+    world.sink.set_default(None);
     let replayed = world.manager().replay_failed(world.endpoint, since).await;
     assert_eq!(replayed.unwrap(), 2);
     world
@@ -199,7 +204,7 @@ async fn endpoints_are_provisioned_repeatably() {
     let apply = |endpoint: Value| {
         world
             .stack
-            .apply(json!({"teams": [{"name": "Test", "endpoints": [endpoint]}]}))
+            .apply_team(json!({"teams": [{"name": "Test", "endpoints": [endpoint]}]}))
     };
     let url = world.sink.url.clone();
     let made = apply(json!({"url": url, "campaigns": [CAMPAIGN], "signed": true})).await;

@@ -2,8 +2,8 @@
 
 use delivering::EndpointManager;
 use pillarbox_tests::{
-    EndpointReaction, StackOptions, TestStack, WebhookSink, cards, eventually, person,
-    with_qr_codes,
+    EndpointReaction, StackOptions, TestStack, WebhookSink, build_recipient, list_codes,
+    wait_until, with_qr_codes,
 };
 use tokio_postgres::{Client, NoTls};
 use uuid::Uuid;
@@ -34,17 +34,17 @@ async fn two(settings: Vec<(&'static str, String)>) -> Two {
     })
     .await;
     let failing = WebhookSink::start().await;
-    failing.always(self::failing());
-    let team = stack.store.team_by_name("Test").await.unwrap().team_id;
+    failing.set_default(self::failing());
+    let team = stack.store.find_team_by_name("Test").await.unwrap().team_id;
     let manager = EndpointManager::new(&stack.store, team, store::Actor::Operator, stack.now());
     let failing_id = manager
-        .add(&stack.policy(), &failing.url, None)
+        .add(&stack.target_policy(), &failing.url, None)
         .await
         .unwrap()
         .endpoint_id
         .0;
-    stack.send(&[person(1)]).await;
-    let code = cards(&stack).await.remove(0);
+    stack.send_recipients(&[build_recipient(1)]).await;
+    let code = list_codes(&stack).await.remove(0);
     Two {
         stack,
         healthy,
@@ -56,9 +56,9 @@ async fn two(settings: Vec<(&'static str, String)>) -> Two {
 
 impl Two {
     async fn scan(&self) {
-        futures_util::future::join_all((0..SCANS).map(|_| self.stack.scan(&self.code))).await;
-        eventually("both got everything", async || {
-            (self.healthy.count(), self.failing.count()) == (SCANS, SCANS)
+        futures_util::future::join_all((0..SCANS).map(|_| self.stack.scan_code(&self.code))).await;
+        wait_until("both got everything", async || {
+            (self.healthy.count_received(), self.failing.count_received()) == (SCANS, SCANS)
         })
         .await;
     }
@@ -68,8 +68,8 @@ impl Two {
             "SELECT count(*) FROM deliveries WHERE state = 'delivered' AND endpoint_id <> '{}'",
             self.failing_id
         );
-        eventually("the healthy endpoint's are recorded", async || {
-            self.stack.count(&sql).await == i64::try_from(SCANS).unwrap()
+        wait_until("the healthy endpoint's are recorded", async || {
+            self.stack.query_count(&sql).await == i64::try_from(SCANS).unwrap()
         })
         .await;
     }
@@ -80,17 +80,20 @@ impl Two {
             "SELECT failures_in_row::bigint FROM endpoints WHERE endpoint_id = '{}'",
             self.failing_id
         );
-        eventually("every failure is counted", async || {
-            self.stack.count(&sql).await == i64::try_from(SCANS).unwrap()
+        wait_until("every failure is counted", async || {
+            self.stack.query_count(&sql).await == i64::try_from(SCANS).unwrap()
         })
         .await;
         assert_eq!(
             self.stack
-                .count("SELECT count(*) FROM deliveries WHERE attempts <> 1")
+                .query_count("SELECT count(*) FROM deliveries WHERE attempts <> 1")
                 .await,
             0
         );
-        assert_eq!((self.healthy.count(), self.failing.count()), (SCANS, SCANS));
+        assert_eq!(
+            (self.healthy.count_received(), self.failing.count_received()),
+            (SCANS, SCANS)
+        );
     }
 }
 
@@ -118,23 +121,26 @@ async fn a_result_that_the_database_refuses_takes_no_other_with_it_and_is_not_ma
         Some(answer) => EndpointReaction::Answer(500, (*answer).to_owned()),
         None => EndpointReaction::Answer(200, "fine".to_owned()),
     });
-    world.sink.next(answers);
+    world.sink.script_next(answers);
     futures_util::future::join_all((0..SCANS).map(|_| world.scan())).await;
     world.until_attempts(i64::try_from(SCANS).unwrap()).await;
     let recorded = i64::try_from(SCANS - refused.len()).unwrap();
     let delivered = "SELECT count(*) FROM deliveries WHERE state = 'delivered'";
-    assert_eq!(world.stack.count(delivered).await, recorded);
+    assert_eq!(world.stack.query_count(delivered).await, recorded);
     let retried = "SELECT count(*) FROM deliveries WHERE state = 'waiting' AND is_retry AND due_at > created_at";
     assert_eq!(
-        world.stack.count(retried).await,
+        world.stack.query_count(retried).await,
         4,
         "the refused ones go on as their failure says"
     );
     assert_eq!(
-        world.stack.count("SELECT count(*) FROM attempts").await,
+        world
+            .stack
+            .query_count("SELECT count(*) FROM attempts")
+            .await,
         recorded
     );
-    assert_eq!(world.sink.count(), SCANS);
+    assert_eq!(world.sink.count_received(), SCANS);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,7 +1,8 @@
 //! Only hosts on the public internet are asked.
 
 use pillarbox_tests::{
-    SpawnedProcess, StackOptions, WebhookSink, cards, eventually, person, with_qr_codes,
+    SpawnedProcess, StackOptions, WebhookSink, build_recipient, list_codes, wait_until,
+    with_qr_codes,
 };
 
 use super::World;
@@ -11,7 +12,7 @@ async fn only_public_addresses_are_saved_and_asked() {
     let settings = vec![("OUTBOUND__ALLOWED_NETWORKS", "127.0.0.1/32".to_owned())];
     let world = World::with(settings).await;
     let add = async |url: &str| {
-        let policy = world.stack.policy();
+        let policy = world.stack.target_policy();
         world.manager().add(&policy, url, None).await.map(drop)
     };
     for url in [
@@ -58,9 +59,9 @@ async fn proxies_from_the_environment_are_not_used() {
         settings.insert(name.to_owned(), proxy.url.clone());
     }
     let _dispatcher = SpawnedProcess::start("dispatcher", &settings, None);
-    stack.send(&[person(1)]).await;
-    let code = cards(&stack).await.remove(0);
-    stack.scan(&code).await;
-    eventually("the endpoint gets it", async || sink.count() == 1).await;
-    assert_eq!(proxy.count(), 0);
+    stack.send_recipients(&[build_recipient(1)]).await;
+    let code = list_codes(&stack).await.remove(0);
+    stack.scan_code(&code).await;
+    wait_until("the endpoint gets it", async || sink.count_received() == 1).await;
+    assert_eq!(proxy.count_received(), 0);
 }

@@ -1,7 +1,7 @@
 //! Active, paused, disabled, deleted: the contract's Webhook endpoint and Delivery rule 3.
 
 use chrono::TimeDelta;
-use pillarbox_tests::eventually;
+use pillarbox_tests::wait_until;
 
 use super::{World, failing};
 
@@ -9,7 +9,7 @@ use super::{World, failing};
 async fn after_10_failed_attempts_in_a_row_a_warning_and_after_20_the_end_each_with_an_email() {
     let outbox = std::env::temp_dir().join(format!("pillarbox-outbox-{}", uuid::Uuid::now_v7()));
     let world = World::with(vec![("EMAIL__OUTBOX_FOLDER", outbox.display().to_string())]).await;
-    world.sink.always(failing());
+    world.sink.set_default(failing());
     for number in 1..=20 {
         world.scan().await;
         world.until_attempts(number).await;
@@ -21,10 +21,10 @@ async fn after_10_failed_attempts_in_a_row_a_warning_and_after_20_the_end_each_w
     );
     assert_eq!(state.last_error.as_deref(), Some("answered with 500"));
     world.until_states(&["cancelled"; 20]).await;
-    eventually("both e-mails are sent", async || {
+    wait_until("both e-mails are sent", async || {
         world
             .stack
-            .count("SELECT count(*) FROM emails WHERE sent_at IS NOT NULL")
+            .query_count("SELECT count(*) FROM emails WHERE sent_at IS NOT NULL")
             .await
             == 2
     })
@@ -51,7 +51,7 @@ async fn after_10_failed_attempts_in_a_row_a_warning_and_after_20_the_end_each_w
     }
     std::fs::remove_dir_all(&outbox).unwrap();
     // Disabled: scans are not queued, and not sent later.
-    world.sink.always(None);
+    world.sink.set_default(None);
     world.scan().await;
     world.resume().await;
     world.scan().await;
@@ -63,12 +63,12 @@ async fn after_10_failed_attempts_in_a_row_a_warning_and_after_20_the_end_each_w
 async fn a_success_starts_the_count_again() {
     let world = World::start().await;
     for round in 0..3_i64 {
-        world.sink.always(failing());
+        world.sink.set_default(failing());
         for number in 1..=12 {
             world.scan().await;
             world.until_attempts(round * 13 + number).await;
         }
-        world.sink.always(None);
+        world.sink.set_default(None);
         world.scan().await;
         world.until_attempts(round * 13 + 13).await;
     }
@@ -78,7 +78,7 @@ async fn a_success_starts_the_count_again() {
         (store::EndpointState::Active, 0)
     );
     assert_eq!(
-        world.stack.count("SELECT count(*) FROM emails").await,
+        world.stack.query_count("SELECT count(*) FROM emails").await,
         3,
         "a warning each time"
     );
@@ -87,7 +87,7 @@ async fn a_success_starts_the_count_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn while_paused_nothing_is_queued_and_waiting_retries_are_cancelled() {
     let world = World::start().await;
-    world.sink.next(failing());
+    world.sink.script_next(failing());
     world.scan().await;
     world.until_attempts(1).await;
     world.pause().await;
@@ -100,7 +100,7 @@ async fn while_paused_nothing_is_queued_and_waiting_retries_are_cancelled() {
     world.until_states(&["cancelled", "delivered"]).await;
     assert_eq!(world.until_received(2).await.len(), 2);
     assert_eq!(
-        world.stack.count("SELECT count(*) FROM scans").await,
+        world.stack.query_count("SELECT count(*) FROM scans").await,
         3,
         "scans are recorded all the same"
     );
@@ -120,7 +120,7 @@ async fn a_delivery_made_while_the_endpoint_was_being_paused_is_cancelled() {
         SELECT team_id, endpoint_id, gen_random_uuid(), gen_random_uuid(), 'event', 'waiting', false, now(), now() FROM endpoints";
     world.stack.sql.execute(sql, &[]).await.unwrap();
     world.until_states(&["cancelled"]).await;
-    assert_eq!(world.sink.count(), 0);
+    assert_eq!(world.sink.count_received(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -129,10 +129,13 @@ async fn a_deleted_endpoint_gets_nothing_and_can_be_made_anew() {
     world.manager().delete(world.endpoint).await.unwrap();
     world.scan().await;
     assert_eq!(
-        world.stack.count("SELECT count(*) FROM deliveries").await,
+        world
+            .stack
+            .query_count("SELECT count(*) FROM deliveries")
+            .await,
         0
     );
-    let policy = world.stack.policy();
+    let policy = world.stack.target_policy();
     let added = world.manager().add(&policy, &world.sink.url, None).await;
     assert!(added.unwrap().is_new);
     world.scan().await;

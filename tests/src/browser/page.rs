@@ -50,11 +50,11 @@ const WATCH_FOCUS: &str = "
 
 impl Browser {
     /// What keeps people from using the page that is shown; empty when nothing does.
-    pub async fn barriers(&self) -> Vec<String> {
-        let mut found = self.violations().await;
-        found.extend(self.unreachable().await);
+    pub async fn find_barriers(&self) -> Vec<String> {
+        let mut found = self.find_violations().await;
+        found.extend(self.find_unreachable().await);
         self.resize(PHONE.0, PHONE.1).await;
-        let (across, _) = self.extent().await;
+        let (across, _) = self.page_size().await;
         if across > u64::from(PHONE.0) {
             found.push(format!(
                 "it is {across} points wide on a phone of {}",
@@ -66,60 +66,67 @@ impl Browser {
     }
 
     /// What the accessibility checker finds serious or critical.
-    async fn violations(&self) -> Vec<String> {
+    async fn find_violations(&self) -> Vec<String> {
         self.session
-            .execute(&checker())
+            .execute_script(&load_checker_script())
             .await
             .expect("the checker loads");
         let found = self
             .session
-            .execute_async(CHECK)
+            .execute_async_script(CHECK)
             .await
             .expect("the checker runs");
         serde_json::from_value(found).expect("a list of texts")
     }
 
     /// Elements that the Tab key does not reach from the page's beginning.
-    async fn unreachable(&self) -> Vec<String> {
-        let watched = self.session.execute(WATCH_FOCUS).await.expect("a script");
+    async fn find_unreachable(&self) -> Vec<String> {
+        let watched = self
+            .session
+            .execute_script(WATCH_FOCUS)
+            .await
+            .expect("a script");
         // One more, for the step out of the page.
         let steps = watched.as_u64().expect("a number") + 1;
         self.session.press_tab(steps).await.expect("keys");
         let script = "return [...unreached].map((element) => 'the Tab key does not reach ' + element.outerHTML)";
-        let found = self.session.execute(script).await.expect("a script");
+        let found = self.session.execute_script(script).await.expect("a script");
         serde_json::from_value(found).expect("a list of texts")
     }
 
     /// Width and height of the page, in points.
-    async fn extent(&self) -> (u64, u64) {
+    async fn page_size(&self) -> (u64, u64) {
         let script =
             "const page = document.documentElement; return [page.scrollWidth, page.scrollHeight]";
-        let extent = self.session.execute(script).await.expect("a script");
+        let extent = self.session.execute_script(script).await.expect("a script");
         serde_json::from_value(extent).expect("two numbers")
     }
 
     /// Writes a picture of the page as `NAME.png` into a folder.
-    pub async fn picture(&self, folder: &Path, name: &str) {
+    pub async fn save_screenshot(&self, folder: &Path, name: &str) {
         self.session
-            .execute("document.activeElement?.blur(); scrollTo(0, 0)")
+            .execute_script("document.activeElement?.blur(); scrollTo(0, 0)")
             .await
             .expect("a script");
-        let (_, height) = self.extent().await;
+        let (_, height) = self.page_size().await;
         let clip =
             json!({"x": 0, "y": 0, "width": DESKTOP.0, "height": height.min(TALLEST), "scale": 1});
         let parameters = json!({"format": "png", "clip": clip, "captureBeyondViewport": true});
-        let answer = self.tools("Page.captureScreenshot", parameters).await;
+        let answer = self
+            .run_devtools("Page.captureScreenshot", parameters)
+            .await;
         let Value::String(picture) = &answer["data"] else {
             panic!("no picture: {answer}")
         };
         let picture = BASE64_STANDARD.decode(picture).expect("base64");
         std::fs::create_dir_all(folder).expect("a folder");
-        std::fs::write(folder.join(format!("{name}.png")), packed(&picture)).expect("a file");
+        std::fs::write(folder.join(format!("{name}.png")), recompress_png(&picture))
+            .expect("a file");
     }
 }
 
 /// The same picture in fewer bytes.
-fn packed(png: &[u8]) -> Vec<u8> {
+fn recompress_png(png: &[u8]) -> Vec<u8> {
     let picture = image::load_from_memory(png).expect("a picture").into_rgb8();
     let mut packed = Vec::new();
     let encoder =
@@ -132,7 +139,7 @@ fn packed(png: &[u8]) -> Vec<u8> {
 }
 
 /// The checker's program.
-fn checker() -> String {
+fn load_checker_script() -> String {
     let folder = std::env::var("PILLARBOX_BROWSER_TOOLS").expect(
         "PILLARBOX_BROWSER_TOOLS names the folder of the accessibility checker: ./dev test installs it and sets it; \
          by hand, run tests/browser/install.sh FOLDER",

@@ -59,23 +59,26 @@ impl WebDriverSession {
 
     /// The address of the page that is shown.
     pub(super) async fn current_url(&self) -> Result<String, WebDriverError> {
-        self.get("/url").await.map(|url| text_of(&url))
+        self.get("/url").await.map(|url| value_text(&url))
     }
 
     /// The first element that an XPath expression names.
-    pub(super) async fn find(&self, xpath: &str) -> Result<PageElement<'_>, WebDriverError> {
+    pub(super) async fn find_element(
+        &self,
+        xpath: &str,
+    ) -> Result<PageElement<'_>, WebDriverError> {
         self.find_below("", xpath).await
     }
 
     /// The same, as soon as there is one.
-    pub(super) async fn wait_for(
+    pub(super) async fn wait_for_element(
         &self,
         xpath: &str,
         at_most: Duration,
     ) -> Result<PageElement<'_>, WebDriverError> {
         let begun = Instant::now();
         loop {
-            match self.find(xpath).await {
+            match self.find_element(xpath).await {
                 Err(error) if error.kind == "no such element" && begun.elapsed() < at_most => {
                     tokio::time::sleep(POLL_INTERVAL).await;
                 }
@@ -85,13 +88,13 @@ impl WebDriverSession {
     }
 
     /// Runs a script and gives what it returns.
-    pub(super) async fn execute(&self, script: &str) -> Result<Value, WebDriverError> {
+    pub(super) async fn execute_script(&self, script: &str) -> Result<Value, WebDriverError> {
         let body = json!({"script": script, "args": []});
         self.post("/execute/sync", body).await
     }
 
     /// Runs a script that calls its last argument with what it gives.
-    pub(super) async fn execute_async(&self, script: &str) -> Result<Value, WebDriverError> {
+    pub(super) async fn execute_async_script(&self, script: &str) -> Result<Value, WebDriverError> {
         let body = json!({"script": script, "args": []});
         self.post("/execute/async", body).await
     }
@@ -111,7 +114,7 @@ impl WebDriverSession {
     }
 
     /// A command of the browser's own protocol, such as `Page.captureScreenshot`.
-    pub(super) async fn devtools(
+    pub(super) async fn run_devtools(
         &self,
         method: &str,
         parameters: Value,
@@ -131,14 +134,14 @@ impl WebDriverSession {
     }
 
     async fn get(&self, path: &str) -> Result<Value, WebDriverError> {
-        self.command(Method::GET, path, None).await
+        self.send_command(Method::GET, path, None).await
     }
 
     async fn post(&self, path: &str, body: Value) -> Result<Value, WebDriverError> {
-        self.command(Method::POST, path, Some(body)).await
+        self.send_command(Method::POST, path, Some(body)).await
     }
 
-    async fn command(
+    async fn send_command(
         &self,
         method: Method,
         path: &str,
@@ -156,8 +159,8 @@ impl WebDriverSession {
             return Ok(value);
         }
         Err(WebDriverError {
-            kind: text_of(&value["error"]),
-            message: text_of(&value["message"]),
+            kind: value_text(&value["error"]),
+            message: value_text(&value["message"]),
         })
     }
 }
@@ -165,17 +168,17 @@ impl WebDriverSession {
 impl PageElement<'_> {
     /// Clicks on its middle.
     pub(super) async fn click(&self) -> Result<(), WebDriverError> {
-        self.act("click", json!({})).await
+        self.send_action("click", json!({})).await
     }
 
     /// Empties a field.
     pub(super) async fn clear(&self) -> Result<(), WebDriverError> {
-        self.act("clear", json!({})).await
+        self.send_action("clear", json!({})).await
     }
 
     /// Writes into a field; gives one for files the file of this path.
     pub(super) async fn send_keys(&self, text: &str) -> Result<(), WebDriverError> {
-        self.act("value", json!({"text": text})).await
+        self.send_action("value", json!({"text": text})).await
     }
 
     /// Clicks on the first element below it that an XPath expression names.
@@ -187,23 +190,29 @@ impl PageElement<'_> {
     /// A property of it, as text; empty when it has none.
     pub(super) async fn property(&self, name: &str) -> Result<String, WebDriverError> {
         let path = format!("{}/property/{name}", self.path);
-        self.session.get(&path).await.map(|value| text_of(&value))
+        self.session
+            .get(&path)
+            .await
+            .map(|value| value_text(&value))
     }
 
     /// What it shows.
     pub(super) async fn text(&self) -> Result<String, WebDriverError> {
         let path = format!("{}/text", self.path);
-        self.session.get(&path).await.map(|value| text_of(&value))
+        self.session
+            .get(&path)
+            .await
+            .map(|value| value_text(&value))
     }
 
-    async fn act(&self, command: &str, body: Value) -> Result<(), WebDriverError> {
+    async fn send_action(&self, command: &str, body: Value) -> Result<(), WebDriverError> {
         let path = format!("{}/{command}", self.path);
         self.session.post(&path, body).await.map(drop)
     }
 }
 
 /// A text as it is, and another value as JSON writes it.
-fn text_of(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),

@@ -98,13 +98,13 @@ async fn show(
         kind: Some(query.kind).filter(|kind| !kind.is_empty()),
     };
     let mut activities = store
-        .activity_list(team_id, &filter, query.before, LINES + 1)
+        .list_activities(team_id, &filter, query.before, LINES + 1)
         .await?;
     let next = cut(&mut activities).map(|last| last.activity_id);
     Ok(page(&ActivityPage {
         frame: PageFrame::new(&person, "/activity"),
-        people: store.person_list(team_id).await?,
-        kinds: store.activity_kinds(team_id).await?,
+        people: store.list_members(team_id).await?,
+        kinds: store.list_activity_kinds(team_id).await?,
         person: filter.user_id,
         kind: filter.kind,
         is_newest: query.before.is_none(),

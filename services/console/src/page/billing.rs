@@ -138,15 +138,15 @@ async fn billing_page(
         LedgerListKind::Charges => LedgerKind::Charge,
     });
     let mut lines = store
-        .ledger_list(team_id, ledger_kind, before, LINES + 1)
+        .list_ledger_lines(team_id, ledger_kind, before, LINES + 1)
         .await?;
     let next = cut(&mut lines).map(|last| last.transaction_id);
     Ok(BillingPage {
         frame: PageFrame::new(person, PART).with_notice(typed.notice),
-        balance: dollars(store.balance_get(team_id).await?),
-        is_prepaid: store.team_get(team_id).await?.payment == PaymentKind::Balance,
+        balance: dollars(store.find_balance(team_id).await?),
+        is_prepaid: store.find_team(team_id).await?.payment == PaymentKind::Balance,
         prices: prices(console),
-        requests: store.top_up_request_list(team_id, REQUESTS).await?,
+        requests: store.list_top_ups(team_id, REQUESTS).await?,
         amount: typed.amount,
         problem: typed.problem,
         kind,

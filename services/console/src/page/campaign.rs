@@ -51,7 +51,7 @@ pub(crate) async fn find(
     Ok(console
         .process
         .store
-        .campaign_summary(person.0.team_id, campaign_id)
+        .find_campaign_summary(person.0.team_id, campaign_id)
         .await?)
 }
 
@@ -88,7 +88,7 @@ async fn list(
     let mut campaigns = console
         .process
         .store
-        .campaign_page(person.0.team_id, &after, LINES + 1)
+        .list_campaign_page(person.0.team_id, &after, LINES + 1)
         .await?;
     let next = cut(&mut campaigns).map(|last| query(&[("after", &last.name)]));
     let stuck = stuck(&console, &person, &campaigns).await?;
@@ -116,11 +116,11 @@ async fn stuck(
         .iter()
         .map(|campaign| campaign.campaign_id.as_str())
         .collect();
-    let filtering = store.campaign_conditions_of(team_id, &ids).await?;
+    let filtering = store.list_campaign_conditions(team_id, &ids).await?;
     if filtering.is_empty() {
         return Ok(HashSet::new());
     }
-    let columns = store.column_list(team_id).await?;
+    let columns = store.list_columns(team_id).await?;
     let is_stuck = |(_, tree): &(String, Value)| conditions::problem(tree, &columns).is_some();
     Ok(filtering
         .into_iter()

@@ -75,7 +75,7 @@ async fn find(
     Ok(console
         .process
         .store
-        .endpoint_get(person.0.team_id, endpoint_id)
+        .find_endpoint(person.0.team_id, endpoint_id)
         .await?)
 }
 
@@ -142,7 +142,7 @@ async fn list_page(
     let endpoints = console
         .process
         .store
-        .endpoint_list(person.0.team_id)
+        .list_endpoints(person.0.team_id)
         .await?;
     Ok(EndpointListPage {
         may_make: person.is_manager() && (endpoints.len() as i64) < ENDPOINTS_PER_TEAM,
@@ -229,7 +229,7 @@ async fn keep(
     secret: &SigningSecret,
 ) -> store::Result<SecretCookie> {
     let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let now = console.process.clock.now();
     let kept = OneTimeSecret::SigningKey(secret.reveal())
         .keep(&transaction, person, now)

@@ -63,17 +63,20 @@ async fn show(
     let now = console.process.clock.now();
     let frame = PageFrame::new(&person, "/");
     let days = figures::days(frame.zone.day(now));
-    let figures = DailyFigures::of(&store.campaign_day_list(team_id, days[0]).await?, &days);
+    let figures = DailyFigures::of(
+        &store.list_campaign_day_figures(team_id, days[0]).await?,
+        &days,
+    );
     let troubles = store
-        .endpoint_list(team_id)
+        .list_endpoints(team_id)
         .await?
         .into_iter()
         .filter_map(FailingEndpointRow::of)
         .collect();
     let total = |numbers: &[i64]| grouped(numbers.iter().sum::<i64>().unsigned_abs());
     Ok(page(&HomePage {
-        balance: dollars(store.balance_get(team_id).await?),
-        has_campaigns: !store.campaign_page(team_id, "", 1).await?.is_empty(),
+        balance: dollars(store.find_balance(team_id).await?),
+        has_campaigns: !store.list_campaign_page(team_id, "", 1).await?.is_empty(),
         sends: total(&figures.sends),
         mailed: total(&figures.mailed),
         not_mailed: total(&figures.not_mailed),
@@ -91,8 +94,8 @@ async fn show(
             ),
             BarChart::new("Scans by day", &days, &[("Scans", &figures.scans)]),
         ],
-        syncs: store.sync_list_of_team(team_id, SYNCS, now).await?,
-        held_back: store.sync_held_back_list(team_id, now).await?,
+        syncs: store.list_team_syncs(team_id, SYNCS, now).await?,
+        held_back: store.list_held_back_syncs(team_id, now).await?,
         troubles,
         days: days.len(),
         public_url: console.process.config.console.public_url.clone(),

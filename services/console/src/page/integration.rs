@@ -105,7 +105,7 @@ async fn find(
     Ok(console
         .process
         .store
-        .integration_of_team(person.0.team_id, integration_id)
+        .find_team_integration(person.0.team_id, integration_id)
         .await?)
 }
 
@@ -120,8 +120,10 @@ impl IntegrationProgress {
     async fn of(console: &ConsoleState, integration: &Integration) -> Result<Self, PageError> {
         let (store, now) = (&console.process.store, console.process.clock.now());
         Ok(Self {
-            fields: store.field_list(integration.integration_id).await?,
-            latest: store.sync_latest(integration.integration_id, now).await?,
+            fields: store.list_fields(integration.integration_id).await?,
+            latest: store
+                .find_latest_sync(integration.integration_id, now)
+                .await?,
             has_completed: integration.has_completed,
         })
     }
@@ -145,7 +147,7 @@ async fn held_back(
     integration_id: IntegrationId,
 ) -> Result<Option<HeldBackSync>, PageError> {
     let (store, now) = (&console.process.store, console.process.clock.now());
-    let held_back = store.sync_held_back_list(person.0.team_id, now).await?;
+    let held_back = store.list_held_back_syncs(person.0.team_id, now).await?;
     Ok(held_back
         .into_iter()
         .find(|held_back| held_back.integration_id == integration_id))
@@ -208,7 +210,7 @@ async fn list_page(
     for integration in console
         .process
         .store
-        .integration_list(person.0.team_id)
+        .list_integrations(person.0.team_id)
         .await?
     {
         let progress = IntegrationProgress::of(console, &integration).await?;
@@ -255,7 +257,9 @@ async fn create(
         }
     };
     let (store, now) = (&console.process.store, console.process.clock.now());
-    match integrations::create(store, person.actor(), person.0.team_id, &name, now).await {
+    match integrations::create_integration(store, person.actor(), person.0.team_id, &name, now)
+        .await
+    {
         Ok(integration_id) => Ok(Redirect::to(&format!("{PART}/{integration_id}")).into_response()),
         Err(StoreError::Limit(reason)) => {
             let problem = Some(format!("Not made: {reason}."));

@@ -121,8 +121,8 @@ async fn key_page(
     shown: KeyPageState,
 ) -> Result<KeyPage, PageError> {
     let (store, team_id) = (&console.process.store, person.0.team_id);
-    let keys = store.key_list(team_id).await?;
-    let integrations = store.integration_list(team_id).await?.into_iter();
+    let keys = store.list_api_keys(team_id).await?;
+    let integrations = store.list_integrations(team_id).await?.into_iter();
     let names: HashMap<IntegrationId, String> = integrations
         .map(|integration| (integration.integration_id, integration.name))
         .collect();
@@ -200,7 +200,7 @@ pub(crate) async fn make(
         chosen: None,
     };
     let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let created = create_key_within(&transaction, Actor::Member(&person.0), &new, now).await?;
     let key = OneTimeSecret::Key(created.text.reveal().to_owned())
         .keep(&transaction, person, now)

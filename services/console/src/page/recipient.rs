@@ -9,7 +9,7 @@ use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use contract::id::CampaignId;
 use serde::Deserialize;
-use store::{CampaignSummary, RecipientLine, outcomes};
+use store::{CampaignSummary, RecipientLine, all_outcomes};
 use uuid::Uuid;
 
 use self::cursor::RecipientListCursor;
@@ -68,7 +68,7 @@ impl RecipientListQuery {
         if self.outcome.is_empty() {
             return Ok(None);
         }
-        outcomes()
+        all_outcomes()
             .find(|outcome| *outcome == self.outcome)
             .map(Some)
             .ok_or(PageError::NotFound)
@@ -139,7 +139,7 @@ async fn look(
     if text.is_empty() {
         let before = cursor.and_then(RecipientListCursor::received);
         let mut lines = store
-            .recipient_list(team_id, campaign_id, outcome, before, LINES + 1)
+            .list_recipients(team_id, campaign_id, outcome, before, LINES + 1)
             .await?;
         let next = cut(&mut lines).map(RecipientListCursor::behind);
         return Ok(FoundRecipients { lines, next });
@@ -153,7 +153,7 @@ async fn look(
         LINES + 1
     };
     let found = store
-        .recipient_find(team_id, campaign_id, text, &after, limit)
+        .search_recipients(team_id, campaign_id, text, &after, limit)
         .await?;
     let is_through = (found.len() as i64) < limit;
     let last = found.last().map(|last| last.cursor.clone());
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn every_outcome_has_a_name_for_people() {
-        for outcome in outcomes() {
+        for outcome in all_outcomes() {
             assert_ne!(outcome_name(outcome), outcome);
         }
     }

@@ -97,7 +97,11 @@ async fn submit(
         &headers,
         &console.process.config.console.trusted_proxies,
     );
-    let account = console.process.store.account_by_email(&email).await?;
+    let account = console
+        .process
+        .store
+        .find_credentials_by_email(&email)
+        .await?;
     let user_id = account.as_ref().map(|account| account.user_id);
     let attempt = match PasswordAttempt::sign_in(&console, user_id, &email, source).await? {
         PasswordAttemptDecision::Yes(attempt) => attempt,
@@ -186,7 +190,7 @@ async fn end(
     headers: HeaderMap,
 ) -> Result<Response, PageError> {
     if let Some(token) = token(&console.process.config.console, &headers) {
-        console.process.store.session_end(&token.hash()).await?;
+        console.process.store.end_session(&token.hash()).await?;
     }
     let cookie = session_cookie(&console.process.config.console, None);
     Ok((

@@ -6,8 +6,8 @@ use contract::mcp::{FormulaTool, IntegrationTool, RpcError, VERSIONS};
 use serde_json::{Value, json};
 
 use super::operation::{
-    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, empty_response,
-    error_responses, json_response, parameter,
+    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, build_parameter,
+    empty_response, error_responses, json_response,
 };
 use super::types::SchemaRegistry;
 use crate::mcp::list_access_errors;
@@ -75,7 +75,7 @@ fn server_operation(server: McpServer, response: Value) -> ApiOperation {
     );
     responses.insert(202, empty_response("A notification was taken."));
     let versions = VERSIONS.join(", ");
-    let version = parameter(
+    let version = build_parameter(
         "header",
         "MCP-Protocol-Version",
         json!({"type": "string", "enum": VERSIONS}),

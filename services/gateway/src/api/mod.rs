@@ -66,7 +66,7 @@ fn document_bytes(public_url: &str) -> Bytes {
 }
 
 /// The routes of the description.
-pub(crate) fn router(public_url: &str) -> Router<GatewayState> {
+pub(crate) fn build_router(public_url: &str) -> Router<GatewayState> {
     let document = document_bytes(public_url);
     let document = move || async move { static_response("application/json", document) };
     let page = || async { static_response("text/html; charset=utf-8", PAGE_BYTES.clone()) };

@@ -92,7 +92,7 @@ impl ApiOperation {
 }
 
 /// A parameter in the query, a header or the path.
-pub(super) fn parameter(place: &str, name: &str, schema: Value, description: &str) -> Value {
+pub(super) fn build_parameter(place: &str, name: &str, schema: Value, description: &str) -> Value {
     json!({"in": place, "name": name, "required": place == "path", "schema": schema, "description": description})
 }
 

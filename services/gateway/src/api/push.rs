@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::operation::{
-    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, error_responses,
-    json_response, mark_required, parameter, with_replay_header,
+    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, build_parameter,
+    error_responses, json_response, mark_required, with_replay_header,
 };
 use super::shape::{BeginRequestShape, CompleteRequestShape, DeclarationShape, PushRequest};
 use super::types::SchemaRegistry;
@@ -110,7 +110,7 @@ fn documented_error(error: &PushError) -> DocumentedError {
 
 fn idempotency_key_parameter() -> Value {
     let schema = json!({"type": "string", "minLength": 1, "maxLength": IDEMPOTENCY_KEY_CHARS});
-    mark_required(parameter(
+    mark_required(build_parameter(
         "header",
         "Idempotency-Key",
         schema,
@@ -119,12 +119,12 @@ fn idempotency_key_parameter() -> Value {
 }
 
 fn validate_parameter(description: &str) -> Value {
-    parameter("query", "validate", json!({"type": "string"}), description)
+    build_parameter("query", "validate", json!({"type": "string"}), description)
 }
 
 fn limit_parameter() -> Value {
     let schema = json!({"type": "integer", "minimum": 1, "maximum": PAGE_ITEMS, "default": 100});
-    parameter("query", "limit", schema, "Items of a page.")
+    build_parameter("query", "limit", schema, "Items of a page.")
 }
 
 fn uuid_schema() -> Value {
@@ -341,15 +341,15 @@ fn rejections_operation(types: &mut SchemaRegistry) -> ApiOperation {
         "Rejected records of a sync, or with `type=warning` values dropped from accepted ones.";
     ApiOperation {
         parameters: vec![
-            parameter(
+            build_parameter(
                 "query",
                 "syncId",
                 uuid_schema(),
                 "The latest sync unless it is given.",
             ),
-            parameter("query", "type", kind, "What to list."),
-            parameter("query", "resolved", json!({"type": "string"}), RESOLVED),
-            parameter(
+            build_parameter("query", "type", kind, "What to list."),
+            build_parameter("query", "resolved", json!({"type": "string"}), RESOLVED),
+            build_parameter(
                 "query",
                 "after",
                 after,
@@ -379,7 +379,7 @@ fn syncs_operation(types: &mut SchemaRegistry) -> ApiOperation {
     );
     ApiOperation {
         parameters: vec![
-            parameter(
+            build_parameter(
                 "query",
                 "after",
                 uuid_schema(),
@@ -402,7 +402,7 @@ fn contact_operation(types: &mut SchemaRegistry) -> ApiOperation {
     );
     let id = json!({"type": "string", "minLength": 1, "maxLength": EXTERNAL_ID_CHARS});
     ApiOperation {
-        parameters: vec![mark_required(parameter(
+        parameters: vec![mark_required(build_parameter(
             "query",
             "externalId",
             id,

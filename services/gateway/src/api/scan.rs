@@ -8,8 +8,8 @@ use model::scan::SCAN_PATH;
 use serde_json::{Value, json};
 
 use super::operation::{
-    ApiOperation, ErrorEnvelopeKind, error_responses, json_response, mark_required, parameter,
-    with_retry_after_header,
+    ApiOperation, ErrorEnvelopeKind, build_parameter, error_responses, json_response,
+    mark_required, with_retry_after_header,
 };
 use super::send::{OPENED_BY, documented_error};
 use super::types::SchemaRegistry;
@@ -53,7 +53,7 @@ fn follow_operation(method: &'static str) -> ApiOperation {
         tag: TAG,
         summary,
         description: description.into(),
-        parameters: vec![parameter("path", "code", code, what)],
+        parameters: vec![build_parameter("path", "code", code, what)],
         body: None,
         opened_by: &[],
         responses: BTreeMap::from([
@@ -109,13 +109,13 @@ fn feed_operation(types: &mut SchemaRegistry) -> ApiOperation {
              from each `nextAfter` gets every scan once: it takes its place once it is recorded."
                 .into(),
         parameters: vec![
-            parameter(
+            build_parameter(
                 "query",
                 "after",
                 json!({"type": "string", "format": "uuid"}),
                 "The `nextAfter` of an earlier answer.",
             ),
-            parameter("query", "wait", wait, "Seconds that the question is held open until there is a scan."),
+            build_parameter("query", "wait", wait, "Seconds that the question is held open until there is a scan."),
         ],
         body: None,
         opened_by: OPENED_BY,
@@ -144,9 +144,9 @@ pub(super) fn webhook_schema(types: &mut SchemaRegistry) -> Value {
                         Standard Webhooks has it.",
         "security": [],
         "parameters": [
-            mark_required(parameter("header", "webhook-id", json!({"type": "string"}), ID)),
-            mark_required(parameter("header", "webhook-timestamp", seconds, "Unix seconds at which this attempt was sent.")),
-            parameter("header", "webhook-signature", json!({"type": "string"}), SIGNATURE),
+            mark_required(build_parameter("header", "webhook-id", json!({"type": "string"}), ID)),
+            mark_required(build_parameter("header", "webhook-timestamp", seconds, "Unix seconds at which this attempt was sent.")),
+            build_parameter("header", "webhook-signature", json!({"type": "string"}), SIGNATURE),
         ],
         "requestBody": {"required": true, "content": {"application/json": {"schema": types.written_schema::<QrScanned<'_>>()}}},
         "responses": {"2XX": {"description": "Delivered. Anything else, or no answer within 10 seconds, is retried."}},

@@ -5,8 +5,8 @@ use model::limits::IDEMPOTENCY_KEY_CHARS;
 use serde_json::{Value, json};
 
 use super::operation::{
-    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, error_responses,
-    json_response, parameter, with_cost_header, with_replay_header,
+    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, build_parameter,
+    error_responses, json_response, with_cost_header, with_replay_header,
 };
 use super::shape::SendRequestShape;
 use super::types::SchemaRegistry;
@@ -47,8 +47,8 @@ fn send_operation(types: &mut SchemaRegistry) -> ApiOperation {
                       addresses to the same campaign within 15 minutes get the stored response of the first request."
             .into(),
         parameters: vec![
-            parameter("query", "validate", json!({"type": "string"}), VALIDATE),
-            parameter("header", "Idempotency-Key", key, IDEMPOTENCY_KEY),
+            build_parameter("query", "validate", json!({"type": "string"}), VALIDATE),
+            build_parameter("header", "Idempotency-Key", key, IDEMPOTENCY_KEY),
         ],
         body: Some(RequestBodySpec { schema: types.read_schema::<SendRequestShape>(), example: example_request(), is_required: true }),
         opened_by: OPENED_BY,
@@ -105,7 +105,7 @@ fn request_operation(types: &mut SchemaRegistry) -> ApiOperation {
         description: "For a sender that lost the answer to POST /api/v1/recipients, or got a 504. Knows the team's requests of \
                       the last 7 days."
             .into(),
-        parameters: vec![parameter("path", "id", id, "The `X-Request-Id` of the request's answer.")],
+        parameters: vec![build_parameter("path", "id", id, "The `X-Request-Id` of the request's answer.")],
         body: None,
         opened_by: OPENED_BY,
         responses,
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     /// Where an error stands in the list; a new one does not compile until it has a place.
-    fn place(error: &SendError) -> usize {
+    fn error_position(error: &SendError) -> usize {
         match error {
             SendError::InvalidApiKey => 0,
             SendError::CampaignNotFound => 1,
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn every_error_is_documented() {
-        let places: Vec<usize> = all_errors().iter().map(place).collect();
+        let places: Vec<usize> = all_errors().iter().map(error_position).collect();
         assert_eq!(places, (0..13).collect::<Vec<_>>());
     }
 }

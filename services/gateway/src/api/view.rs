@@ -176,7 +176,7 @@ mod tests {
 
     use super::*;
 
-    fn shown(schema: &Value) -> (String, Option<String>) {
+    fn describe_type(schema: &Value) -> (String, Option<String>) {
         let TypeView { words, schema } = type_view(schema);
         (words, schema)
     }
@@ -184,21 +184,21 @@ mod tests {
     #[test]
     fn types_are_told_in_words() {
         assert_eq!(
-            shown(&json!({"type": "string", "format": "uuid"})),
+            describe_type(&json!({"type": "string", "format": "uuid"})),
             ("string (uuid)".to_owned(), None)
         );
         assert_eq!(
-            shown(&json!({"type": ["string", "null"]})),
+            describe_type(&json!({"type": ["string", "null"]})),
             ("string or null".to_owned(), None)
         );
         let named = json!({"$ref": "#/components/schemas/Field"});
         assert_eq!(
-            shown(&json!({"type": "array", "items": named})),
+            describe_type(&json!({"type": "array", "items": named})),
             ("array of ".to_owned(), Some("Field".to_owned()))
         );
         let nullable = json!({"anyOf": [named, {"type": "null"}]});
         assert_eq!(
-            shown(&nullable),
+            describe_type(&nullable),
             ("null or ".to_owned(), Some("Field".to_owned()))
         );
     }

@@ -47,7 +47,7 @@ pub(super) struct TeamAccess {
 
 impl TeamAccess {
     /// What a mailer is told of it.
-    pub(super) fn context(self) -> FormulaContext {
+    pub(super) fn formula_context(self) -> FormulaContext {
         FormulaContext {
             key_id: self.key_id,
             is_full_access: self.kind == KeyKind::FullAccess,
@@ -57,7 +57,7 @@ impl TeamAccess {
 
 /// Counts the request and finds its key: source 429, key 401, key 429, integration 403. What fails on our side is for
 /// JSON-RPC to answer, and so is the body's size, which the key comes before.
-pub(super) async fn admit(
+pub(super) async fn admit_request(
     gateway: &GatewayState,
     server: McpServer,
     identity: &RequestIdentity,

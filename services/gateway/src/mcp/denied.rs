@@ -86,7 +86,7 @@ impl McpAccessError {
     }
 
     /// The answer.
-    pub(super) fn response(self) -> Response {
+    pub(super) fn to_response(self) -> Response {
         let mut response = other_error(self.status(), self.code(), &self.message());
         let header = match self {
             Self::UsePost => Some((header::ALLOW, HeaderValue::from_static("POST"))),

@@ -63,7 +63,7 @@ impl McpMethod {
             RpcMethod::Ping => Self::Ping,
             RpcMethod::ListTools => Self::ListTools,
             RpcMethod::CallTool => {
-                let call = ToolCall::read(params)?;
+                let call = ToolCall::parse(params)?;
                 let arguments = match call.arguments {
                     Some(arguments) => body.slice_ref(arguments.get().as_bytes()),
                     None => Bytes::from_static(b"{}"),
@@ -166,7 +166,10 @@ fn tool_outcome(
     } else {
         CallToolResult::success(&json)
     };
-    Ok(McpOutcome::Answered(mcp::response(id, &result), code))
+    Ok(McpOutcome::Answered(
+        mcp::write_rpc_response(id, &result),
+        code,
+    ))
 }
 
 fn raw_json(answer: &[u8]) -> Result<Box<RawValue>, RpcError> {
@@ -180,7 +183,7 @@ fn raw_json(answer: &[u8]) -> Result<Box<RawValue>, RpcError> {
 }
 
 fn result_outcome(id: &RawValue, result: &impl Serialize) -> McpOutcome {
-    McpOutcome::Answered(mcp::response(id, result), "ok")
+    McpOutcome::Answered(mcp::write_rpc_response(id, result), "ok")
 }
 
 /// Characters of a name that an error repeats.

@@ -42,15 +42,15 @@ pub(super) async fn call_formula_tool(
         kind: tool.message_kind().to_owned(),
         team: access.team_id.0,
         // An id and a flag can always be written.
-        context: serde_json::to_string(&access.context()).unwrap_or_default(),
-        trace: request.identity.trace.header(),
+        context: serde_json::to_string(&access.formula_context()).unwrap_or_default(),
+        trace: request.identity.trace.to_header(),
         deadline_ms: deadline.timestamp_millis(),
         delivery_count: 0,
         body,
     };
     match request
         .gateway
-        .call(&request.gateway.formulas, call, patience)
+        .call_worker(&request.gateway.formulas, call, patience)
         .await
     {
         Ok(reply) if reply.kind == REPLY_OK => Ok(reply.body),

@@ -1,6 +1,6 @@
 //! The two MCP servers: one dispatcher, stateless, one JSON answer to each POST.
 //!
-//! A request in reading order: [`route`] (POST only) → [`origin`] → [`admit`] → the body → [`dispatch`] → the tools of
+//! A request in reading order: [`server_route`] (POST only) → [`origin`] → [`admit`] → the body → [`dispatch`] → the tools of
 //! [`integrations`] or [`formulas`]. What HTTP refuses is a [`McpAccessError`]; everything after the admission is JSON-RPC and
 //! HTTP 200, since the protocol's clients lose their session over other statuses.
 
@@ -65,34 +65,34 @@ enum McpOutcome {
 
 impl McpOutcome {
     fn from_error(id: Option<&serde_json::value::RawValue>, error: &RpcError) -> Self {
-        Self::Answered(mcp::failure(id, error), error.name())
+        Self::Answered(mcp::write_rpc_failure(id, error), error.name())
     }
 }
 
 /// The route of a server. Other methods than POST are refused before anything else is looked at.
-pub(crate) fn route(server: McpServer) -> MethodRouter<GatewayState> {
+pub(crate) fn server_route(server: McpServer) -> MethodRouter<GatewayState> {
     post(
         move |State(gateway): State<GatewayState>,
               PeerAddress { 0: peer }: PeerAddress,
-              request: Request| { serve(gateway, server, peer.ip(), request) },
+              request: Request| { serve_request(gateway, server, peer.ip(), request) },
     )
     .fallback(|request: Request| async move {
-        let mut response = McpAccessError::UsePost.response();
-        RequestIdentity::of(request.extensions())
-            .finish(McpAccessError::UsePost.code(), &mut response);
+        let mut response = McpAccessError::UsePost.to_response();
+        RequestIdentity::from_extensions(request.extensions())
+            .mark_response(McpAccessError::UsePost.code(), &mut response);
         response
     })
 }
 
-async fn serve(
+async fn serve_request(
     gateway: GatewayState,
     server: McpServer,
     peer: IpAddr,
     request: Request,
 ) -> Response {
     let (parts, mut body) = request.into_parts();
-    let identity = RequestIdentity::of(&parts.extensions);
-    let result = handle(&gateway, server, peer, &parts, &mut body, &identity).await;
+    let identity = RequestIdentity::from_extensions(&parts.extensions);
+    let result = handle_request(&gateway, server, peer, &parts, &mut body, &identity).await;
     // What was not read of a refused request.
     drain_body(body);
     let (mut response, code) = match result {
@@ -100,13 +100,13 @@ async fn serve(
         Ok(McpOutcome::Answered(body, code)) => {
             (json_response(StatusCode::OK, Bytes::from(body)), code)
         }
-        Err(denied) => (denied.response(), denied.code()),
+        Err(denied) => (denied.to_response(), denied.code()),
     };
-    identity.finish(code, &mut response);
+    identity.mark_response(code, &mut response);
     response
 }
 
-async fn handle(
+async fn handle_request(
     gateway: &GatewayState,
     server: McpServer,
     peer: IpAddr,
@@ -118,7 +118,7 @@ async fn handle(
     origin::check_origin(&parts.headers, &settings.mcp_allowed_origins)?;
     let source = source_address(peer, &parts.headers, &settings.trusted_proxies);
     // An error is answered below: whoever asks gets to know which of its requests failed.
-    let access = admit::admit(gateway, server, identity, source, &parts.headers).await?;
+    let access = admit::admit_request(gateway, server, identity, source, &parts.headers).await?;
     version::check_version(&parts.headers)?;
     if declared_too_large(body).is_some() {
         return Ok(answer_too_large(body).await);
@@ -137,7 +137,7 @@ async fn handle(
 /// A request whose size is known to be too large is not read, but its id is looked for: clients wait for an answer with it.
 async fn answer_too_large(body: &mut Body) -> McpOutcome {
     let mut scan = RequestIdFinder::default();
-    skip_body(body, |bytes| scan.pass(bytes)).await;
+    skip_body(body, |bytes| scan.scan_bytes(bytes)).await;
     McpOutcome::from_error(scan.id().as_deref(), &RpcError::TooLarge)
 }
 
@@ -157,7 +157,7 @@ async fn answer_message(
     body: Bytes,
     identity: &RequestIdentity,
 ) -> McpOutcome {
-    let (id, wanted) = match RpcMessage::read(&body) {
+    let (id, wanted) = match RpcMessage::parse(&body) {
         Ok(RpcMessage::Request { id, method, params }) => {
             let wanted =
                 access.and_then(|access| Ok((access, McpMethod::parse(&body, &method, params)?)));

@@ -70,7 +70,7 @@ impl TeamCallLimiter {
         arguments: Bytes,
         patience: Duration,
     ) -> Option<(TeamCallPermit, Bytes)> {
-        let team = self.teams.permits_of_team(team_id);
+        let team = self.teams.get(team_id);
         if let Ok(turn) = team.turns.clone().try_acquire_owned() {
             return Some((
                 TeamCallPermit {
@@ -81,7 +81,7 @@ impl TeamCallLimiter {
             ));
         }
         let waiting = team.waiting.try_acquire().ok()?;
-        let arguments = self.keep(team_id, arguments).await?;
+        let arguments = self.copy_arguments(team_id, arguments).await?;
         let turn = tokio::time::timeout(patience, team.turns.clone().acquire_owned())
             .await
             .ok()?
@@ -98,7 +98,7 @@ impl TeamCallLimiter {
 
     /// A copy of the arguments in memory of their own: a call that waits keeps no place among the bodies. `None` when there is no
     /// room.
-    async fn keep(&self, team_id: TeamId, arguments: Bytes) -> Option<Bytes> {
+    async fn copy_arguments(&self, team_id: TeamId, arguments: Bytes) -> Option<Bytes> {
         let name = team_id.0.as_bytes().to_vec();
         let account = MemoryAccount {
             name,
@@ -106,7 +106,7 @@ impl TeamCallLimiter {
         };
         let place = self.memory.open_for_answer(vec![account]);
         place.grow(arguments.len(), Duration::ZERO).await.ok()?;
-        Some(place.holding(arguments.to_vec()))
+        Some(place.attach_to_bytes(arguments.to_vec()))
     }
 }
 
@@ -117,7 +117,7 @@ mod tests {
     const SHORT: Duration = Duration::from_millis(1);
     const LONG: Duration = Duration::from_secs(60);
 
-    async fn ask(
+    async fn acquire_turn(
         turns: &TeamCallLimiter,
         team_id: TeamId,
         bytes: usize,
@@ -131,37 +131,34 @@ mod tests {
     #[tokio::test]
     async fn a_team_takes_turns_with_itself_and_with_nobody_else() {
         let (turns, one, other) = (TeamCallLimiter::default(), TeamId::new(), TeamId::new());
-        let first = ask(&turns, one, 0, LONG).await;
+        let first = acquire_turn(&turns, one, 0, LONG).await;
         assert!(first.is_some());
         assert!(
-            ask(&turns, one, 0, SHORT).await.is_none(),
+            acquire_turn(&turns, one, 0, SHORT).await.is_none(),
             "the first call is under way"
         );
-        assert!(ask(&turns, other, 0, SHORT).await.is_some());
+        assert!(acquire_turn(&turns, other, 0, SHORT).await.is_some());
         drop(first);
-        assert!(ask(&turns, one, 0, SHORT).await.is_some());
+        assert!(acquire_turn(&turns, one, 0, SHORT).await.is_some());
     }
 
     #[tokio::test]
     async fn so_many_calls_of_a_team_wait_and_no_more() {
         let (turns, team) = (Arc::new(TeamCallLimiter::default()), TeamId::new());
-        let first = ask(&turns, team, 0, LONG).await;
+        let first = acquire_turn(&turns, team, 0, LONG).await;
         let waiting: Vec<_> = (0..WAITING_PER_TEAM)
             .map(|_| {
                 let turns = turns.clone();
-                tokio::spawn(async move { ask(&turns, team, 0, LONG).await.is_some() })
+                tokio::spawn(async move { acquire_turn(&turns, team, 0, LONG).await.is_some() })
             })
             .collect();
-        while turns
-            .teams
-            .permits_of_team(team)
-            .waiting
-            .available_permits()
-            > 0
-        {
+        while turns.teams.get(team).waiting.available_permits() > 0 {
             tokio::task::yield_now().await;
         }
-        assert!(ask(&turns, team, 0, LONG).await.is_none(), "at once");
+        assert!(
+            acquire_turn(&turns, team, 0, LONG).await.is_none(),
+            "at once"
+        );
         drop(first);
         for waiting in waiting {
             assert!(waiting.await.unwrap());
@@ -172,12 +169,12 @@ mod tests {
     async fn so_many_bytes_of_a_team_wait_and_no_more() {
         let (turns, one, other) = (TeamCallLimiter::default(), TeamId::new(), TeamId::new());
         let _under_way = (
-            ask(&turns, one, 0, LONG).await,
-            ask(&turns, other, 0, LONG).await,
+            acquire_turn(&turns, one, 0, LONG).await,
+            acquire_turn(&turns, other, 0, LONG).await,
         );
         let kept = async |team_id| {
             turns
-                .keep(team_id, Bytes::from(vec![b'x'; ARGUMENTS_BYTES]))
+                .copy_arguments(team_id, Bytes::from(vec![b'x'; ARGUMENTS_BYTES]))
                 .await
         };
         let mut waiting = Vec::new();
@@ -185,7 +182,10 @@ mod tests {
             waiting.push(arguments);
         }
         assert_eq!(waiting.len(), WAITING_BYTES_PER_TEAM / ARGUMENTS_BYTES);
-        assert!(ask(&turns, one, 1, LONG).await.is_none(), "at once");
+        assert!(
+            acquire_turn(&turns, one, 1, LONG).await.is_none(),
+            "at once"
+        );
         assert!(kept(other).await.is_some(), "others have their own");
         waiting.pop();
         assert!(kept(one).await.is_some(), "what goes makes room");

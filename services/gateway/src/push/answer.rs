@@ -37,7 +37,7 @@ impl ReplayableAnswer {
     }
 }
 
-pub(crate) fn respond(result: Result<ReplayableAnswer, PushError>) -> Response {
+pub(crate) fn build_response(result: Result<ReplayableAnswer, PushError>) -> Response {
     match result {
         Ok(ReplayableAnswer { body, is_replayed }) => {
             let mut response = json_response(StatusCode::OK, body);

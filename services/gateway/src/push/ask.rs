@@ -104,12 +104,12 @@ pub(crate) async fn ask_syncer(
         team: question.access.team_id.0,
         // Two ids can always be written.
         context: serde_json::to_string(&question.context).unwrap_or_default(),
-        trace: identity.trace.header(),
+        trace: identity.trace.to_header(),
         deadline_ms: deadline.timestamp_millis(),
         delivery_count: 0,
         body,
     };
-    match gateway.call(&gateway.push, call, patience).await {
+    match gateway.call_worker(&gateway.push, call, patience).await {
         Ok(reply) => parse_reply(reply),
         Err(CallError::Unavailable) => Err(PushError::InternalError),
         Err(CallError::DeadlinePassed | CallError::GivenUp | CallError::Lost) => {

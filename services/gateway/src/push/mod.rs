@@ -23,7 +23,7 @@ use store::{AdmittedKey, IntegrationAvailability};
 
 use crate::body::{declared_too_large, drain_body};
 use crate::mcp::{self, McpServer};
-use crate::push::answer::{ReplayableAnswer, respond};
+use crate::push::answer::{ReplayableAnswer, build_response};
 use crate::push::query::PushQuery;
 use crate::refusal::AdmissionError;
 use crate::request::bearer_key;
@@ -57,7 +57,7 @@ enum PushEndpoint {
 }
 
 /// The routes below [`BASE_PATH`].
-pub(crate) fn router() -> Router<GatewayState> {
+pub(crate) fn build_router() -> Router<GatewayState> {
     Router::new()
         .route(
             "/",
@@ -99,7 +99,7 @@ pub(crate) fn router() -> Router<GatewayState> {
             "/contacts",
             route_endpoint(MethodFilter::GET, PushEndpoint::Contact),
         )
-        .route("/mcp", mcp::route(McpServer::Integrations))
+        .route("/mcp", mcp::server_route(McpServer::Integrations))
         .fallback(answer::not_found)
         .method_not_allowed_fallback(answer::method_not_allowed)
 }
@@ -109,24 +109,24 @@ fn route_endpoint(method: MethodFilter, endpoint: PushEndpoint) -> MethodRouter<
         method,
         move |State(gateway): State<GatewayState>,
               PeerAddress { 0: peer }: PeerAddress,
-              request: Request| { serve(gateway, endpoint, peer.ip(), request) },
+              request: Request| { serve_endpoint(gateway, endpoint, peer.ip(), request) },
     )
 }
 
-async fn serve(
+async fn serve_endpoint(
     gateway: GatewayState,
     endpoint: PushEndpoint,
     peer: IpAddr,
     request: Request,
 ) -> Response {
     let (parts, mut body) = request.into_parts();
-    let identity = RequestIdentity::of(&parts.extensions);
+    let identity = RequestIdentity::from_extensions(&parts.extensions);
     let source = source_address(
         peer,
         &parts.headers,
         &gateway.process.config.gateway.trusted_proxies,
     );
-    let result = match admit(
+    let result = match admit_request(
         &gateway,
         &identity,
         source,
@@ -147,13 +147,13 @@ async fn serve(
         drain_body(body);
     }
     let code = result.as_ref().map_or_else(PushError::code, |_| "ok");
-    let mut response = respond(result);
-    identity.finish(code, &mut response);
+    let mut response = build_response(result);
+    identity.mark_response(code, &mut response);
     response
 }
 
 /// Finds out whose request it is: source 429, body 413, key 401, integration 403.
-async fn admit(
+async fn admit_request(
     gateway: &GatewayState,
     identity: &RequestIdentity,
     source: IpAddr,

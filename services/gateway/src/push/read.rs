@@ -30,15 +30,18 @@ pub(crate) async fn read_integration(
 ) -> Result<IntegrationAnswer, PushError> {
     let (store, now) = (&gateway.process.store, gateway.process.clock.now());
     let integration = store
-        .integration_get(id)
+        .find_integration(id)
         .await
         .map_err(|error| match error {
             // Its team has removed it since the request was admitted.
             StoreError::NotFound(_) => PushError::InvalidKey,
             error => internal_error(error),
         })?;
-    let fields = store.field_list(id).await.map_err(internal_error)?;
-    let latest = store.sync_latest(id, now).await.map_err(internal_error)?;
+    let fields = store.list_fields(id).await.map_err(internal_error)?;
+    let latest = store
+        .find_latest_sync(id, now)
+        .await
+        .map_err(internal_error)?;
     let open = latest.filter(|sync| sync.status == SyncStatus::Open);
     let standing = IntegrationReadiness {
         fields: &fields,
@@ -81,7 +84,7 @@ pub(crate) async fn read_fields(
     gateway
         .process
         .store
-        .field_list(id)
+        .list_fields(id)
         .await
         .map_err(internal_error)
 }
@@ -91,18 +94,18 @@ pub(super) async fn read_sync(
     gateway: &GatewayState,
     id: IntegrationId,
 ) -> Result<ReplayableAnswer, PushError> {
-    let sync = latest_sync(gateway, id).await?;
+    let sync = find_latest_sync(gateway, id).await?;
     Ok(ReplayableAnswer::new(&SyncAnswer { sync }))
 }
 
-async fn latest_sync(
+async fn find_latest_sync(
     gateway: &GatewayState,
     id: IntegrationId,
 ) -> Result<Option<SyncView>, PushError> {
     gateway
         .process
         .store
-        .sync_latest(id, gateway.process.clock.now())
+        .find_latest_sync(id, gateway.process.clock.now())
         .await
         .map_err(internal_error)
 }
@@ -132,14 +135,14 @@ pub(crate) async fn read_rejections(
         }
         Some(_) => return Err(PushError::SyncNotFound),
         None => {
-            latest_sync(gateway, id)
+            find_latest_sync(gateway, id)
                 .await?
                 .ok_or(PushError::SyncNotFound)?
                 .id
         }
     };
     let mut items = store
-        .issue_list(id, sync_id, (kind, filter), after, limit + 1)
+        .list_issues(id, sync_id, (kind, filter), after, limit + 1)
         .await
         .map_err(internal_error)?;
     let page = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -172,7 +175,7 @@ pub(super) async fn read_syncs(
     let mut syncs = gateway
         .process
         .store
-        .sync_list(id, before, limit + 1, now)
+        .list_syncs(id, before, limit + 1, now)
         .await
         .map_err(internal_error)?;
     let page = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -197,20 +200,20 @@ pub(super) async fn read_contact(
     }
     let store = &gateway.process.store;
     let contact = store
-        .contact_get(id, external_id)
+        .find_contact(id, external_id)
         .await
         .map_err(internal_error)?;
     let contact = contact.ok_or(PushError::ContactNotFound)?;
     let issues = store
-        .issue_list_of_contact(id, external_id, CONTACT_ISSUES)
+        .list_contact_issues(id, external_id, CONTACT_ISSUES)
         .await
         .map_err(internal_error)?;
     let kept_by = store
-        .sync_latest_full(id, gateway.process.clock.now())
+        .find_latest_full_sync(id, gateway.process.clock.now())
         .await
         .map_err(internal_error)?;
     Ok(ReplayableAnswer::new(&ContactAnswer {
-        last_sync_id: last_sync(&contact, kept_by.as_ref()),
+        last_sync_id: find_last_sync(&contact, kept_by.as_ref()),
         external_id: contact.external_id,
         fields: contact.fields,
         removed: contact.is_removed,
@@ -222,7 +225,7 @@ pub(super) async fn read_contact(
 
 /// The last sync that is known to have received the contact: the one that wrote it, or a later full one that
 /// completed and did not remove it.
-fn last_sync(contact: &Contact, full: Option<&SyncView>) -> model::id::SyncId {
+fn find_last_sync(contact: &Contact, full: Option<&SyncView>) -> model::id::SyncId {
     match full {
         Some(full) if !contact.is_removed => contact.changed_in.max(full.id),
         _ => contact.changed_in,

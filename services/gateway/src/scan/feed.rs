@@ -24,7 +24,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::per_team::PerTeam;
-use crate::recipients::answer_team;
+use crate::recipients::answer_team_query;
 use crate::{GatewayState, PeerAddress};
 
 /// Events of an answer at the most.
@@ -78,7 +78,7 @@ pub(crate) struct ScansAnswer {
 }
 
 /// Answers with the scans behind a place.
-pub(crate) async fn get(
+pub(crate) async fn get_scan_feed(
     State(gateway): State<GatewayState>,
     PeerAddress { 0: peer }: PeerAddress,
     request: Request,
@@ -91,7 +91,7 @@ pub(crate) async fn get(
         )
         .await
     };
-    answer_team(&gateway, &gateway.scans_gate, peer, request, answer).await
+    answer_team_query(&gateway, &gateway.scans_gate, peer, request, answer).await
 }
 
 impl FeedQuery {
@@ -150,7 +150,7 @@ async fn answer_query(
         );
     };
     // Without a place among those who wait, the answer is what there is now.
-    let of_team = gateway.scan_waiters.teams.permits_of_team(team_id);
+    let of_team = gateway.scan_waiters.teams.get(team_id);
     let places = of_team
         .try_acquire()
         .ok()

@@ -8,13 +8,13 @@ pub(super) async fn check_formula(
     asker: ColumnsContext<'_>,
     arguments: CheckArguments,
 ) -> Result<CheckAnswer, FormulaError> {
-    let book = ColumnCatalog::read(asker).await?;
+    let book = ColumnCatalog::load(asker).await?;
     let name = arguments.name.as_deref();
     if let Some(name) = name {
-        book.place_for(name)?;
+        book.find_save_target(name)?;
     }
     Ok(tokio::task::block_in_place(|| {
-        match book.fit(&arguments.formula, name) {
+        match book.fit_formula(&arguments.formula, name) {
             Ok(fitting) => CheckAnswer {
                 valid: true,
                 result_type: Some(fitting.result_type),

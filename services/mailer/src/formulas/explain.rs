@@ -1,6 +1,6 @@
 //! `explain_formula`.
 
-use columns::{ColumnCatalog, ColumnsContext, failed, source};
+use columns::{ColumnCatalog, ColumnsContext, formula_source, to_formula_error};
 use contract::mcp::{
     CampaignUse, ExplainAnswer, ExplainArguments, FormulaChangeView, FormulaError, FormulaUses,
 };
@@ -14,22 +14,24 @@ pub(super) async fn explain_formula(
     asker: ColumnsContext<'_>,
     arguments: ExplainArguments,
 ) -> Result<ExplainAnswer, FormulaError> {
-    let book = ColumnCatalog::read(asker).await?;
-    let column = book.formula(&arguments.name)?;
-    let formula = source(column).unwrap_or_default().to_owned();
-    let fitted = tokio::task::block_in_place(|| book.fit(&formula, Some(&column.name)));
+    let book = ColumnCatalog::load(asker).await?;
+    let column = book.find_formula_column(&arguments.name)?;
+    let formula = formula_source(column).unwrap_or_default().to_owned();
+    let fitted = tokio::task::block_in_place(|| book.fit_formula(&formula, Some(&column.name)));
     let (columns, problems) = match fitted {
         Ok(fitting) => (
             fitting.columns,
-            tokio::task::block_in_place(|| book.saved_problems(column)),
+            tokio::task::block_in_place(|| book.check_saved_formula(column)),
         ),
         Err(problems) => (Vec::new(), problems),
     };
     let changes = asker
         .store
-        .formula_change_list(asker.team_id, &column.name_key, CHANGES)
+        .list_formula_changes(asker.team_id, &column.name_key, CHANGES)
         .await;
-    let mut used_by = find_uses(asker, &column.name_key).await.map_err(failed)?;
+    let mut used_by = find_uses(asker, &column.name_key)
+        .await
+        .map_err(to_formula_error)?;
     used_by.formulas =
         tokio::task::block_in_place(|| find_dependent_formulas(&book, &column.name_key));
     Ok(ExplainAnswer {
@@ -40,7 +42,7 @@ pub(super) async fn explain_formula(
         problems,
         used_by,
         changes: changes
-            .map_err(failed)?
+            .map_err(to_formula_error)?
             .into_iter()
             .map(change_view)
             .collect(),
@@ -50,10 +52,11 @@ pub(super) async fn explain_formula(
 /// Campaigns and designs, as they stand at one moment.
 async fn find_uses(asker: ColumnsContext<'_>, name_key: &str) -> Result<FormulaUses, StoreError> {
     let mut connection = asker.store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let (campaigns, all_campaigns) =
-        columns::filtering_campaigns(&transaction, asker.team_id, name_key).await?;
-    let (designs, all_designs) = columns::designs(&transaction, asker.team_id, name_key).await?;
+        columns::find_filtering_campaigns(&transaction, asker.team_id, name_key).await?;
+    let (designs, all_designs) =
+        columns::find_design_uses(&transaction, asker.team_id, name_key).await?;
     let campaigns = campaigns
         .into_iter()
         .map(|campaign| CampaignUse {
@@ -71,7 +74,7 @@ async fn find_uses(asker: ColumnsContext<'_>, name_key: &str) -> Result<FormulaU
 
 /// The formula columns that use a column.
 fn find_dependent_formulas(book: &ColumnCatalog, name_key: &str) -> Vec<String> {
-    let sheet = book.sheet();
+    let sheet = book.formula_sheet();
     let uses = |position: usize| {
         sheet.formula(position).is_some_and(|formula| {
             formula.is_ok_and(|formula| formula.columns().iter().any(|column| column == name_key))

@@ -7,7 +7,7 @@ use messages::{FORMULA_QUEUE, FormulaContext, REPLY_ERROR, REPLY_OK};
 use model::id::{RequestId, TeamId};
 use queue::{CallHandler, QueueCall, QueueReply, SlotPermit};
 use runtime::Process;
-use runtime::trace::{TraceContext, work};
+use runtime::trace::{TraceContext, run_in_span};
 use serde::Serialize;
 
 use super::{check, explain, list, save};
@@ -54,8 +54,13 @@ impl FormulaHandler {
                 let is_too_late = || self.process.clock.now().timestamp_millis() > call.deadline_ms;
                 let people = recipient_access(asker, context).await?;
                 to_json_bytes(
-                    columns::preview(asker, read_arguments(tool, body)?, people, &is_too_late)
-                        .await,
+                    columns::preview_formula(
+                        asker,
+                        read_arguments(tool, body)?,
+                        people,
+                        &is_too_late,
+                    )
+                    .await,
                 )
             }
             FormulaTool::SaveFormula => {
@@ -81,9 +86,9 @@ async fn recipient_access(
     let is_open = context.is_full_access
         || asker
             .store
-            .formula_keys_see_people(asker.team_id)
+            .shows_people_unmasked(asker.team_id)
             .await
-            .map_err(columns::failed)?;
+            .map_err(columns::to_formula_error)?;
     Ok(if is_open {
         PeopleMasking::Shown
     } else {
@@ -102,7 +107,7 @@ impl CallHandler for FormulaHandler {
             result.as_ref().map_or_else(FormulaError::code, |_| "ok")
         };
         Some(to_reply(
-            work(
+            run_in_span(
                 span,
                 Box::pin(self.answer_call(&call, tool, context)),
                 code_of,

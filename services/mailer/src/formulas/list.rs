@@ -14,8 +14,8 @@ pub(super) async fn list_columns(
     arguments: ListColumnsArguments,
 ) -> Result<ColumnsAnswer, FormulaError> {
     let page = page_length(arguments.limit, FORMULA_PAGE_COLUMNS, FORMULA_PAGE_COLUMNS)?;
-    let book = ColumnCatalog::read(asker).await?;
-    let mut columns = tokio::task::block_in_place(|| book.views());
+    let book = ColumnCatalog::load(asker).await?;
+    let mut columns = tokio::task::block_in_place(|| book.column_views());
     if let Some(search) = arguments.search {
         let search = fold_name(&search);
         columns.retain(|column| fold_name(&column.name).contains(&search));
@@ -49,7 +49,7 @@ pub(super) fn list_functions(
     arguments: &FunctionsArguments,
 ) -> Result<FunctionsAnswer, FormulaError> {
     if let Some(category) = &arguments.category
-        && formula::functions()
+        && formula::list_functions()
             .iter()
             .all(|help| fold_name(category) != help.category)
     {
@@ -70,7 +70,7 @@ pub(super) fn list_functions(
         });
         in_category && is_found
     };
-    let wanted = formula::functions().iter().filter(is_wanted);
+    let wanted = formula::list_functions().iter().filter(is_wanted);
     // Texts can always be written.
     let functions = wanted
         .filter_map(|help| serde_json::to_value(help).ok())

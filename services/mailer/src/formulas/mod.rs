@@ -26,12 +26,12 @@ pub(crate) async fn run(process: &Process) {
         queue: FORMULA_QUEUE,
         concurrency: process.config.mailer.formula_concurrency,
         shutdown: process.shutdown.clone(),
-        grace: process.grace(),
+        grace: process.grace_period(),
         // Whether the process is ready depends on sends.
         is_consuming: Arc::new(AtomicBool::new(false)),
     };
     let handler = Arc::new(handler::FormulaHandler::new(process.clone()));
-    queue::serve(&process.broker, consumption, handler).await;
+    queue::serve_calls(&process.broker, consumption, handler).await;
 }
 
 /// A call, and who makes it.

@@ -21,13 +21,13 @@ use anyhow::Context;
 use chrono::{DateTime, Utc};
 use runtime::fail_point;
 use serde::Serialize;
-use store::{AddressPointRow, ImportProgress, Store, retry};
+use store::{AddressPointRow, ImportProgress, Store, retry_conflicts};
 use tokio::sync::mpsc;
 
 use self::point::PointSkipReason;
 use self::row::SourceFormat;
 use self::source::{AddressPointSource, SourceChunk};
-use crate::report::{CommandReport, table};
+use crate::report::{CommandReport, build_table};
 
 /// Chunks read or turned into points ahead of the database.
 const CHUNKS_AHEAD: usize = 2;
@@ -56,7 +56,7 @@ pub struct ImportedFile {
 ///
 /// # Errors
 /// When a file cannot be read or the database fails; what was merged before stays, and the next run goes on there.
-pub async fn import(
+pub async fn import_files(
     store: &Store,
     files: &[PathBuf],
     again: bool,
@@ -67,10 +67,10 @@ pub async fn import(
         let outcome = import_file(store, file, again, now).await;
         imported.push(outcome.with_context(|| format!("importing {}", file.display()))?);
     }
-    store.address_points_analyze().await?;
+    store.analyze_address_points().await?;
     CommandReport::new(
         &serde_json::json!({ "files": imported }),
-        describe(&imported),
+        format_report(&imported),
     )
 }
 
@@ -86,13 +86,13 @@ pub async fn import_file(
 ) -> anyhow::Result<ImportedFile> {
     let source = AddressPointSource::open(file)?;
     if again {
-        store.address_import_forget(&source.hash).await?;
+        store.delete_address_import(&source.hash).await?;
     }
-    let mut progress = store.address_import_get(&source.hash).await?;
+    let mut progress = store.find_address_import(&source.hash).await?;
     let was_finished = progress.is_finished;
     let mut points_added = 0;
     if !was_finished {
-        let (shape, start) = source.shape()?;
+        let (shape, start) = source.detect_format()?;
         progress.position = progress.position.max(start);
         points_added = merge_chunks(store, source, shape, &mut progress, now).await?;
     }
@@ -140,9 +140,9 @@ async fn merge_chunks(
     while let Some(points) = read.points.recv().await {
         let points = points?;
         let (bytes, rows) = (points.1, points.0);
-        note(progress, &rows);
-        added += merge(store, &hash, &name, &rows.rows, progress, now).await?;
-        fail_point::pass("import.merged");
+        update_progress(progress, &rows);
+        added += merge_points(store, &hash, &name, &rows.rows, progress, now).await?;
+        fail_point::fail_if_chosen("import.merged");
         if std::io::stderr().is_terminal() && shown.elapsed() >= PROGRESS_INTERVAL {
             shown = Instant::now();
             let percent = bytes * 100 / size.max(1);
@@ -154,7 +154,7 @@ async fn merge_chunks(
         }
     }
     progress.is_finished = true;
-    added += merge(store, &hash, &name, &[], progress, now).await?;
+    added += merge_points(store, &hash, &name, &[], progress, now).await?;
     if std::io::stderr().is_terminal() {
         eprintln!();
     }
@@ -172,7 +172,7 @@ impl ImportPipeline {
         let (chunks, chunk_queue) = std::sync::mpsc::sync_channel(CHUNKS_AHEAD);
         let (sender, points) = mpsc::channel(CHUNKS_AHEAD);
         let separator = shape.separator();
-        thread::spawn(move || source.read(position, separator, &chunks));
+        thread::spawn(move || source.stream_chunks(position, separator, &chunks));
         thread::spawn(move || {
             for chunk in chunk_queue {
                 let points =
@@ -190,7 +190,7 @@ impl ImportPipeline {
 /// The points of a chunk, worked out by all cores, each address once, in the order of the key.
 fn points_of(chunk: &SourceChunk, shape: &SourceFormat) -> ChunkPoints {
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let records = records::records(&chunk.text, shape.separator());
+    let records = records::split_records(&chunk.text, shape.separator());
     let share = records.len().div_ceil(cores).max(1);
     let mut all = ChunkPoints {
         position: chunk.position,
@@ -211,7 +211,7 @@ fn points_of(chunk: &SourceChunk, shape: &SourceFormat) -> ChunkPoints {
         }
     });
     all.rows_kept = all.rows.len() as u64;
-    all.rows = point::distinct(std::mem::take(&mut all.rows));
+    all.rows = point::merge_duplicates(std::mem::take(&mut all.rows));
     all
 }
 
@@ -221,7 +221,10 @@ fn points_of_records(
 ) -> (Vec<AddressPointRow>, BTreeMap<PointSkipReason, u64>) {
     let (mut rows, mut skipped) = (Vec::with_capacity(records.len()), BTreeMap::new());
     for record in records {
-        match shape.read(record).and_then(|row| point::point(&row)) {
+        match shape
+            .parse_row(record)
+            .and_then(|row| point::parse_point(&row))
+        {
             Ok(point) => rows.push(point),
             Err(reason) => *skipped.entry(reason).or_default() += 1,
         }
@@ -229,7 +232,7 @@ fn points_of_records(
     (rows, skipped)
 }
 
-fn note(progress: &mut ImportProgress, points: &ChunkPoints) {
+fn update_progress(progress: &mut ImportProgress, points: &ChunkPoints) {
     progress.position = points.position;
     progress.rows_read += points.rows_read;
     progress.rows_kept += points.rows_kept;
@@ -242,7 +245,7 @@ fn note(progress: &mut ImportProgress, points: &ChunkPoints) {
 }
 
 /// One transaction: the points and how far the file is.
-async fn merge(
+async fn merge_points(
     store: &Store,
     hash: &[u8; 32],
     name: &str,
@@ -250,16 +253,16 @@ async fn merge(
     progress: &ImportProgress,
     now: DateTime<Utc>,
 ) -> anyhow::Result<u64> {
-    let added = retry(|| async {
+    let added = retry_conflicts(|| async {
         let mut connection = store.connection().await?;
-        let transaction = connection.begin().await?;
+        let transaction = connection.begin_transaction().await?;
         let added = if rows.is_empty() {
             0
         } else {
-            transaction.address_points_merge(rows).await?
+            transaction.merge_address_points(rows).await?
         };
         transaction
-            .address_import_save(hash, name, progress, now)
+            .save_address_import(hash, name, progress, now)
             .await?;
         transaction.commit().await?;
         Ok(added)
@@ -267,8 +270,8 @@ async fn merge(
     Ok(added.await?)
 }
 
-fn describe(files: &[ImportedFile]) -> String {
-    let mut rows = table(["File", "Rows", "Points", "New", "Skipped"]);
+fn format_report(files: &[ImportedFile]) -> String {
+    let mut rows = build_table(["File", "Rows", "Points", "New", "Skipped"]);
     for file in files {
         let skipped: Vec<String> = file
             .skipped

@@ -32,7 +32,7 @@ pub(super) struct AddressLineParts<'a> {
 
 impl<'a> AddressInputLine<'a> {
     /// Reads a line. The error is a sentence.
-    pub(super) fn read(line: &'a [u8]) -> Result<Self, String> {
+    pub(super) fn parse(line: &'a [u8]) -> Result<Self, String> {
         let line = line.trim_ascii();
         if !line.starts_with(b"{") {
             // Guessing at letters would print a street that nobody sent.
@@ -48,7 +48,7 @@ impl<'a> AddressInputLine<'a> {
 
 impl AddressLineParts<'_> {
     /// The address as sent.
-    pub(super) fn input(&self) -> AddressInput<'_> {
+    pub(super) fn as_input(&self) -> AddressInput<'_> {
         AddressInput {
             address_1: &self.address_1,
             address_2: &self.address_2,
@@ -59,7 +59,7 @@ impl AddressLineParts<'_> {
     }
 
     /// The address of a one-line form, in parts.
-    pub(super) fn of_line(text: &str) -> AddressLineParts<'static> {
+    pub(super) fn from_line(text: &str) -> AddressLineParts<'static> {
         let ParsedAddress {
             line1,
             line2,
@@ -194,7 +194,7 @@ impl<'a> From<&'a AddressCorrection> for CorrectedField<'a> {
 
 impl<'a> AddressOutputLine<'a> {
     /// The parts of an address.
-    pub(super) fn of(parsed: &'a ParsedAddress) -> Self {
+    pub(super) fn from_parsed(parsed: &'a ParsedAddress) -> Self {
         Self {
             number: &parsed.number,
             predirectional: &parsed.predirectional,
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn absent_parts_are_left_out_and_the_box_is_called_so() {
         let parsed = address::parse_one_line("RR 2 Box 18, Austin TX 78701");
-        let json = serde_json::to_value(AddressOutputLine::of(&parsed)).unwrap();
+        let json = serde_json::to_value(AddressOutputLine::from_parsed(&parsed)).unwrap();
         let expected = serde_json::json!({"rural_route": "RR 2", "box": "18", "city": "Austin", "state": "TX",
             "zip": "78701", "line1": "RR 2 Box 18", "one_line": "RR 2 Box 18, Austin, TX 78701"});
         assert_eq!(json, expected);
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn an_object_has_the_recipients_fields_as_texts_or_numbers() {
         let line = br#" {"address_1": "1 M\u0061in St", "zip": 2108, "city": null, "state": "MA", "x": [1]}"#;
-        let AddressInputLine::Parts(parts) = AddressInputLine::read(line).unwrap() else {
+        let AddressInputLine::Parts(parts) = AddressInputLine::parse(line).unwrap() else {
             panic!("a line")
         };
         let expected = AddressInput {
@@ -262,9 +262,9 @@ mod tests {
             zip: "2108",
             ..AddressInput::default()
         };
-        assert_eq!(parts.input(), expected);
-        assert!(AddressInputLine::read(b"{\"address_1\": [1]}").is_err());
-        assert!(AddressInputLine::read(b"{").is_err());
-        assert!(AddressInputLine::read(b"1 Pe\xf1a St").is_err());
+        assert_eq!(parts.as_input(), expected);
+        assert!(AddressInputLine::parse(b"{\"address_1\": [1]}").is_err());
+        assert!(AddressInputLine::parse(b"{").is_err());
+        assert!(AddressInputLine::parse(b"1 Pe\xf1a St").is_err());
     }
 }

@@ -7,23 +7,23 @@ use store::Store;
 
 use super::line::AddressLineParts;
 use crate::command::OverrideCommand;
-use crate::report::{CommandReport, table};
+use crate::report::{CommandReport, build_table};
 
 /// Overrides shown at the most.
 const LISTED: i64 = 1_000;
 
 /// Does one of the commands on overrides.
-pub(crate) async fn overrides(
+pub(crate) async fn run_override(
     store: &Store,
     command: OverrideCommand,
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
     match command {
         OverrideCommand::Add { address, note } => {
-            let reading = read(&address)?;
+            let reading = parse_address(&address)?;
             let line = &reading.parsed().one_line;
             let is_new = store
-                .address_override_add(reading.id(), line, &note, now)
+                .save_address_override(reading.id(), line, &note, now)
                 .await?;
             CommandReport::new(
                 &json!({ "address": line, "is_new": is_new }),
@@ -31,9 +31,9 @@ pub(crate) async fn overrides(
             )
         }
         OverrideCommand::Remove { address } => {
-            let reading = read(&address)?;
+            let reading = parse_address(&address)?;
             let line = &reading.parsed().one_line;
-            let was_there = store.address_override_remove(reading.id()).await?;
+            let was_there = store.delete_address_override(reading.id()).await?;
             let text = if was_there {
                 "is verified like any other again"
             } else {
@@ -43,8 +43,8 @@ pub(crate) async fn overrides(
             Ok(CommandReport::new(&answer, format!("{line} {text}."))?.failed_when(!was_there))
         }
         OverrideCommand::List => {
-            let overrides = store.address_override_list(LISTED).await?;
-            let mut rows = table(["Address", "Note", "Since"]);
+            let overrides = store.list_address_overrides(LISTED).await?;
+            let mut rows = build_table(["Address", "Note", "Since"]);
             for one in &overrides {
                 rows.add_row([
                     &one.address,
@@ -58,20 +58,20 @@ pub(crate) async fn overrides(
 }
 
 /// Reads an address from one line. It must have all parts, else it would be another one than is sent.
-fn read(line: &str) -> anyhow::Result<CheckedAddress> {
-    let parts = AddressLineParts::of_line(line);
+fn parse_address(line: &str) -> anyhow::Result<CheckedAddress> {
+    let parts = AddressLineParts::from_line(line);
     let AddressInput {
         address_1,
         city,
         state,
         zip,
         ..
-    } = parts.input();
+    } = parts.as_input();
     anyhow::ensure!(
         [address_1, city, state, zip]
             .iter()
             .all(|part| !part.is_empty()),
         "{line:?} lacks its street, city, state or ZIP"
     );
-    Ok(CheckedAddress::of(parts.input()))
+    Ok(CheckedAddress::from_input(parts.as_input()))
 }

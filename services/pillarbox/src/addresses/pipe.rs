@@ -38,7 +38,7 @@ type BlockTask = (LineBlock, SyncSender<anyhow::Result<Vec<u8>>>);
 
 /// Copies `input` to `output`, each block changed by `work`, which appends the answer's lines to what it is given.
 /// Ends well when nobody reads the output any more.
-pub(super) fn pipe(
+pub(super) fn transform_blocks(
     input: impl Read + Send,
     mut output: impl Write,
     work: impl Fn(&LineBlock, &mut Vec<u8>) -> anyhow::Result<()> + Sync,
@@ -48,11 +48,11 @@ pub(super) fn pipe(
     let (expected, answers) = sync_channel(cores * BLOCKS_PER_CORE);
     let queue = Mutex::new(queue);
     thread::scope(|scope| {
-        let reader = scope.spawn(move || read(input, &tasks, &expected));
+        let reader = scope.spawn(move || read_blocks(input, &tasks, &expected));
         for _ in 0..cores {
-            scope.spawn(|| work_off(&queue, &work));
+            scope.spawn(|| process_tasks(&queue, &work));
         }
-        let written = write(&answers, &mut output);
+        let written = write_answers(&answers, &mut output);
         // Without a receiver the reader stops, and with it everybody.
         drop(answers);
         let read = reader
@@ -66,7 +66,7 @@ pub(super) fn pipe(
     })
 }
 
-fn read(
+fn read_blocks(
     input: impl Read,
     tasks: &SyncSender<BlockTask>,
     expected: &SyncSender<Receiver<anyhow::Result<Vec<u8>>>>,
@@ -101,7 +101,7 @@ fn read_line(reader: &mut impl BufRead, block: &mut Vec<u8>) -> anyhow::Result<b
     Ok(read > 0)
 }
 
-fn work_off(
+fn process_tasks(
     queue: &Mutex<Receiver<BlockTask>>,
     work: &impl Fn(&LineBlock, &mut Vec<u8>) -> anyhow::Result<()>,
 ) {
@@ -115,7 +115,7 @@ fn work_off(
     }
 }
 
-fn write(
+fn write_answers(
     answers: &Receiver<Receiver<anyhow::Result<Vec<u8>>>>,
     output: &mut impl Write,
 ) -> anyhow::Result<()> {
@@ -137,7 +137,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 mod tests {
     use super::*;
 
-    fn shouted(block: &LineBlock, out: &mut Vec<u8>) -> anyhow::Result<()> {
+    fn shout_lines(block: &LineBlock, out: &mut Vec<u8>) -> anyhow::Result<()> {
         for line in block.lines() {
             match line {
                 Ok(line) => out.extend(line.to_ascii_uppercase()),
@@ -154,7 +154,7 @@ mod tests {
             .map(|number| format!("line {number}"))
             .collect();
         let mut out = Vec::new();
-        pipe(lines.join("\n").as_bytes(), &mut out, shouted).unwrap();
+        transform_blocks(lines.join("\n").as_bytes(), &mut out, shout_lines).unwrap();
         let out = String::from_utf8(out).unwrap();
         assert!(out.lines().eq(lines.iter().map(|line| line.to_uppercase())));
     }
@@ -167,13 +167,18 @@ mod tests {
             "y".repeat(LINE_BYTES)
         );
         let mut out = Vec::new();
-        pipe(input.as_bytes(), &mut out, shouted).unwrap();
+        transform_blocks(input.as_bytes(), &mut out, shout_lines).unwrap();
         assert_eq!(
             out,
             format!("long\n{}\nB\n", "Y".repeat(LINE_BYTES)).into_bytes()
         );
         let mut endless = Vec::new();
-        pipe(std::io::repeat(b'x').take(10 << 20), &mut endless, shouted).unwrap();
+        transform_blocks(
+            std::io::repeat(b'x').take(10 << 20),
+            &mut endless,
+            shout_lines,
+        )
+        .unwrap();
         assert_eq!(endless, b"long\n");
     }
 
@@ -181,7 +186,7 @@ mod tests {
     fn empty_lines_count_and_an_empty_input_gives_nothing() {
         for (input, expected) in [("", ""), ("\n", "\n"), ("a\n\nb\n", "A\n\nB\n")] {
             let mut out = Vec::new();
-            pipe(input.as_bytes(), &mut out, shouted).unwrap();
+            transform_blocks(input.as_bytes(), &mut out, shout_lines).unwrap();
             assert_eq!(String::from_utf8(out).unwrap(), expected);
         }
     }
@@ -198,7 +203,9 @@ mod tests {
             }
         }
         let input = "a\n".repeat(1_000_000);
-        pipe(input.as_bytes(), ClosedWriter, shouted).unwrap();
-        assert!(pipe(input.as_bytes(), Vec::new(), |_, _| anyhow::bail!("no")).is_err());
+        transform_blocks(input.as_bytes(), ClosedWriter, shout_lines).unwrap();
+        assert!(
+            transform_blocks(input.as_bytes(), Vec::new(), |_, _| anyhow::bail!("no")).is_err()
+        );
     }
 }

@@ -22,17 +22,21 @@ enum VerifierChoice {
 }
 
 /// Reads one address a line from the standard input and writes its verified form, one JSON object a line.
-pub(crate) async fn verify(
+pub(crate) async fn verify_stdin(
     config: &Config,
     strictness: Option<VerificationStrictness>,
 ) -> anyhow::Result<CommandReport> {
     let store = Store::new(&config.database).context("database")?;
     let verifier = if store
-        .schema_version()
+        .find_schema_version()
         .await
         .is_ok_and(SchemaVersion::is_current)
     {
-        VerifierChoice::Configured(verification::configured(config, &store, &Clock::system())?)
+        VerifierChoice::Configured(verification::build_verifier(
+            config,
+            &store,
+            &Clock::system(),
+        )?)
     } else {
         eprintln!("pillarbox: no database with current tables answers: only the ZIP data is used");
         VerifierChoice::ZipData
@@ -40,13 +44,13 @@ pub(crate) async fn verify(
     let runtime = tokio::runtime::Handle::current();
     tokio::task::spawn_blocking(move || {
         let output = io::BufWriter::new(io::stdout().lock());
-        pipe::pipe(io::stdin(), output, |block, out| {
+        pipe::transform_blocks(io::stdin(), output, |block, out| {
             runtime.block_on(verify_block(&verifier, strictness, block, out))
         })
     })
     .await
     .context("verifying failed")??;
-    Ok(CommandReport::nothing())
+    Ok(CommandReport::empty())
 }
 
 async fn verify_block(
@@ -57,18 +61,21 @@ async fn verify_block(
 ) -> anyhow::Result<()> {
     let sent: Vec<Result<AddressLineParts<'_>, String>> = block
         .lines()
-        .map(|line| match AddressInputLine::read(line?)? {
-            AddressInputLine::Line(text) => Ok(AddressLineParts::of_line(text)),
+        .map(|line| match AddressInputLine::parse(line?)? {
+            AddressInputLine::Line(text) => Ok(AddressLineParts::from_line(text)),
             AddressInputLine::Parts(parts) => Ok(parts),
         })
         .collect();
-    let inputs: Vec<AddressInput<'_>> =
-        sent.iter().flatten().map(AddressLineParts::input).collect();
+    let inputs: Vec<AddressInput<'_>> = sent
+        .iter()
+        .flatten()
+        .map(AddressLineParts::as_input)
+        .collect();
     let verdicts = match verifier {
         VerifierChoice::Configured(verifier) => verifier.verify(&inputs, strictness).await?,
         VerifierChoice::ZipData => inputs
             .iter()
-            .map(|input| demand(address::verify(*input), strictness))
+            .map(|input| apply_strictness(address::verify_address(*input), strictness))
             .collect(),
     };
     let mut verdicts = inputs.iter().zip(&verdicts);
@@ -84,10 +91,13 @@ async fn verify_block(
     Ok(())
 }
 
-fn demand(verdict: AddressVerdict, strictness: Option<VerificationStrictness>) -> AddressVerdict {
+fn apply_strictness(
+    verdict: AddressVerdict,
+    strictness: Option<VerificationStrictness>,
+) -> AddressVerdict {
     match verdict {
         AddressVerdict::Deliverable(verified) => {
-            verified.demand(strictness.unwrap_or(VerificationStrictness::Zip))
+            verified.into_verdict(strictness.unwrap_or(VerificationStrictness::Zip))
         }
         failed => failed,
     }
@@ -101,7 +111,8 @@ fn write_verdict(
     match verdict {
         AddressVerdict::Deliverable(verified) => {
             let parsed = parts_of(verified);
-            let mut answer = AddressOutputLine::of(&parsed).with_one_line(&verified.one_line);
+            let mut answer =
+                AddressOutputLine::from_parsed(&parsed).with_one_line(&verified.one_line);
             answer.level = verified.level.as_str();
             answer.corrections = verified
                 .corrections
@@ -120,9 +131,9 @@ fn write_verdict(
         }
         AddressVerdict::Undeliverable(failure) => {
             let parsed = address::parse(input);
-            let mut answer = AddressOutputLine::of(&parsed);
+            let mut answer = AddressOutputLine::from_parsed(&parsed);
             answer.level = FAILED;
-            answer.reason = failure.detail().into();
+            answer.reason = failure.to_sentence().into();
             write_line(out, &answer)
         }
     }

@@ -4,7 +4,7 @@ use contract::id::{ApiKeyId, CampaignId, DesignId, EndpointId, IntegrationId, Me
 use serde::Serialize;
 
 use crate::money::{DollarAmount, Money};
-use crate::report::{CommandReport, table};
+use crate::report::{CommandReport, build_table};
 use secret::KeyText;
 
 /// What stands after a file was applied.
@@ -134,7 +134,7 @@ impl AppliedFile {
     /// # Errors
     /// When it cannot be written as JSON.
     pub fn report(&self) -> anyhow::Result<CommandReport> {
-        let mut rows = table(["What", "Name", "Id", "Note"]);
+        let mut rows = build_table(["What", "Name", "Id", "Note"]);
         for team in &self.teams {
             for row in team.rows() {
                 rows.add_row(row);

@@ -35,21 +35,22 @@ const MOST_HOMES_PER_CENTER: u32 = contract::limits::HOMES_PER_REQUEST as u32;
 type Result = std::result::Result<(), ApplyError>;
 
 /// Checks a file that was read.
-pub(super) fn check(file: &ApplyFile) -> Result {
+pub(super) fn check_file(file: &ApplyFile) -> Result {
     if file.teams.is_empty() {
         return Err(ApplyError::refused("teams", "the list is empty"));
     }
-    let teams = || items("", "teams", &file.teams);
-    distinct(teams().map(|(place, team)| (format!("{place}.name"), team.name.as_str())))?;
+    let teams = || iter_items("", "teams", &file.teams);
+    check_distinct(teams().map(|(place, team)| (format!("{place}.name"), team.name.as_str())))?;
     // These are found by something that is unique among all teams.
-    let users = teams().flat_map(|(place, team)| items(&place, "users", &team.users));
-    distinct(users.map(|(place, user)| (format!("{place}.email"), user.email.as_str())))?;
-    let campaigns = teams().flat_map(|(place, team)| items(&place, "campaigns", &team.campaigns));
-    distinct(
+    let users = teams().flat_map(|(place, team)| iter_items(&place, "users", &team.users));
+    check_distinct(users.map(|(place, user)| (format!("{place}.email"), user.email.as_str())))?;
+    let campaigns =
+        teams().flat_map(|(place, team)| iter_items(&place, "campaigns", &team.campaigns));
+    check_distinct(
         campaigns
             .filter_map(|(place, campaign)| Some((format!("{place}.id"), campaign.id.as_ref()?))),
     )?;
-    distinct(teams().flat_map(|(place, team)| given_keys(&place, team)))?;
+    check_distinct(teams().flat_map(|(place, team)| given_keys(&place, team)))?;
     teams().try_for_each(|(place, team)| check_team(&place, team))
 }
 
@@ -57,10 +58,11 @@ pub(super) fn check(file: &ApplyFile) -> Result {
 fn given_keys<'a>(place: &str, team: &'a TeamSpec) -> Vec<(String, &'a str)> {
     let given =
         |(place, key): (String, Option<&'a KeyText>)| Some((format!("{place}.key"), key?.reveal()));
-    let of_team = items(place, "keys", &team.keys).map(|(place, key)| (place, key.key.as_ref()));
-    let integrations = items(place, "integrations", &team.integrations);
+    let of_team =
+        iter_items(place, "keys", &team.keys).map(|(place, key)| (place, key.key.as_ref()));
+    let integrations = iter_items(place, "integrations", &team.integrations);
     let of_integrations = integrations.flat_map(|(place, integration)| {
-        items(&place, "keys", &integration.keys).map(|(place, key)| (place, key.key.as_ref()))
+        iter_items(&place, "keys", &integration.keys).map(|(place, key)| (place, key.key.as_ref()))
     });
     of_team.chain(of_integrations).filter_map(given).collect()
 }
@@ -71,24 +73,28 @@ fn check_team(place: &str, team: &TeamSpec) -> Result {
         let reason = "stripe needs stripe_customer and stripe_payment_method";
         return Err(ApplyError::refused(format!("{place}.payment"), reason));
     }
-    let columns = items(place, "columns", &team.columns);
-    distinct(columns.map(|(place, column)| (format!("{place}.name"), fold_name(&column.name.0))))?;
-    items(place, "columns", &team.columns)
+    let columns = iter_items(place, "columns", &team.columns);
+    check_distinct(
+        columns.map(|(place, column)| (format!("{place}.name"), fold_name(&column.name.0))),
+    )?;
+    iter_items(place, "columns", &team.columns)
         .try_for_each(|(place, column)| check_column(&place, column))?;
-    let designs = items(place, "designs", &team.designs);
-    distinct(designs.map(|(place, design)| (format!("{place}.name"), design.name.as_str())))?;
-    let campaigns = || items(place, "campaigns", &team.campaigns);
-    distinct(
+    let designs = iter_items(place, "designs", &team.designs);
+    check_distinct(designs.map(|(place, design)| (format!("{place}.name"), design.name.as_str())))?;
+    let campaigns = || iter_items(place, "campaigns", &team.campaigns);
+    check_distinct(
         campaigns().map(|(place, campaign)| (format!("{place}.name"), campaign.name.as_str())),
     )?;
-    let keys = || items(place, "keys", &team.keys);
-    distinct(keys().map(|(place, key)| (format!("{place}.name"), key.name.as_str())))?;
-    let endpoints = items(place, "endpoints", &team.endpoints);
-    distinct(endpoints.map(|(place, endpoint)| (format!("{place}.url"), endpoint.url.0.as_str())))?;
+    let keys = || iter_items(place, "keys", &team.keys);
+    check_distinct(keys().map(|(place, key)| (format!("{place}.name"), key.name.as_str())))?;
+    let endpoints = iter_items(place, "endpoints", &team.endpoints);
+    check_distinct(
+        endpoints.map(|(place, endpoint)| (format!("{place}.url"), endpoint.url.0.as_str())),
+    )?;
     campaigns().try_for_each(|(place, campaign)| check_campaign(&place, campaign))?;
     keys().try_for_each(|(place, key)| check_key(&place, key))?;
-    let integrations = || items(place, "integrations", &team.integrations);
-    distinct(
+    let integrations = || iter_items(place, "integrations", &team.integrations);
+    check_distinct(
         integrations()
             .map(|(place, integration)| (format!("{place}.name"), integration.name.as_str())),
     )?;
@@ -96,7 +102,7 @@ fn check_team(place: &str, team: &TeamSpec) -> Result {
 }
 
 /// Each item of a list with its place: `teams[0].users[2]`.
-pub(super) fn items<'a, T>(
+pub(super) fn iter_items<'a, T>(
     place: &str,
     name: &'static str,
     list: &'a [T],
@@ -186,7 +192,7 @@ fn check_neighborhood(place: &str, campaign: &CampaignSpec) -> Result {
 
 fn check_delays(place: &str, steps: &[StepSpec]) -> Result {
     let mut previous = None;
-    for (place, step) in items(place, "steps", steps) {
+    for (place, step) in iter_items(place, "steps", steps) {
         let days = step.delay_days;
         let is_right =
             previous.map_or(days == 0, |previous| days > previous) && days <= MOST_DELAY_DAYS;
@@ -212,8 +218,8 @@ fn check_integration(place: &str, integration: &IntegrationSpec) -> Result {
             reason,
         ));
     }
-    let keys = || items(place, "keys", &integration.keys);
-    distinct(keys().map(|(place, key)| (format!("{place}.name"), key.name.as_str())))?;
+    let keys = || iter_items(place, "keys", &integration.keys);
+    check_distinct(keys().map(|(place, key)| (format!("{place}.name"), key.name.as_str())))?;
     keys().try_for_each(|(place, key)| check_kind(&place, key.key.as_ref(), KeyKind::Integration))
 }
 
@@ -230,7 +236,7 @@ fn check_kind(place: &str, text: Option<&KeyText>, kind: KeyKind) -> Result {
 }
 
 /// Refuses the second of two equal values. The value is not shown: it may be a key.
-fn distinct<T: Hash + Eq>(mut values: impl Iterator<Item = (String, T)>) -> Result {
+fn check_distinct<T: Hash + Eq>(mut values: impl Iterator<Item = (String, T)>) -> Result {
     let mut seen = HashMap::new();
     values.try_for_each(|(place, value)| match seen.entry(value) {
         Entry::Vacant(entry) => {

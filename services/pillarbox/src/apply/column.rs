@@ -11,7 +11,7 @@ use formula::CheckedColumn;
 use formula::limits::MAX_FORMULA_COLUMNS;
 use store::{Actor, ColumnKind, ColumnSource, Transaction};
 
-use super::check::items;
+use super::check::iter_items;
 use super::error::{ApplyError, WithPlace};
 use super::file::ColumnSpec;
 
@@ -29,8 +29,8 @@ pub(super) async fn save_columns(
     columns: &[ColumnSpec],
     now: DateTime<Utc>,
 ) -> Result<Vec<String>> {
-    let stored = transaction.column_list_locked(team_id).await.at(place)?;
-    let wanted: Vec<store::TeamColumn> = columns.iter().map(wanted).collect();
+    let stored = transaction.lock_columns(team_id).await.with_place(place)?;
+    let wanted: Vec<store::TeamColumn> = columns.iter().map(build_column).collect();
     let standing: HashMap<String, store::TeamColumn> = stored
         .iter()
         .map(|column| (column.name_key.clone(), column.clone()))
@@ -39,18 +39,21 @@ pub(super) async fn save_columns(
         .iter()
         .map(|column| (column.name_key.clone(), column.column_type))
         .collect();
-    let uses = TypeUses::read(transaction, team_id, &stored)
+    let uses = TypeUses::load(transaction, team_id, &stored)
         .await
-        .at(place)?;
-    let all = merged(stored, &wanted);
-    bounded(place, &all)?;
+        .with_place(place)?;
+    let all = merge_columns(stored, &wanted);
+    check_column_count(place, &all)?;
     check_fields(place, columns, &all)?;
     let checked = checked_formulas(place, columns, &all)?;
     let refuse_filtered = |place: &str, column: &store::TeamColumn| {
         let changes = before
             .get(&column.name_key)
             .is_some_and(|stored| *stored != column.column_type);
-        let Some(campaign) = uses.filtering(&column.name_key).filter(|_| changes) else {
+        let Some(campaign) = uses
+            .filtering_campaign(&column.name_key)
+            .filter(|_| changes)
+        else {
             return Ok(());
         };
         let reason = format!(
@@ -59,15 +62,15 @@ pub(super) async fn save_columns(
         );
         Err(ApplyError::refused(place.to_owned(), reason))
     };
-    for ((place, _), mut column) in items(place, "columns", columns).zip(wanted) {
+    for ((place, _), mut column) in iter_items(place, "columns", columns).zip(wanted) {
         if let Some(found) = checked.get(&column.name_key) {
             (column.column_type, column.formula_uses) = (found.column_type, found.uses.clone());
         }
         refuse_filtered(&format!("{place}.type"), &column)?;
         let change = (standing.get(&column.name_key), &column);
-        columns::declare_within(transaction, Actor::Operator, team_id, change, now)
+        columns::declare_column_within(transaction, Actor::Operator, team_id, change, now)
             .await
-            .at(&place)?;
+            .with_place(&place)?;
     }
     // Formulas that are not in the file may give another type since a column that they use does.
     let in_file: HashSet<String> = columns
@@ -91,16 +94,16 @@ pub(super) async fn save_columns(
         refuse_filtered(&format!("{place}.columns"), &retyped)?;
         let uses = found.uses.as_ref();
         transaction
-            .column_retype(team_id, &column.name_key, found.column_type, uses)
+            .update_column_type(team_id, &column.name_key, found.column_type, uses)
             .await
-            .at(place)?;
+            .with_place(place)?;
     }
     refuse_other_types(place, columns, &before, &all, &checked)?;
     Ok(columns.iter().map(|column| column.name.0.clone()).collect())
 }
 
 /// Refuses more computed columns than a team may have.
-fn bounded(place: &str, all: &[store::TeamColumn]) -> Result<()> {
+fn check_column_count(place: &str, all: &[store::TeamColumn]) -> Result<()> {
     for (kind, most, what) in [
         (ColumnKind::Ai, AI_COLUMNS, "columns with a prompt"),
         (ColumnKind::Formula, MAX_FORMULA_COLUMNS, "formula columns"),
@@ -119,11 +122,11 @@ fn check_fields(place: &str, columns: &[ColumnSpec], all: &[store::TeamColumn]) 
         BuiltInColumn::from_name(field).is_some()
             || all.iter().any(|column| column.name_key == fold_name(field))
     };
-    for (place, column) in items(place, "columns", columns) {
+    for (place, column) in iter_items(place, "columns", columns) {
         let Some(Ok(template)) = column.prompt.as_deref().map(TextTemplate::parse) else {
             continue;
         };
-        if let Some(unknown) = template.fields().find(|field| !is_known(field)) {
+        if let Some(unknown) = template.field_names().find(|field| !is_known(field)) {
             let reason = format!("the team has no column {unknown:?}: declare it under `columns`");
             return Err(ApplyError::refused(format!("{place}.prompt"), reason));
         }
@@ -131,12 +134,12 @@ fn check_fields(place: &str, columns: &[ColumnSpec], all: &[store::TeamColumn]) 
     Ok(())
 }
 
-fn wanted(column: &ColumnSpec) -> store::TeamColumn {
+fn build_column(column: &ColumnSpec) -> store::TeamColumn {
     let name = &column.name.0;
     match (&column.formula, &column.prompt) {
         // The type is found when the formulas are checked.
-        (Some(formula), _) => store::TeamColumn::computed(name, ColumnType::Text, formula),
-        (_, Some(prompt)) => store::TeamColumn::written(name, prompt),
+        (Some(formula), _) => store::TeamColumn::new_formula(name, ColumnType::Text, formula),
+        (_, Some(prompt)) => store::TeamColumn::new_ai(name, prompt),
         _ => {
             let column_type = column.column_type.unwrap_or(ColumnType::Text);
             store::TeamColumn::new(name, column_type, ColumnKind::Custom, ColumnSource::Owner)
@@ -145,7 +148,10 @@ fn wanted(column: &ColumnSpec) -> store::TeamColumn {
 }
 
 /// The columns as they will be.
-fn merged(stored: Vec<store::TeamColumn>, wanted: &[store::TeamColumn]) -> Vec<store::TeamColumn> {
+fn merge_columns(
+    stored: Vec<store::TeamColumn>,
+    wanted: &[store::TeamColumn],
+) -> Vec<store::TeamColumn> {
     let is_kept =
         |column: &store::TeamColumn| wanted.iter().all(|one| one.name_key != column.name_key);
     stored
@@ -165,7 +171,7 @@ fn checked_formulas(
         .iter()
         .filter_map(|column| Some((fold_name(&column.name.0), column.column_type?)))
         .collect();
-    let mut definitions = columns::definitions(all);
+    let mut definitions = columns::list_formula_columns(all);
     // The owner who gives a column another type means the formulas over it to go on.
     for (key, column_type) in definitions
         .iter_mut()
@@ -173,9 +179,9 @@ fn checked_formulas(
     {
         *column_type = retyped.get(key).copied().unwrap_or(*column_type);
     }
-    let offered: Vec<formula::InputColumn> = columns::offered(all).collect();
-    let checked = formula::check(&offered, &definitions, &columns::prompts(all))
-        .map_err(|problems| refused(place, columns, &problems))?;
+    let offered: Vec<formula::InputColumn> = columns::list_input_columns(all).collect();
+    let checked = formula::check_columns(&offered, &definitions, &columns::parse_prompts(all))
+        .map_err(|problems| formula_error(place, columns, &problems))?;
     Ok(definitions
         .iter()
         .map(|definition| fold_name(&definition.name))
@@ -197,7 +203,7 @@ fn refuse_other_types(
         .map(|column| fold_name(&column.name.0))
         .collect();
     for (place, column) in
-        items(place, "columns", columns).filter(|(_, column)| column.formula.is_some())
+        iter_items(place, "columns", columns).filter(|(_, column)| column.formula.is_some())
     {
         let key = fold_name(&column.name.0);
         let (Some(was), Some(is)) = (before.get(&key), checked.get(&key)) else {
@@ -243,7 +249,7 @@ fn uses_now(
 }
 
 /// The first problem, at its column in the file. One of a column that is not there comes of a change to another.
-fn refused(
+fn formula_error(
     place: &str,
     columns: &[ColumnSpec],
     problems: &[formula::ColumnDiagnostic],
@@ -252,7 +258,7 @@ fn refused(
         return ApplyError::refused(format!("{place}.columns"), "the formulas cannot be used");
     };
     let own = |column: &ColumnSpec| fold_name(&column.name.0) == fold_name(&first.column);
-    match items(place, "columns", columns).find(|(_, column)| own(column)) {
+    match iter_items(place, "columns", columns).find(|(_, column)| own(column)) {
         Some((place, column)) if column.prompt.is_some() => {
             ApplyError::refused(format!("{place}.prompt"), first.problem.message.clone())
         }

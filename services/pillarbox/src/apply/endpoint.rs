@@ -7,7 +7,7 @@ use outbound::TargetPolicy;
 use store::{Actor, Transaction};
 
 use super::applied::AppliedEndpoint;
-use super::check::items;
+use super::check::iter_items;
 use super::error::{ApplyError, WithPlace};
 use super::file::{ApplyFile, EndpointSpec, StatusSpec};
 
@@ -15,8 +15,8 @@ type Result<T> = std::result::Result<T, ApplyError>;
 
 /// Checks that every endpoint's host may be asked now.
 pub(super) async fn check_hosts(file: &ApplyFile, policy: &TargetPolicy) -> Result<()> {
-    for (place, team) in items("", "teams", &file.teams) {
-        for (place, endpoint) in items(&place, "endpoints", &team.endpoints) {
+    for (place, team) in iter_items("", "teams", &file.teams) {
+        for (place, endpoint) in iter_items(&place, "endpoints", &team.endpoints) {
             let resolved = policy.resolve(&endpoint.url.0).await;
             resolved.map_err(|refusal| {
                 ApplyError::refused(format!("{place}.url"), refusal.to_string())
@@ -35,7 +35,7 @@ pub(super) async fn save_endpoints(
     now: DateTime<Utc>,
 ) -> Result<Vec<AppliedEndpoint>> {
     let mut applied = Vec::new();
-    for (place, endpoint) in items(place, "endpoints", endpoints) {
+    for (place, endpoint) in iter_items(place, "endpoints", endpoints) {
         let settings = EndpointSettings {
             team_id,
             url: &endpoint.url.0,
@@ -45,7 +45,7 @@ pub(super) async fn save_endpoints(
         };
         let saved = save_endpoint_within(transaction, Actor::Operator, &settings, now)
             .await
-            .at(&place)?;
+            .with_place(&place)?;
         applied.push(AppliedEndpoint {
             endpoint_id: saved.endpoint_id,
             url: endpoint.url.0.as_str().to_owned(),

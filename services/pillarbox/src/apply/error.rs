@@ -32,11 +32,11 @@ impl ApplyError {
 
 /// Adds the place in the file to what the database refused.
 pub(super) trait WithPlace<T> {
-    fn at(self, place: &str) -> Result<T, ApplyError>;
+    fn with_place(self, place: &str) -> Result<T, ApplyError>;
 }
 
 impl<T> WithPlace<T> for store::Result<T> {
-    fn at(self, place: &str) -> Result<T, ApplyError> {
+    fn with_place(self, place: &str) -> Result<T, ApplyError> {
         self.map_err(|source| match source {
             StoreError::Refused { constraint, .. } => {
                 ApplyError::refused(place, constraint_sentence(&constraint))

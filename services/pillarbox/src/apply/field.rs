@@ -115,7 +115,7 @@ impl TryFrom<Value> for MapAreaSpec {
     fn try_from(value: Value) -> Result<Self, String> {
         let text = value.to_string();
         GeoArea::parse(&text)
-            .and_then(|area| area.check())
+            .and_then(|area| area.validate())
             .map_err(|error| error.to_string())?;
         Ok(Self(text))
     }

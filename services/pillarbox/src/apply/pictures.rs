@@ -37,7 +37,7 @@ pub async fn fetch_pictures(
     for team in &mut applied.teams {
         for design in &mut team.designs {
             let links = design.links.iter().map(String::as_str);
-            let fetched = pictures.fetch_again(team.team_id, links).await;
+            let fetched = pictures.refetch_links(team.team_id, links).await;
             let fetched = fetched.context("the pictures of designs cannot be kept")?;
             let mut unusable: Vec<String> = fetched
                 .iter()
@@ -56,13 +56,13 @@ pub async fn fetch_pictures(
 }
 
 /// The links of a design's own pictures; none of a draft that cannot be read.
-pub(super) fn links(document: &Value) -> Vec<String> {
+pub(super) fn list_image_links(document: &Value) -> Vec<String> {
     let Ok(document) = PrintableDesign::parse(document) else {
         return Vec::new();
     };
     let elements = Side::ALL
         .into_iter()
-        .flat_map(|side| &document.surface(side).elements);
+        .flat_map(|side| &document.side(side).elements);
     let links = elements.filter_map(|element| match &element.content {
         ElementContent::Image(ImageElement {
             source: ImageSource::Fixed { link },

@@ -19,7 +19,7 @@ use super::applied::{
     AppliedCampaign, AppliedDesign, AppliedIntegration, AppliedKey, AppliedMember, AppliedTeam,
     AppliedTopUp,
 };
-use super::check::{check_conditions, items};
+use super::check::{check_conditions, iter_items};
 use super::column::save_columns;
 use super::endpoint::save_endpoints;
 use super::error::{ApplyError, WithPlace};
@@ -27,7 +27,7 @@ use super::file::{
     CampaignSpec, DesignSpec, IntegrationKeySpec, IntegrationSpec, MemberSpec, StatusSpec,
     StepSpec, TeamKeySpec, TeamSpec, TopUpSpec,
 };
-use super::pictures::links;
+use super::pictures::list_image_links;
 use designs::DesignContent;
 use integrations::IntegrationSettings;
 use secret::KeyText;
@@ -56,31 +56,31 @@ pub(super) async fn save_team(
     // The team's row stays locked from here on: two files with the same team take turns.
     let actor = Actor::Operator;
     let saved = save_team_within(transaction, actor, &wanted, now).await;
-    let team_id = saved.at(place)?.team_id;
+    let team_id = saved.with_place(place)?.team_id;
     if let Some(is_on) = team.idempotency_keys {
         set_idempotency_keys_within(transaction, actor, team_id, is_on, now)
             .await
-            .at(place)?;
+            .with_place(place)?;
     }
     if let Some(is_on) = team.formula_keys_see_people {
         set_formula_keys_within(transaction, actor, team_id, is_on, now)
             .await
-            .at(place)?;
+            .with_place(place)?;
     }
     let save = TeamSaver {
         transaction,
         team_id,
         now,
     };
-    let users = save.users(place, &team.users).await?;
+    let users = save.save_members(place, &team.users).await?;
     let columns = save_columns(transaction, team_id, place, &team.columns, now).await?;
-    let designs = save.designs(place, &team.designs).await?;
-    let campaigns = save.campaigns(place, team, &designs).await?;
-    let integrations = save.integrations(place, &team.integrations).await?;
-    let keys = save.keys(place, &team.keys).await?;
+    let designs = save.save_designs(place, &team.designs).await?;
+    let campaigns = save.save_campaigns(place, team, &designs).await?;
+    let integrations = save.save_integrations(place, &team.integrations).await?;
+    let keys = save.save_keys(place, &team.keys).await?;
     let endpoints = save_endpoints(transaction, team_id, place, &team.endpoints, now).await?;
     let top_up = match &team.top_up {
-        Some(top_up) => Some(save.top_up(&format!("{place}.top_up"), top_up).await?),
+        Some(top_up) => Some(save.save_top_up(&format!("{place}.top_up"), top_up).await?),
         None => None,
     };
     Ok(AppliedTeam {
@@ -112,9 +112,13 @@ struct KeyScope<'a> {
 }
 
 impl TeamSaver<'_> {
-    async fn users(&self, place: &str, users: &[MemberSpec]) -> ApplyResult<Vec<AppliedMember>> {
+    async fn save_members(
+        &self,
+        place: &str,
+        users: &[MemberSpec],
+    ) -> ApplyResult<Vec<AppliedMember>> {
         // Owners first: a file may hand a team from one to another, and it has an owner all the time.
-        let mut in_turn: Vec<_> = items(place, "users", users).enumerate().collect();
+        let mut in_turn: Vec<_> = iter_items(place, "users", users).enumerate().collect();
         in_turn.sort_by_key(|(_, (_, user))| user.role != MemberRole::Owner);
         let mut applied = BTreeMap::new();
         for (position, (place, user)) in in_turn {
@@ -132,7 +136,7 @@ impl TeamSaver<'_> {
             let user_id =
                 save_member_within(self.transaction, Actor::Operator, &settings, self.now)
                     .await
-                    .at(&place)?;
+                    .with_place(&place)?;
             applied.insert(
                 position,
                 AppliedMember {
@@ -155,13 +159,13 @@ impl TeamSaver<'_> {
         };
         let stored = self
             .transaction
-            .user_password_hash(self.team_id, user.email.as_str())
+            .find_password_hash(self.team_id, user.email.as_str())
             .await
-            .at(place)?;
+            .with_place(place)?;
         if stored.is_some_and(|stored| password.matches(&stored)) {
             return Ok(None);
         }
-        if let Some(reason) = password.refusal(user.email.as_str()) {
+        if let Some(reason) = password.refusal_reason(user.email.as_str()) {
             return Err(ApplyError::refused(format!("{place}.password"), reason));
         }
         let hash = password.hash().map_err(|error| {
@@ -173,25 +177,25 @@ impl TeamSaver<'_> {
         Ok(Some(hash))
     }
 
-    async fn column_types(&self, place: &str) -> ApplyResult<ColumnTypesByName> {
+    async fn load_column_types(&self, place: &str) -> ApplyResult<ColumnTypesByName> {
         let columns = self
             .transaction
-            .column_list_locked(self.team_id)
+            .lock_columns(self.team_id)
             .await
-            .at(place)?;
+            .with_place(place)?;
         Ok(columns
             .into_iter()
             .map(|column| (column.name_key, column.column_type))
             .collect())
     }
 
-    async fn designs(
+    async fn save_designs(
         &self,
         place: &str,
         designs: &[DesignSpec],
     ) -> ApplyResult<Vec<AppliedDesign>> {
         let mut applied = Vec::new();
-        for (place, design) in items(place, "designs", designs) {
+        for (place, design) in iter_items(place, "designs", designs) {
             let name = design.name.as_str();
             let wanted = DesignContent {
                 name,
@@ -199,11 +203,16 @@ impl TeamSaver<'_> {
                 is_ai_draft: design.ai_draft,
             };
             let operator = Actor::Operator;
-            let saved =
-                designs::save_within(self.transaction, operator, self.team_id, wanted, self.now);
-            let saved = saved.await.at(&place)?;
+            let saved = designs::save_design_within(
+                self.transaction,
+                operator,
+                self.team_id,
+                wanted,
+                self.now,
+            );
+            let saved = saved.await.with_place(&place)?;
             let (design_id, version) = (saved.design_id, saved.version);
-            let links = links(design.document.0.as_value());
+            let links = list_image_links(design.document.0.as_value());
             let name = name.to_owned();
             applied.push(AppliedDesign {
                 design_id,
@@ -216,24 +225,24 @@ impl TeamSaver<'_> {
         Ok(applied)
     }
 
-    async fn campaigns(
+    async fn save_campaigns(
         &self,
         place: &str,
         team: &TeamSpec,
         designs: &[AppliedDesign],
     ) -> ApplyResult<Vec<AppliedCampaign>> {
-        let columns = self.column_types(place).await?;
+        let columns = self.load_column_types(place).await?;
         let mut applied = Vec::new();
-        for (place, campaign) in items(place, "campaigns", &team.campaigns) {
+        for (place, campaign) in iter_items(place, "campaigns", &team.campaigns) {
             if let Some(conditions) = &campaign.conditions {
                 check_conditions(&place, conditions, |name| columns.get(name).copied())?;
             }
-            applied.push(self.campaign(&place, campaign, designs).await?);
+            applied.push(self.save_campaign(&place, campaign, designs).await?);
         }
         Ok(applied)
     }
 
-    async fn campaign(
+    async fn save_campaign(
         &self,
         place: &str,
         campaign: &CampaignSpec,
@@ -241,11 +250,14 @@ impl TeamSaver<'_> {
     ) -> ApplyResult<AppliedCampaign> {
         let campaign_id = match &campaign.id {
             Some(id) => id.clone(),
-            None => self.campaign_id(place, campaign.name.as_str()).await?,
+            None => {
+                self.resolve_campaign_id(place, campaign.name.as_str())
+                    .await?
+            }
         };
         let mut steps = Vec::new();
-        for (place, step) in items(place, "steps", &campaign.steps) {
-            steps.push(self.step(&place, step, designs).await?);
+        for (place, step) in iter_items(place, "steps", &campaign.steps) {
+            steps.push(self.build_step(&place, step, designs).await?);
         }
         let settings = CampaignSettings {
             campaign_id: &campaign_id,
@@ -260,7 +272,7 @@ impl TeamSaver<'_> {
             conditions: campaign.conditions.as_ref(),
             steps: &steps,
         };
-        campaigns::save_within(
+        campaigns::save_campaign_within(
             self.transaction,
             Actor::Operator,
             self.team_id,
@@ -268,8 +280,8 @@ impl TeamSaver<'_> {
             self.now,
         )
         .await
-        .at(place)?;
-        let do_not_mail_added = self.do_not_mail(place, &campaign_id, campaign).await?;
+        .with_place(place)?;
+        let do_not_mail_added = self.save_do_not_mail(place, &campaign_id, campaign).await?;
         let name = campaign.name.as_str().to_owned();
         Ok(AppliedCampaign {
             campaign_id,
@@ -279,10 +291,10 @@ impl TeamSaver<'_> {
     }
 
     /// The id of the team's campaign of this name, or a new one.
-    async fn campaign_id(&self, place: &str, name: &str) -> ApplyResult<CampaignId> {
+    async fn resolve_campaign_id(&self, place: &str, name: &str) -> ApplyResult<CampaignId> {
         match campaigns::find_or_choose_id(self.transaction, self.team_id, name).await {
             Ok(id) => Ok(id),
-            Err(SaveCampaignError::Store(error)) => Err(error).at(place),
+            Err(SaveCampaignError::Store(error)) => Err(error).with_place(place),
             Err(error @ SaveCampaignError::NoFreeId) => {
                 let reason = format!("{error}; give one as `id`");
                 Err(ApplyError::refused(place, reason))
@@ -290,7 +302,7 @@ impl TeamSaver<'_> {
         }
     }
 
-    async fn step(
+    async fn build_step(
         &self,
         place: &str,
         step: &StepSpec,
@@ -298,7 +310,7 @@ impl TeamSaver<'_> {
     ) -> ApplyResult<StepSettings> {
         let design_id = match &step.design {
             Some(name) => Some(
-                self.design_id(&format!("{place}.design"), name.as_str(), designs)
+                self.find_design_id(&format!("{place}.design"), name.as_str(), designs)
                     .await?,
             ),
             None => None,
@@ -311,7 +323,7 @@ impl TeamSaver<'_> {
     }
 
     /// A design of the file, or one that stands already.
-    async fn design_id(
+    async fn find_design_id(
         &self,
         place: &str,
         name: &str,
@@ -321,13 +333,13 @@ impl TeamSaver<'_> {
             Some(design) => Ok(design.design_id),
             None => self
                 .transaction
-                .design_by_name(self.team_id, name)
+                .find_design_by_name(self.team_id, name)
                 .await
-                .at(place),
+                .with_place(place),
         }
     }
 
-    async fn do_not_mail(
+    async fn save_do_not_mail(
         &self,
         place: &str,
         id: &CampaignId,
@@ -338,7 +350,7 @@ impl TeamSaver<'_> {
         if addresses.is_empty() {
             return Ok(0);
         }
-        campaigns::list_addresses_within(
+        campaigns::add_do_not_mail_within(
             self.transaction,
             Actor::Operator,
             self.team_id,
@@ -347,32 +359,32 @@ impl TeamSaver<'_> {
             self.now,
         )
         .await
-        .at(place)
+        .with_place(place)
     }
 
-    async fn integrations(
+    async fn save_integrations(
         &self,
         place: &str,
         integrations: &[IntegrationSpec],
     ) -> ApplyResult<Vec<AppliedIntegration>> {
         let mut applied = Vec::new();
-        for (place, integration) in items(place, "integrations", integrations) {
+        for (place, integration) in iter_items(place, "integrations", integrations) {
             let wanted = IntegrationSettings {
                 name: integration.name.as_str(),
                 availability: integration.availability,
                 removal_guard_percent: integration.removal_guard_percent.map(i16::from),
             };
-            let saved = integrations::save_within(
+            let saved = integrations::save_integration_within(
                 self.transaction,
                 Actor::Operator,
                 self.team_id,
                 wanted,
                 self.now,
             );
-            let saved = saved.await.at(&place)?;
+            let saved = saved.await.with_place(&place)?;
             let mut keys = Vec::new();
-            for (place, key) in items(&place, "keys", &integration.keys) {
-                keys.push(self.integration_key(&place, &saved, key).await?);
+            for (place, key) in iter_items(&place, "keys", &integration.keys) {
+                keys.push(self.save_integration_key(&place, &saved, key).await?);
             }
             applied.push(AppliedIntegration {
                 integration_id: saved.integration_id,
@@ -383,7 +395,7 @@ impl TeamSaver<'_> {
         Ok(applied)
     }
 
-    async fn integration_key(
+    async fn save_integration_key(
         &self,
         place: &str,
         integration: &Integration,
@@ -396,7 +408,7 @@ impl TeamSaver<'_> {
             (&key.name, key.key.as_ref()),
             self.now,
         );
-        let provided = provided.await.at(place)?;
+        let provided = provided.await.with_place(place)?;
         Ok(AppliedKey {
             key_id: provided.key_id,
             kind: KeyKind::Integration.as_str(),
@@ -405,19 +417,22 @@ impl TeamSaver<'_> {
         })
     }
 
-    async fn keys(&self, place: &str, keys: &[TeamKeySpec]) -> ApplyResult<Vec<AppliedKey>> {
+    async fn save_keys(&self, place: &str, keys: &[TeamKeySpec]) -> ApplyResult<Vec<AppliedKey>> {
         let mut applied = Vec::new();
-        for (place, key) in items(place, "keys", keys) {
+        for (place, key) in iter_items(place, "keys", keys) {
             let owner = KeyScope {
                 kind: key.kind.into(),
                 integration: None,
             };
-            applied.push(self.key(&place, owner, &key.name, key.key.as_ref()).await?);
+            applied.push(
+                self.save_key(&place, owner, &key.name, key.key.as_ref())
+                    .await?,
+            );
         }
         Ok(applied)
     }
 
-    async fn key(
+    async fn save_key(
         &self,
         place: &str,
         KeyScope { kind, integration }: KeyScope<'_>,
@@ -434,9 +449,9 @@ impl TeamSaver<'_> {
         if given.is_none()
             && let Some(key_id) = self
                 .transaction
-                .key_active(self.team_id, integration_id, kind, name.as_str())
+                .find_active_api_key(self.team_id, integration_id, kind, name.as_str())
                 .await
-                .at(place)?
+                .with_place(place)?
         {
             return Ok(applied(key_id, None));
         }
@@ -449,12 +464,12 @@ impl TeamSaver<'_> {
         };
         let created = create_key_within(self.transaction, Actor::Operator, &new, self.now)
             .await
-            .at(place)?;
+            .with_place(place)?;
         let text = created.is_new.then_some(created.text);
         Ok(applied(created.key_id, text))
     }
 
-    async fn top_up(&self, place: &str, top_up: &TopUpSpec) -> ApplyResult<AppliedTopUp> {
+    async fn save_top_up(&self, place: &str, top_up: &TopUpSpec) -> ApplyResult<AppliedTopUp> {
         let credit = BalanceCredit {
             team_id: self.team_id,
             amount: top_up.amount,
@@ -462,7 +477,7 @@ impl TeamSaver<'_> {
         };
         let booked = credit_balance_within(self.transaction, Actor::Operator, &credit, self.now)
             .await
-            .at(place)?;
+            .with_place(place)?;
         Ok(AppliedTopUp {
             reference: top_up.reference.as_str().to_owned(),
             amount: top_up.amount,

@@ -42,7 +42,7 @@ teams:
 "#;
 
 fn read_here(text: &str) -> Result<ApplyFile, ApplyError> {
-    read(text, Path::new("."))
+    parse_file(text, Path::new("."))
 }
 
 /// What is said of the small file with `from` written as `to`.
@@ -84,7 +84,7 @@ fn an_absent_field_means_its_default() {
 
 #[test]
 fn a_json_file_is_the_same_as_a_yaml_file() {
-    let json = text::read(TEAM).unwrap().to_string();
+    let json = text::parse_document(TEAM).unwrap().to_string();
     assert_eq!(
         format!("{:?}", read_here(&json).unwrap()),
         format!("{:?}", read_here(TEAM).unwrap())
@@ -367,8 +367,8 @@ fn a_map_area_may_lie_beside_the_file() {
     fs::write(folder.join("area.json"), area.to_string()).unwrap();
     fs::write(folder.join("bad.json"), "{").unwrap();
     let with = |path| TEAM.replace("name: Spring", &format!("name: Spring\n    area: {path}"));
-    let file = read(&with("area.json"), &folder);
-    let error = read(&with("bad.json"), &folder).map(drop);
+    let file = parse_file(&with("area.json"), &folder);
+    let error = parse_file(&with("bad.json"), &folder).map(drop);
     fs::remove_dir_all(&folder).unwrap();
     assert_eq!(
         file.unwrap().teams[0].campaigns[0].area,
@@ -391,7 +391,7 @@ fn demo_verdict(recipient: &SentRecipient<'_>, campaign: &file::CampaignSpec) ->
         state: recipient.value("state"),
         zip: recipient.value("zip"),
     };
-    let AddressVerdict::Deliverable(verified) = address::verify(input) else {
+    let AddressVerdict::Deliverable(verified) = address::verify_address(input) else {
         return "invalid";
     };
     if campaign
@@ -438,7 +438,7 @@ fn the_demo_request_shows_what_its_references_say() {
         campaign_id,
         recipients,
         ..
-    } = contract::send::parse(DEMO_RECIPIENTS.as_bytes()).unwrap();
+    } = contract::send::parse_request(DEMO_RECIPIENTS.as_bytes()).unwrap();
     assert_eq!(campaign_id, campaign.id);
     let mut fitting = Vec::new();
     for recipient in &recipients {

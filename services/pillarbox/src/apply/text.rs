@@ -13,7 +13,7 @@ pub const FILE_BYTES: usize = 8 * 1024 * 1024;
 ///
 /// # Errors
 /// A sentence with the line.
-pub(crate) fn read(text: &str) -> Result<Value, String> {
+pub(crate) fn parse_document(text: &str) -> Result<Value, String> {
     if text.len() > FILE_BYTES {
         return Err(format!("the file is longer than {FILE_BYTES} bytes"));
     }
@@ -116,11 +116,11 @@ mod tests {
     fn json_and_yaml_give_the_same_document() {
         let expected = json!({"teams": [{"name": "A", "n": 1.5, "yes": true, "none": null}]});
         assert_eq!(
-            read("teams:\n- {name: A, n: 1.5, yes: true, none: }\n"),
+            parse_document("teams:\n- {name: A, n: 1.5, yes: true, none: }\n"),
             Ok(expected.clone())
         );
         assert_eq!(
-            read(
+            parse_document(
                 "\n\t{\"teams\": [{\"name\": \"A\",\t\"n\": 1.5, \"yes\": true, \"none\": null}]}"
             ),
             Ok(expected)
@@ -140,7 +140,7 @@ mod tests {
             ("a: 1\n---\nb: 1\n", "more than one document"),
             ("{\"a\": 1} x", "trailing"),
         ] {
-            let error = read(text).expect_err(text);
+            let error = parse_document(text).expect_err(text);
             assert!(error.contains(why), "{text}: {error}");
         }
     }
@@ -148,13 +148,13 @@ mod tests {
     #[test]
     fn long_and_deep_files_are_refused() {
         assert!(
-            read(&" ".repeat(FILE_BYTES + 1))
+            parse_document(&" ".repeat(FILE_BYTES + 1))
                 .unwrap_err()
                 .contains("longer")
         );
         for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
             let deep = open.repeat(100_000) + &close.repeat(100_000);
-            assert!(read(&deep).is_err(), "{open}");
+            assert!(parse_document(&deep).is_err(), "{open}");
         }
     }
 
@@ -165,6 +165,6 @@ mod tests {
             let previous = format!("*a{}, ", level - 1).repeat(10);
             text += &format!("a{level}: &a{level} [{previous}]\n");
         }
-        assert!(read(&text).is_err());
+        assert!(parse_document(&text).is_err());
     }
 }

@@ -85,7 +85,7 @@ impl RetryState {
     }
 
     /// Notes an attempt and says what follows.
-    pub(super) fn after(&mut self, attempt: &RequestAttempt) -> RetryDecision {
+    pub(super) fn record_attempt(&mut self, attempt: &RequestAttempt) -> RetryDecision {
         self.attempts += 1;
         match attempt {
             RequestAttempt::Answered {
@@ -105,10 +105,10 @@ impl RetryState {
             // Nothing was done (contract: Errors); 409 in_progress is our own earlier attempt, still running.
             RequestAttempt::Answered {
                 status: 500 | 503, ..
-            } => self.fail(),
+            } => self.record_failure(),
             RequestAttempt::Answered {
                 status: 409, body, ..
-            } if is_in_progress(body) => self.fail(),
+            } if is_in_progress(body) => self.record_failure(),
             // 502: a balancer lost its connection to whoever was doing it.
             RequestAttempt::Answered {
                 status: 408 | 502 | 504,
@@ -116,13 +116,13 @@ impl RetryState {
             }
             | RequestAttempt::Lost(_) => {
                 self.has_lost_an_answer = true;
-                self.fail()
+                self.record_failure()
             }
             RequestAttempt::Answered { .. } => RetryDecision::Stop,
         }
     }
 
-    fn fail(&mut self) -> RetryDecision {
+    fn record_failure(&mut self) -> RetryDecision {
         self.failures += 1;
         self.rate_waits = 0;
         if self.failures >= self.patience.tries {
@@ -142,7 +142,7 @@ impl RetryState {
 }
 
 fn is_in_progress(body: &[u8]) -> bool {
-    super::told(body).is_some_and(|told| told.code == "in_progress")
+    super::parse_error_body(body).is_some_and(|told| told.code == "in_progress")
 }
 
 #[cfg(test)]
@@ -156,7 +156,7 @@ mod tests {
         pause: Duration::from_secs(1),
     };
 
-    fn answer(status: u16) -> RequestAttempt {
+    fn build_answer(status: u16) -> RequestAttempt {
         RequestAttempt::Answered {
             status,
             retry_after: None,
@@ -170,7 +170,7 @@ mod tests {
     fn what_the_service_says_for_good_is_not_repeated() {
         for status in [301, 400, 401, 403, 404, 405, 409, 413, 422] {
             assert_eq!(
-                RetryState::new(PATIENCE).after(&answer(status)),
+                RetryState::new(PATIENCE).record_attempt(&build_answer(status)),
                 RetryDecision::Stop,
                 "{status}"
             );
@@ -181,7 +181,8 @@ mod tests {
     fn pauses_double_and_the_tries_end() {
         let mut course = RetryState::new(PATIENCE);
         for seconds in [1.0, 2.0, 4.0] {
-            let RetryDecision::Again(pause) = course.after(&RequestAttempt::Lost(String::new()))
+            let RetryDecision::Again(pause) =
+                course.record_attempt(&RequestAttempt::Lost(String::new()))
             else {
                 panic!("{course:?}")
             };
@@ -190,7 +191,10 @@ mod tests {
                 "{pause:?}"
             );
         }
-        assert_eq!(course.after(&answer(503)), RetryDecision::GiveUp);
+        assert_eq!(
+            course.record_attempt(&build_answer(503)),
+            RetryDecision::GiveUp
+        );
         assert!(course.has_lost_an_answer());
     }
 
@@ -206,13 +210,13 @@ mod tests {
         };
         for _ in 0..RATE_WAITS {
             assert_eq!(
-                course.after(&limited(7)),
+                course.record_attempt(&limited(7)),
                 RetryDecision::Again(Duration::from_secs(7))
             );
         }
-        assert_eq!(course.after(&limited(7)), RetryDecision::GiveUp);
+        assert_eq!(course.record_attempt(&limited(7)), RetryDecision::GiveUp);
         assert_eq!(
-            RetryState::new(PATIENCE).after(&limited(9_999)),
+            RetryState::new(PATIENCE).record_attempt(&limited(9_999)),
             RetryDecision::Again(LONGEST_RATE_WAIT)
         );
     }
@@ -228,7 +232,10 @@ mod tests {
             is_replayed: false,
             body,
         };
-        assert!(matches!(course.after(&running), RetryDecision::Again(_)));
+        assert!(matches!(
+            course.record_attempt(&running),
+            RetryDecision::Again(_)
+        ));
     }
 
     proptest! {
@@ -236,8 +243,8 @@ mod tests {
         fn every_course_ends(statuses in proptest::collection::vec(prop_oneof![Just(0_u16), Just(429), 400_u16..600], 400)) {
             let mut course = RetryState::new(PATIENCE);
             let ends = statuses.iter().any(|status| {
-                let attempt = if *status == 0 { RequestAttempt::Lost(String::new()) } else { answer(*status) };
-                !matches!(course.after(&attempt), RetryDecision::Again(_))
+                let attempt = if *status == 0 { RequestAttempt::Lost(String::new()) } else { build_answer(*status) };
+                !matches!(course.record_attempt(&attempt), RetryDecision::Again(_))
             });
             prop_assert!(ends);
         }

@@ -30,13 +30,13 @@ pub(super) struct ScanFeedReader {
 }
 
 impl ScanFeedEvent {
-    fn read(body: Box<RawValue>) -> Result<Self, GatewayError> {
+    fn parse(body: Box<RawValue>) -> Result<Self, GatewayError> {
         let value = serde_json::from_str(body.get())
             .map_err(|error| GatewayError::Unreadable(error.to_string()))?;
         Ok(Self { body, value })
     }
 
-    fn text<'a>(&'a self, path: &str) -> &'a str {
+    fn text_at<'a>(&'a self, path: &str) -> &'a str {
         self.value
             .pointer(path)
             .and_then(Value::as_str)
@@ -45,12 +45,12 @@ impl ScanFeedEvent {
 
     /// The event's id.
     pub(super) fn id(&self) -> &str {
-        self.text("/id")
+        self.text_at("/id")
     }
 
     /// Of which campaign.
     pub(super) fn campaign_id(&self) -> &str {
-        self.text("/campaign/id")
+        self.text_at("/campaign/id")
     }
 
     /// The JSON, on one line.
@@ -59,11 +59,11 @@ impl ScanFeedEvent {
     }
 
     /// For people: when, which campaign, who, roughly where, and where it led.
-    pub(super) fn line(&self) -> String {
+    pub(super) fn format_line(&self) -> String {
         let joined = |paths: [&str; 2], between: &str| {
             let parts: Vec<&str> = paths
                 .iter()
-                .map(|path| self.text(path))
+                .map(|path| self.text_at(path))
                 .filter(|part| !part.is_empty())
                 .collect();
             parts.join(between)
@@ -74,11 +74,11 @@ impl ScanFeedEvent {
             ""
         };
         let parts = [
-            self.text("/scanned_at").to_owned(),
+            self.text_at("/scanned_at").to_owned(),
             self.campaign_id().to_owned(),
             joined(["/recipient/first_name", "/recipient/last_name"], " "),
             joined(["/location/city", "/location/region"], ", "),
-            self.text("/destination").to_owned(),
+            self.text_at("/destination").to_owned(),
             automated.to_owned(),
         ];
         let shown: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -97,7 +97,7 @@ impl ScanFeedReader {
     /// # Errors
     /// As the service says.
     pub(super) async fn open(client: GatewayClient) -> Result<Self, GatewayError> {
-        let page = ask(&client, None, 0).await?;
+        let page = fetch_page(&client, None, 0).await?;
         Ok(Self {
             client,
             after: page.next_after,
@@ -109,18 +109,18 @@ impl ScanFeedReader {
     /// # Errors
     /// As the service says.
     pub(super) async fn next(&mut self) -> Result<Vec<ScanFeedEvent>, GatewayError> {
-        let page = ask(&self.client, Some(&self.after), WAIT_SECONDS).await?;
+        let page = fetch_page(&self.client, Some(&self.after), WAIT_SECONDS).await?;
         let scans = page
             .events
             .into_iter()
-            .map(ScanFeedEvent::read)
+            .map(ScanFeedEvent::parse)
             .collect::<Result<_, _>>()?;
         self.after = page.next_after;
         Ok(scans)
     }
 }
 
-async fn ask(
+async fn fetch_page(
     client: &GatewayClient,
     after: Option<&str>,
     wait: u64,
@@ -129,9 +129,9 @@ async fn ask(
         .map(|after| format!("&after={after}"))
         .unwrap_or_default();
     client
-        .ask(
+        .send(
             &GatewayRequest::get(format!("/api/v1/scans?wait={wait}{after}")),
-            &UploadProgress::none(),
+            &UploadProgress::hidden(),
         )
         .await
 }
@@ -145,9 +145,9 @@ mod tests {
         let json = r#"{"id":"evt_1","scanned_at":"2026-01-31T12:00:00.000Z","campaign":{"id":"PA-7K2M9Q","name":"x"},
             "recipient":{"first_name":"Ann\u001b[2J","last_name":null},"location":{"city":"Austin","region":"Texas"},
             "destination":"https://example.com/"}"#;
-        let scan = ScanFeedEvent::read(RawValue::from_string(json.to_owned()).unwrap()).unwrap();
+        let scan = ScanFeedEvent::parse(RawValue::from_string(json.to_owned()).unwrap()).unwrap();
         assert_eq!(
-            scan.line(),
+            scan.format_line(),
             "2026-01-31T12:00:00.000Z  PA-7K2M9Q  Ann[2J  Austin, Texas  https://example.com/"
         );
     }

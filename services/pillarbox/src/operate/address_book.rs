@@ -41,42 +41,44 @@ struct ExportedBookLine<'a> {
 }
 
 /// Writes a team's address book to the standard output, page by page.
-pub(crate) async fn write(
+pub(crate) async fn write_entries(
     store: &Store,
     team: &str,
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
     let team_id = find_team(store, team).await?.team_id;
-    let columns = store.column_list(team_id).await?;
+    let columns = store.list_columns(team_id).await?;
     let computing = ComputedColumns {
         team_id,
         formulas: FormulaColumns::new(&columns),
         columns,
-        today: columns::today(&store.team_get(team_id).await?, now),
+        today: columns::team_today(&store.find_team(team_id).await?, now),
     };
     let mut next = Some(BookCursor::START);
     while let Some(cursor) = next {
-        let page = store.address_book_page(team_id, cursor, PAGE_LINES).await?;
-        match write_lines(&computing.shown(store, &page.lines).await?) {
+        let page = store
+            .list_address_book_page(team_id, cursor, PAGE_LINES)
+            .await?;
+        match write_lines(&computing.export_lines(store, &page.lines).await?) {
             // Whoever read the lines has seen enough of them.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => break,
             written => written.context("cannot write the address book")?,
         }
         next = page.next;
     }
-    Ok(CommandReport::nothing())
+    Ok(CommandReport::empty())
 }
 
 impl ComputedColumns {
-    async fn shown<'a>(
+    async fn export_lines<'a>(
         &'a self,
         store: &Store,
         lines: &'a [BookLine],
     ) -> anyhow::Result<Vec<ExportedBookLine<'a>>> {
-        let keys: Vec<&str> = self.of_kind(ColumnKind::Ai).collect();
+        let keys: Vec<&str> = self.keys_of_kind(ColumnKind::Ai).collect();
         let entry_ids: Vec<Uuid> = lines.iter().filter_map(|line| line.entry_id).collect();
         let reasons = store
-            .ai_cell_reasons(self.team_id, &keys, &entry_ids)
+            .list_ai_cell_reasons(self.team_id, &keys, &entry_ids)
             .await?;
         let none = BTreeMap::new();
         let shown = lines.iter().map(|line| {
@@ -84,12 +86,12 @@ impl ComputedColumns {
                 .entry_id
                 .and_then(|entry_id| reasons.get(&entry_id))
                 .unwrap_or(&none);
-            self.line(line, reasons)
+            self.export_line(line, reasons)
         });
         Ok(shown.collect())
     }
 
-    fn line<'a>(
+    fn export_line<'a>(
         &'a self,
         line: &'a BookLine,
         reasons: &BTreeMap<String, String>,
@@ -102,19 +104,19 @@ impl ComputedColumns {
             .collect();
         // A contact has its address as the integration sent it.
         if line.entry_id.is_none() {
-            columns::standardise(&mut row);
+            columns::standardize_address(&mut row);
         }
-        let over = self.formulas.over(&row, self.today);
+        let over = self.formulas.for_recipient(&row, self.today);
         let (mut computed, mut blank) = (BTreeMap::new(), BTreeMap::new());
-        for key in self.of_kind(ColumnKind::Formula) {
-            match over.outcome_of(key) {
+        for key in self.keys_of_kind(ColumnKind::Formula) {
+            match over.evaluate_named(key) {
                 Some(EvaluatedCell::Value(value)) => drop(computed.insert(key, value.to_string())),
                 Some(EvaluatedCell::Blank(reason)) => drop(blank.insert(key, reason.to_string())),
                 None => {}
             }
         }
         for key in self
-            .of_kind(ColumnKind::Ai)
+            .keys_of_kind(ColumnKind::Ai)
             .filter(|key| !line.custom.contains_key(*key))
         {
             blank.extend(reasons.get(key).map(|reason| (key, reason.clone())));
@@ -126,7 +128,7 @@ impl ComputedColumns {
         }
     }
 
-    fn of_kind(&self, kind: ColumnKind) -> impl Iterator<Item = &str> {
+    fn keys_of_kind(&self, kind: ColumnKind) -> impl Iterator<Item = &str> {
         self.columns
             .iter()
             .filter(move |column| column.kind == kind)
@@ -152,9 +154,9 @@ mod tests {
     #[test]
     fn a_line_has_its_computed_values_and_why_others_are_blank() {
         let columns = vec![
-            TeamColumn::computed("Name", ColumnType::Text, "PROPER(first_name)"),
-            TeamColumn::computed("Ratio", ColumnType::Number, "1 / 0"),
-            TeamColumn::written("Greeting", "Greet {{first_name}}."),
+            TeamColumn::new_formula("Name", ColumnType::Text, "PROPER(first_name)"),
+            TeamColumn::new_formula("Ratio", ColumnType::Number, "1 / 0"),
+            TeamColumn::new_ai("Greeting", "Greet {{first_name}}."),
         ];
         let computing = ComputedColumns {
             team_id: TeamId::new(),
@@ -170,7 +172,7 @@ mod tests {
             custom: BTreeMap::new(),
         };
         let reasons = [("greeting".to_owned(), "waits".to_owned())].into();
-        let shown = computing.line(&line, &reasons);
+        let shown = computing.export_line(&line, &reasons);
         assert_eq!(shown.computed, [("name", "Ada".to_owned())].into());
         assert_eq!(
             shown.blank,

@@ -9,7 +9,7 @@ use store::{Actor, Store};
 
 use super::find_team;
 use crate::money::{DollarAmount, Money};
-use crate::report::{CommandReport, table};
+use crate::report::{CommandReport, build_table};
 
 /// Adds to a team's balance, once per reference.
 pub(crate) async fn top_up(
@@ -41,13 +41,13 @@ pub(crate) async fn top_up(
 }
 
 /// Lists what teams have asked for.
-pub(crate) async fn requests(
+pub(crate) async fn list_top_up_requests(
     store: &Store,
     after: Option<TopUpRequestId>,
     limit: i64,
 ) -> anyhow::Result<CommandReport> {
-    let requests = store.top_up_request_open(after, limit).await?;
-    let mut rows = table(["Asked", "Team", "Amount", "Reference", "By", "Id"]);
+    let requests = store.list_open_top_ups(after, limit).await?;
+    let mut rows = build_table(["Asked", "Team", "Amount", "Reference", "By", "Id"]);
     for request in &requests {
         rows.add_row([
             request
@@ -64,9 +64,9 @@ pub(crate) async fn requests(
 }
 
 /// Shows a team's balance.
-pub(crate) async fn show(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
+pub(crate) async fn show_balance(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
     let team = find_team(store, team).await?;
-    let cents = store.balance_get(team.team_id).await?;
+    let cents = store.find_balance(team.team_id).await?;
     let answer = json!({ "team": team.name, "balance_cents": cents });
     CommandReport::new(
         &answer,

@@ -11,81 +11,85 @@ use store::{Actor, CampaignStep, CampaignSummary, Store};
 use super::find_team;
 use crate::command::CampaignCommand;
 use crate::money::DollarAmount;
-use crate::report::{CommandReport, table};
+use crate::report::{CommandReport, build_table};
 
 /// Does one of the commands on campaigns.
-pub(crate) async fn run(
+pub(crate) async fn run_command(
     store: &Store,
     command: CampaignCommand,
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
     match command {
-        CampaignCommand::List { team } => list(store, &team).await,
-        CampaignCommand::Show { campaign_id } => show(store, &campaign_id).await,
+        CampaignCommand::List { team } => list_campaigns(store, &team).await,
+        CampaignCommand::Show { campaign_id } => show_campaign(store, &campaign_id).await,
         CampaignCommand::Pause { campaign_id } => {
-            let team_id = store.campaign_team(&campaign_id).await?;
-            campaigns::pause(store, Actor::Operator, team_id, &campaign_id, now).await?;
-            changed(&campaign_id, "paused")
+            let team_id = store.find_campaign_team(&campaign_id).await?;
+            campaigns::pause_campaign(store, Actor::Operator, team_id, &campaign_id, now).await?;
+            report_status(&campaign_id, "paused")
         }
         CampaignCommand::Activate { campaign_id } => {
-            let team_id = store.campaign_team(&campaign_id).await?;
-            campaigns::activate(store, Actor::Operator, team_id, &campaign_id, now).await?;
-            changed(&campaign_id, "active")
+            let team_id = store.find_campaign_team(&campaign_id).await?;
+            campaigns::activate_campaign(store, Actor::Operator, team_id, &campaign_id, now)
+                .await?;
+            report_status(&campaign_id, "active")
         }
     }
 }
 
-async fn list(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
+async fn list_campaigns(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
     let campaigns = store
-        .campaign_list(find_team(store, team).await?.team_id)
+        .list_campaigns(find_team(store, team).await?.team_id)
         .await?;
-    let mut rows = table(["Id", "Name", "Status", "Budget", "Committed"]);
+    let mut rows = build_table(["Id", "Name", "Status", "Budget", "Committed"]);
     for campaign in &campaigns {
         let committed = DollarAmount(campaign.committed_cents).to_string();
         rows.add_row([
             &campaign.campaign_id,
             &campaign.name,
             &campaign.status,
-            &budget(campaign),
+            &format_budget(campaign),
             &committed,
         ]);
     }
     CommandReport::new(&json!({ "campaigns": campaigns }), rows.trim_fmt())
 }
 
-async fn show(store: &Store, campaign_id: &CampaignId) -> anyhow::Result<CommandReport> {
-    let team_id = store.campaign_team(campaign_id).await?;
-    let summaries = store.campaign_list(team_id).await?;
+async fn show_campaign(store: &Store, campaign_id: &CampaignId) -> anyhow::Result<CommandReport> {
+    let team_id = store.find_campaign_team(campaign_id).await?;
+    let summaries = store.list_campaigns(team_id).await?;
     let summary = summaries
         .into_iter()
         .find(|summary| summary.campaign_id == campaign_id.as_str());
-    let campaign = store.campaign_get(team_id, campaign_id).await?;
+    let campaign = store.find_campaign(team_id, campaign_id).await?;
     let (summary, campaign) = summary
         .zip(campaign)
         .with_context(|| format!("the campaign {campaign_id} was not found"))?;
     let recipients: BTreeMap<_, _> = store
-        .recipient_counts(team_id, campaign_id)
+        .count_recipients_by_outcome(team_id, campaign_id)
         .await?
         .into_iter()
         .collect();
     let mut answer = serde_json::to_value(&summary)?;
-    answer["steps"] = campaign.steps.iter().map(step).collect();
+    answer["steps"] = campaign.steps.iter().map(step_to_json).collect();
     answer["recipients"] = json!(recipients);
-    CommandReport::new(&answer, describe(&summary, &campaign.steps, &recipients))
+    CommandReport::new(
+        &answer,
+        format_summary(&summary, &campaign.steps, &recipients),
+    )
 }
 
-fn step(step: &CampaignStep) -> Value {
+fn step_to_json(step: &CampaignStep) -> Value {
     let design = step.design.as_ref().map(|design| &design.name);
     json!({ "step": step.step, "delay_days": step.delay_days, "postage": step.postage, "design": design })
 }
 
-fn describe(
+fn format_summary(
     summary: &CampaignSummary,
     steps: &[CampaignStep],
     recipients: &BTreeMap<String, i64>,
 ) -> String {
     let committed = DollarAmount(summary.committed_cents);
-    let mut step_rows = table(["Step", "Day", "Design", "Postage"]);
+    let mut step_rows = build_table(["Step", "Day", "Design", "Postage"]);
     for step in steps {
         let design = step
             .design
@@ -98,7 +102,7 @@ fn describe(
             step.postage.as_str(),
         ]);
     }
-    let mut outcome_rows = table(["Recipients", "How many"]);
+    let mut outcome_rows = build_table(["Recipients", "How many"]);
     for (outcome, count) in recipients {
         outcome_rows.add_row([outcome, &count.to_string()]);
     }
@@ -107,19 +111,19 @@ fn describe(
         summary.campaign_id,
         summary.name,
         summary.status,
-        budget(summary),
+        format_budget(summary),
         step_rows.trim_fmt(),
         outcome_rows.trim_fmt(),
     )
 }
 
-fn budget(summary: &CampaignSummary) -> String {
+fn format_budget(summary: &CampaignSummary) -> String {
     summary.budget_cents.map_or("no limit".to_owned(), |cents| {
         DollarAmount(cents).to_string()
     })
 }
 
-fn changed(campaign_id: &CampaignId, status: &str) -> anyhow::Result<CommandReport> {
+fn report_status(campaign_id: &CampaignId, status: &str) -> anyhow::Result<CommandReport> {
     CommandReport::new(
         &json!({ "campaign_id": campaign_id, "status": status }),
         format!("The campaign {campaign_id} is {status}."),

@@ -11,10 +11,10 @@ use store::{Actor, Store};
 
 use super::find_team;
 use crate::command::{EndpointArgs, EndpointCommand};
-use crate::report::{CommandReport, table};
+use crate::report::{CommandReport, build_table};
 
 /// Does one of the commands on webhook endpoints.
-pub(crate) async fn run(
+pub(crate) async fn run_command(
     store: &Store,
     config: &Config,
     command: EndpointCommand,
@@ -25,38 +25,38 @@ pub(crate) async fn run(
             team,
             url,
             campaigns,
-        } => add(store, config, &team, &url, &campaigns, now).await,
-        EndpointCommand::List { team } => list(store, &team).await,
+        } => add_endpoint(store, config, &team, &url, &campaigns, now).await,
+        EndpointCommand::List { team } => list_endpoints(store, &team).await,
         EndpointCommand::Pause(of) => {
-            let (manager, endpoint) = find(store, &of, now).await?;
+            let (manager, endpoint) = find_endpoint(store, &of, now).await?;
             manager.pause(endpoint).await?;
-            done(endpoint, "gets nothing any more; what waited was dropped")
+            build_report(endpoint, "gets nothing any more; what waited was dropped")
         }
         EndpointCommand::Resume(of) => {
-            let (manager, endpoint) = find(store, &of, now).await?;
+            let (manager, endpoint) = find_endpoint(store, &of, now).await?;
             manager.resume(endpoint).await?;
-            done(endpoint, "gets scans from now on")
+            build_report(endpoint, "gets scans from now on")
         }
         EndpointCommand::Delete(of) => {
-            let (manager, endpoint) = find(store, &of, now).await?;
+            let (manager, endpoint) = find_endpoint(store, &of, now).await?;
             manager.delete(endpoint).await?;
-            done(endpoint, "is deleted")
+            build_report(endpoint, "is deleted")
         }
-        EndpointCommand::Deliveries(of) => deliveries(store, &of).await,
+        EndpointCommand::Deliveries(of) => list_deliveries(store, &of).await,
         EndpointCommand::Test(_)
         | EndpointCommand::Redeliver { .. }
-        | EndpointCommand::Replay { .. } => send(store, command, now).await,
-        EndpointCommand::Sign(of) => sign(store, config, &of, now).await,
+        | EndpointCommand::Replay { .. } => run_send_command(store, command, now).await,
+        EndpointCommand::Sign(of) => rotate_secret(store, config, &of, now).await,
         EndpointCommand::StopSigning(of) => {
-            let (manager, endpoint) = find(store, &of, now).await?;
+            let (manager, endpoint) = find_endpoint(store, &of, now).await?;
             manager.stop_signing(endpoint).await?;
-            done(endpoint, "gets deliveries without a signature from now on")
+            build_report(endpoint, "gets deliveries without a signature from now on")
         }
     }
 }
 
 /// Who manages the endpoint's team, and the endpoint.
-async fn find<'a>(
+async fn find_endpoint<'a>(
     store: &'a Store,
     of: &EndpointArgs,
     now: DateTime<Utc>,
@@ -68,14 +68,14 @@ async fn find<'a>(
     ))
 }
 
-fn done(endpoint_id: EndpointId, what: &str) -> anyhow::Result<CommandReport> {
+fn build_report(endpoint_id: EndpointId, what: &str) -> anyhow::Result<CommandReport> {
     CommandReport::new(
         &json!({ "endpoint_id": endpoint_id }),
         format!("The endpoint {endpoint_id} {what}."),
     )
 }
 
-async fn add(
+async fn add_endpoint(
     store: &Store,
     config: &Config,
     team: &str,
@@ -99,11 +99,11 @@ async fn add(
     )
 }
 
-async fn list(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
+async fn list_endpoints(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
     let endpoints = store
-        .endpoint_list(find_team(store, team).await?.team_id)
+        .list_endpoints(find_team(store, team).await?.team_id)
         .await?;
-    let mut rows = table([
+    let mut rows = build_table([
         "URL",
         "State",
         "Campaigns",
@@ -129,10 +129,10 @@ async fn list(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
     CommandReport::new(&json!({ "endpoints": endpoints }), rows.trim_fmt())
 }
 
-async fn deliveries(store: &Store, of: &EndpointArgs) -> anyhow::Result<CommandReport> {
+async fn list_deliveries(store: &Store, of: &EndpointArgs) -> anyhow::Result<CommandReport> {
     let team_id = find_team(store, &of.team).await?.team_id;
-    let deliveries = store.delivery_list(team_id, of.endpoint_id).await?;
-    let mut rows = table([
+    let deliveries = store.list_deliveries(team_id, of.endpoint_id).await?;
+    let mut rows = build_table([
         "Made",
         "Event",
         "Kind",
@@ -169,14 +169,14 @@ async fn deliveries(store: &Store, of: &EndpointArgs) -> anyhow::Result<CommandR
 }
 
 /// The commands after which a dispatcher finds something to send.
-async fn send(
+async fn run_send_command(
     store: &Store,
     command: EndpointCommand,
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
     match command {
         EndpointCommand::Test(of) => {
-            let (manager, endpoint) = find(store, &of, now).await?;
+            let (manager, endpoint) = find_endpoint(store, &of, now).await?;
             let id = manager.send_test(endpoint).await?;
             CommandReport::new(
                 &json!({ "delivery_id": id }),
@@ -184,7 +184,7 @@ async fn send(
             )
         }
         EndpointCommand::Redeliver { of, delivery_id } => {
-            let (manager, endpoint) = find(store, &of, now).await?;
+            let (manager, endpoint) = find_endpoint(store, &of, now).await?;
             let id = manager.redeliver(endpoint, delivery_id).await?;
             CommandReport::new(
                 &json!({ "delivery_id": id }),
@@ -192,7 +192,7 @@ async fn send(
             )
         }
         EndpointCommand::Replay { of, since } => {
-            let (manager, endpoint) = find(store, &of, now).await?;
+            let (manager, endpoint) = find_endpoint(store, &of, now).await?;
             let replayed = manager.replay_failed(endpoint, since).await?;
             CommandReport::new(
                 &json!({ "replayed": replayed }),
@@ -203,13 +203,13 @@ async fn send(
     }
 }
 
-async fn sign(
+async fn rotate_secret(
     store: &Store,
     config: &Config,
     of: &EndpointArgs,
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
-    let (manager, endpoint_id) = find(store, of, now).await?;
+    let (manager, endpoint_id) = find_endpoint(store, of, now).await?;
     let hours = config.dispatcher.earlier_secret_hours;
     let secret = SigningSecret::random();
     manager

@@ -6,34 +6,34 @@ use store::{Actor, IntegrationAvailability, Store};
 
 use super::{find_integration, find_team};
 use crate::command::{IntegrationArgs, IntegrationCommand};
-use crate::report::{CommandReport, table};
+use crate::report::{CommandReport, build_table};
 
 /// Does one of the commands on integrations.
-pub(crate) async fn run(
+pub(crate) async fn run_command(
     store: &Store,
     command: IntegrationCommand,
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
     match command {
-        IntegrationCommand::List { team } => list(store, &team).await,
+        IntegrationCommand::List { team } => list_integrations(store, &team).await,
         IntegrationCommand::Pause(named) => {
-            set(store, &named, IntegrationAvailability::Paused, now).await
+            set_availability(store, &named, IntegrationAvailability::Paused, now).await
         }
         IntegrationCommand::Disconnect(named) => {
-            set(store, &named, IntegrationAvailability::Disconnected, now).await
+            set_availability(store, &named, IntegrationAvailability::Disconnected, now).await
         }
-        IntegrationCommand::Remove(named) => remove(store, &named, now).await,
+        IntegrationCommand::Remove(named) => remove_integration(store, &named, now).await,
         IntegrationCommand::Resume(named) => {
-            set(store, &named, IntegrationAvailability::Active, now).await
+            set_availability(store, &named, IntegrationAvailability::Active, now).await
         }
     }
 }
 
-async fn list(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
+async fn list_integrations(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
     let integrations = store
-        .integration_list(find_team(store, team).await?.team_id)
+        .list_integrations(find_team(store, team).await?.team_id)
         .await?;
-    let mut rows = table(["Name", "Id", "Availability", "Removal guard"]);
+    let mut rows = build_table(["Name", "Id", "Availability", "Removal guard"]);
     for integration in &integrations {
         let guard = match (
             integration.removal_guard_percent,
@@ -53,7 +53,7 @@ async fn list(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
     CommandReport::new(&json!({ "integrations": integrations }), rows.trim_fmt())
 }
 
-async fn set(
+async fn set_availability(
     store: &Store,
     named: &IntegrationArgs,
     availability: IntegrationAvailability,
@@ -61,7 +61,8 @@ async fn set(
 ) -> anyhow::Result<CommandReport> {
     let integration = find_integration(store, named).await?;
     let operator = Actor::Operator;
-    integrations::set_availability(store, operator, &integration, availability, now).await?;
+    integrations::set_integration_availability(store, operator, &integration, availability, now)
+        .await?;
     let text = format!("{} is {}.", integration.name, availability.as_str());
     CommandReport::new(
         &json!({ "integration_id": integration.integration_id, "availability": availability }),
@@ -69,13 +70,13 @@ async fn set(
     )
 }
 
-async fn remove(
+async fn remove_integration(
     store: &Store,
     named: &IntegrationArgs,
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
     let integration = find_integration(store, named).await?;
-    integrations::remove(store, Actor::Operator, &integration, now).await?;
+    integrations::remove_integration(store, Actor::Operator, &integration, now).await?;
     let text = format!(
         "{} is removed: its keys open nothing, and its contacts count no more.",
         integration.name

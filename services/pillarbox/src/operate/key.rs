@@ -10,24 +10,24 @@ use store::{Actor, Store};
 
 use super::find_team;
 use crate::command::KeyCommand;
-use crate::report::{CommandReport, table};
+use crate::report::{CommandReport, build_table};
 
 /// Does one of the commands on keys.
-pub(crate) async fn run(
+pub(crate) async fn run_command(
     store: &Store,
     command: KeyCommand,
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
     match command {
         KeyCommand::Create { team, name, kind } => {
-            create(store, &team, &name, kind.into(), now).await
+            create_team_key(store, &team, &name, kind.into(), now).await
         }
-        KeyCommand::List { team } => list(store, &team).await,
-        KeyCommand::Revoke { team, key_id } => revoke(store, &team, key_id, now).await,
+        KeyCommand::List { team } => list_team_keys(store, &team).await,
+        KeyCommand::Revoke { team, key_id } => revoke_team_key(store, &team, key_id, now).await,
     }
 }
 
-async fn create(
+async fn create_team_key(
     store: &Store,
     team: &str,
     name: &DisplayName,
@@ -56,12 +56,12 @@ async fn create(
     )
 }
 
-async fn list(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
+async fn list_team_keys(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
     let keys = store
-        .key_list(find_team(store, team).await?.team_id)
+        .list_api_keys(find_team(store, team).await?.team_id)
         .await?;
     let day = |time: DateTime<Utc>| time.to_rfc3339_opts(SecondsFormat::Secs, true);
-    let mut rows = table(["Name", "Kind", "Key", "Id", "Made", "Revoked"]);
+    let mut rows = build_table(["Name", "Kind", "Key", "Id", "Made", "Revoked"]);
     for key in &keys {
         let revoked = key.revoked_at.map(day).unwrap_or_default();
         rows.add_row([
@@ -76,7 +76,7 @@ async fn list(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
     CommandReport::new(&json!({ "keys": keys }), rows.trim_fmt())
 }
 
-async fn revoke(
+async fn revoke_team_key(
     store: &Store,
     team: &str,
     key_id: ApiKeyId,

@@ -4,20 +4,23 @@ use std::io::Write;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use queue::{Broker, BrokerOptions, ParkedMessage, parked_drop, parked_list};
+use queue::{Broker, BrokerOptions, ParkedMessage, delete_parked_messages, list_parked_messages};
 use runtime::Config;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::command::ParkedCommand;
-use crate::report::{CommandReport, table};
+use crate::report::{CommandReport, build_table};
 
 /// Time for the broker to do what is asked, connecting included.
 const BROKER_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Does one of the commands on parked messages.
-pub(crate) async fn run(config: &Config, command: ParkedCommand) -> anyhow::Result<CommandReport> {
+pub(crate) async fn run_command(
+    config: &Config,
+    command: ParkedCommand,
+) -> anyhow::Result<CommandReport> {
     runtime::install_crypto();
     let shutdown = CancellationToken::new();
     let _stop = shutdown.clone().drop_guard();
@@ -29,10 +32,12 @@ pub(crate) async fn run(config: &Config, command: ParkedCommand) -> anyhow::Resu
     let broker = Broker::start(settings, shutdown);
     let doing = async {
         match command {
-            ParkedCommand::List => list(&parked_list(&broker).await?),
-            ParkedCommand::Show { request_id } => show(parked_list(&broker).await?, request_id),
+            ParkedCommand::List => list_messages(&list_parked_messages(&broker).await?),
+            ParkedCommand::Show { request_id } => {
+                show_message(list_parked_messages(&broker).await?, request_id)
+            }
             ParkedCommand::Drop => {
-                let dropped = parked_drop(&broker).await?;
+                let dropped = delete_parked_messages(&broker).await?;
                 let text = format!("Parked messages thrown away: {dropped}.");
                 CommandReport::new(&json!({ "dropped": dropped }), text)
             }
@@ -43,8 +48,8 @@ pub(crate) async fn run(config: &Config, command: ParkedCommand) -> anyhow::Resu
         .context("RabbitMQ cannot be reached")?
 }
 
-fn list(parked: &[ParkedMessage]) -> anyhow::Result<CommandReport> {
-    let mut rows = table(["Request", "Kind", "Team", "Queue", "Why", "Bytes"]);
+fn list_messages(parked: &[ParkedMessage]) -> anyhow::Result<CommandReport> {
+    let mut rows = build_table(["Request", "Kind", "Team", "Queue", "Why", "Bytes"]);
     for message in parked {
         let id = message.id.map(|id| id.to_string()).unwrap_or_default();
         let bytes = message.bytes.to_string();
@@ -73,7 +78,7 @@ fn list(parked: &[ParkedMessage]) -> anyhow::Result<CommandReport> {
     CommandReport::new(&json!({ "parked": messages }), rows.trim_fmt())
 }
 
-fn show(parked: Vec<ParkedMessage>, request_id: Uuid) -> anyhow::Result<CommandReport> {
+fn show_message(parked: Vec<ParkedMessage>, request_id: Uuid) -> anyhow::Result<CommandReport> {
     let found = parked
         .into_iter()
         .find(|message| message.id == Some(request_id));
@@ -86,5 +91,5 @@ fn show(parked: Vec<ParkedMessage>, request_id: Uuid) -> anyhow::Result<CommandR
     std::io::stdout()
         .write_all(&body)
         .context("cannot write the body")?;
-    Ok(CommandReport::nothing())
+    Ok(CommandReport::empty())
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use store::{Actor, Store};
 
 use crate::command::RecipientCommand;
-use crate::report::{CommandReport, table};
+use crate::report::{CommandReport, build_table};
 
 /// What became of one address.
 #[derive(Debug, Serialize)]
@@ -18,7 +18,7 @@ struct RemovedAddress {
 }
 
 /// Does one of the commands on recipients.
-pub(crate) async fn run(
+pub(crate) async fn run_command(
     store: &Store,
     command: RecipientCommand,
     now: DateTime<Utc>,
@@ -27,12 +27,12 @@ pub(crate) async fn run(
         RecipientCommand::Remove {
             campaign_id,
             addresses,
-        } => remove(store, &campaign_id, &addresses, now).await,
+        } => remove_recipients(store, &campaign_id, &addresses, now).await,
     }
 }
 
 /// Removes the recipients at each address; the report is a failure when the campaign never received one of them.
-async fn remove(
+async fn remove_recipients(
     store: &Store,
     campaign_id: &CampaignId,
     addresses: &[String],
@@ -44,18 +44,18 @@ async fn remove(
         .map(|text| AddressListEntry::from_line(text))
         .collect();
     let addresses = addresses.map_err(anyhow::Error::msg)?;
-    let team_id = store.campaign_team(campaign_id).await?;
+    let team_id = store.find_campaign_team(campaign_id).await?;
     let mut removals = Vec::new();
     for address in addresses {
         let removed = (campaign_id, address.id.as_uuid());
         let removal =
-            campaigns::remove_address(store, Actor::Operator, team_id, removed, now).await?;
+            campaigns::remove_recipients_at(store, Actor::Operator, team_id, removed, now).await?;
         removals.push(RemovedAddress {
             address: address.line,
             recipients: removal.recipients,
         });
     }
-    let mut rows = table(["Address", "Recipients removed"]);
+    let mut rows = build_table(["Address", "Recipients removed"]);
     for removal in &removals {
         let count = match removal.recipients {
             0 => "none was received".to_owned(),

@@ -7,32 +7,34 @@ use store::{Actor, Store};
 
 use super::find_integration;
 use crate::command::{IntegrationArgs, SyncCommand};
-use crate::report::{CommandReport, table};
+use crate::report::{CommandReport, build_table};
 
 /// Does one of the commands on syncs.
-pub(crate) async fn run(
+pub(crate) async fn run_command(
     store: &Store,
     command: SyncCommand,
     config: &Config,
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
     match command {
-        SyncCommand::List { integration, limit } => list(store, &integration, limit, now).await,
+        SyncCommand::List { integration, limit } => {
+            list_syncs(store, &integration, limit, now).await
+        }
         SyncCommand::UndoRemoval(named) => {
             undo_removal(store, &named, config.syncer.removals_undone_since(now), now).await
         }
     }
 }
 
-async fn list(
+async fn list_syncs(
     store: &Store,
     named: &IntegrationArgs,
     limit: i64,
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
     let integration_id = find_integration(store, named).await?.integration_id;
-    let syncs = store.sync_list(integration_id, None, limit, now).await?;
-    let mut rows = table([
+    let syncs = store.list_syncs(integration_id, None, limit, now).await?;
+    let mut rows = build_table([
         "Begun", "Id", "Mode", "Status", "Upserted", "Deleted", "Rejected", "Removed",
     ]);
     for sync in &syncs {

@@ -8,23 +8,23 @@ use serde_json::json;
 use store::{Actor, PaymentKind, Store, Team};
 
 use crate::command::TeamCommand;
-use crate::report::{CommandReport, table};
+use crate::report::{CommandReport, build_table};
 
 /// Does one of the commands on teams.
-pub(crate) async fn run(
+pub(crate) async fn run_command(
     store: &Store,
     command: TeamCommand,
     now: DateTime<Utc>,
 ) -> anyhow::Result<CommandReport> {
     match command {
         TeamCommand::Create { name, time_zone } => {
-            create(store, name.as_str(), time_zone, now).await
+            create_named_team(store, name.as_str(), time_zone, now).await
         }
-        TeamCommand::List { after, limit } => list(store, &after, limit).await,
+        TeamCommand::List { after, limit } => list_teams(store, &after, limit).await,
     }
 }
 
-async fn create(
+async fn create_named_team(
     store: &Store,
     name: &str,
     time_zone: Tz,
@@ -45,9 +45,9 @@ async fn create(
     )
 }
 
-async fn list(store: &Store, after: &str, limit: i64) -> anyhow::Result<CommandReport> {
-    let teams = store.team_list(after, limit).await?;
-    let mut rows = table(["Name", "Id", "Time zone", "Pays by"]);
+async fn list_teams(store: &Store, after: &str, limit: i64) -> anyhow::Result<CommandReport> {
+    let teams = store.list_teams(after, limit).await?;
+    let mut rows = build_table(["Name", "Id", "Time zone", "Pays by"]);
     for team in &teams {
         rows.add_row([
             team.name.as_str(),

@@ -11,7 +11,7 @@ use store::{Actor, MemberRole, Store};
 use super::find_team;
 use crate::apply::{DisplayName, NormalizedEmail};
 use crate::command::MemberCommand;
-use crate::report::{CommandReport, table};
+use crate::report::{CommandReport, build_table};
 use secret::Password;
 
 /// The variable that a password is read from.
@@ -21,7 +21,7 @@ const PASSWORD_VARIABLE: &str = "PILLARBOX_PASSWORD";
 const PASSWORD_BYTES: u64 = 4096;
 
 /// Does one of the commands on people.
-pub(crate) async fn run(
+pub(crate) async fn run_command(
     store: &Store,
     command: MemberCommand,
     now: DateTime<Utc>,
@@ -32,13 +32,13 @@ pub(crate) async fn run(
             email,
             name,
             role,
-        } => create(store, &team, &email, &name, role.into(), now).await,
-        MemberCommand::List { team } => list(store, &team).await,
+        } => create_member(store, &team, &email, &name, role.into(), now).await,
+        MemberCommand::List { team } => list_members(store, &team).await,
         MemberCommand::SetPassword { email } => set_password(store, &email, now).await,
     }
 }
 
-async fn create(
+async fn create_member(
     store: &Store,
     team: &str,
     email: &NormalizedEmail,
@@ -61,11 +61,11 @@ async fn create(
     )
 }
 
-async fn list(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
+async fn list_members(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
     let users = store
-        .user_list(find_team(store, team).await?.team_id)
+        .list_member_summaries(find_team(store, team).await?.team_id)
         .await?;
-    let mut rows = table(["Email", "Name", "Role", "Id"]);
+    let mut rows = build_table(["Email", "Name", "Role", "Id"]);
     for user in &users {
         rows.add_row([
             user.email.as_str(),
@@ -102,7 +102,7 @@ fn read_password(email: &NormalizedEmail) -> anyhow::Result<Password> {
         }
         Err(_) => first_line(std::io::stdin().lock())?,
     };
-    Password::chosen(text, email.as_str()).map_err(anyhow::Error::msg)
+    Password::choose(text, email.as_str()).map_err(anyhow::Error::msg)
 }
 
 fn first_line(input: impl BufRead) -> anyhow::Result<String> {

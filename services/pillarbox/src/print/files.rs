@@ -29,7 +29,7 @@ pub(super) struct RunFiles {
 }
 
 impl RunFileNames {
-    pub(super) fn of(
+    pub(super) fn for_run(
         run_id: Uuid,
         product: &str,
         created_at: DateTime<Utc>,
@@ -46,7 +46,7 @@ impl RunFileNames {
 
 impl RunFiles {
     /// Begins them. What a printer left that was killed goes first: who holds the run is its only printer.
-    pub(super) async fn begin(
+    pub(super) async fn create(
         storage: &Storage,
         names: &RunFileNames,
     ) -> Result<Self, StorageError> {
@@ -54,9 +54,9 @@ impl RunFiles {
             storage.delete_unfinished(name).await?;
         }
         Ok(Self {
-            pdf: storage.write(&names.pdf).await?,
-            csv: storage.write(&names.csv).await?,
-            json: storage.write(&names.json).await?,
+            pdf: storage.start_write(&names.pdf).await?,
+            csv: storage.start_write(&names.csv).await?,
+            json: storage.start_write(&names.json).await?,
         })
     }
 
@@ -80,7 +80,7 @@ impl RunFiles {
         } else {
             self.pdf.abandon().await?;
         }
-        runtime::fail_point::pass("print.pdf_kept");
+        runtime::fail_point::fail_if_chosen("print.pdf_kept");
         if has_pages {
             self.csv.finish().await?;
         } else {

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use chrono::NaiveDate;
 use serde::Serialize;
-use spreadsheet::inert;
+use spreadsheet::escape_formula;
 use store::{PrintMailpiece, PrintRun};
 use uuid::Uuid;
 
@@ -77,7 +77,7 @@ impl<'a> ManifestRow<'a> {
     }
 
     /// As spreadsheet programs may open it: what people have written is no formula.
-    fn inert(&self) -> ManifestRow<'_> {
+    fn escape_formulas(&self) -> ManifestRow<'_> {
         let [name, line_1, line_2, city, state, zip] = [
             &self.name,
             &self.line_1,
@@ -86,7 +86,7 @@ impl<'a> ManifestRow<'a> {
             &self.state,
             &self.zip,
         ]
-        .map(|cell| inert(cell));
+        .map(|cell| escape_formula(cell));
         ManifestRow {
             name,
             line_1,
@@ -106,7 +106,7 @@ fn one_spaced(text: &str) -> String {
 }
 
 impl<C: Write, J: Write> PrintManifest<C, J> {
-    pub(super) fn begin(csv: C, mut json: J, run: &PrintRun) -> anyhow::Result<Self> {
+    pub(super) fn start(csv: C, mut json: J, run: &PrintRun) -> anyhow::Result<Self> {
         let (run_id, product) = (run.lease.run_id, serde_json::to_string(&run.product)?);
         let created_at = serde_json::to_string(&run.created_at)?;
         write!(
@@ -128,7 +128,7 @@ impl<C: Write, J: Write> PrintManifest<C, J> {
         };
         self.json.write_all(separator)?;
         serde_json::to_writer(&mut self.json, &row)?;
-        self.csv.serialize(row.inert())?;
+        self.csv.serialize(row.escape_formulas())?;
         Ok(())
     }
 
@@ -187,7 +187,7 @@ mod tests {
             created_at: chrono::DateTime::UNIX_EPOCH,
         };
         let (mut csv, mut json) = (Vec::new(), Vec::new());
-        let mut manifest = PrintManifest::begin(&mut csv, &mut json, &run).unwrap();
+        let mut manifest = PrintManifest::start(&mut csv, &mut json, &run).unwrap();
         manifest
             .add(ManifestRow::new(&piece, 1, String::new()))
             .unwrap();

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 
 use super::files::{RunFileNames, RunFiles};
 use super::sheet::{self, FileChunk, PlanResult, PressBatch, PressContext, PressOutput};
-use super::{PrintRunner, PrintedRun, product};
+use super::{PrintRunner, PrintedRun, parse_product};
 
 /// Cards read at a time.
 const CARDS_AT_A_TIME: i64 = 250;
@@ -37,9 +37,9 @@ const RENEWALS_PER_LEASE: i32 = 4;
 /// # Errors
 /// When the database or the store of files fails; the run is not ended then.
 pub(super) async fn print_run(printer: &PrintRunner, run: &PrintRun) -> anyhow::Result<PrintedRun> {
-    let names = RunFileNames::of(run.lease.run_id, &run.product, run.created_at)?;
-    let mut files = RunFiles::begin(&printer.storage, &names).await?;
-    let made = match make(printer, run, &names, &mut files).await {
+    let names = RunFileNames::for_run(run.lease.run_id, &run.product, run.created_at)?;
+    let mut files = RunFiles::create(&printer.storage, &names).await?;
+    let made = match make_files(printer, run, &names, &mut files).await {
         Ok(made) => made,
         Err(error) => {
             files.abandon().await;
@@ -52,7 +52,7 @@ pub(super) async fn print_run(printer: &PrintRunner, run: &PrintRun) -> anyhow::
         printer.storage.delete(&names.pdf).await?;
         printer.storage.delete(&names.csv).await?;
     }
-    fail_point::pass("print.files_kept");
+    fail_point::fail_if_chosen("print.files_kept");
     let set_aside: Vec<SetAsideMailpiece> = made
         .set_aside
         .iter()
@@ -60,9 +60,9 @@ pub(super) async fn print_run(printer: &PrintRunner, run: &PrintRun) -> anyhow::
         .collect();
     printer
         .store
-        .print_run_finish(run.lease, &set_aside, printer.clock.now())
+        .complete_print_run(run.lease, &set_aside, printer.clock.now())
         .await?;
-    fail_point::pass("print.finished");
+    fail_point::fail_if_chosen("print.finished");
     Ok(PrintedRun {
         run_id: run.lease.run_id,
         product: run.product.clone(),
@@ -75,7 +75,7 @@ pub(super) async fn print_run(printer: &PrintRunner, run: &PrintRun) -> anyhow::
 }
 
 /// Three at a time: cards are read, the press works in a thread of its own, what it makes goes to the store.
-async fn make(
+async fn make_files(
     printer: &PrintRunner,
     run: &PrintRun,
     names: &RunFileNames,
@@ -83,8 +83,8 @@ async fn make(
 ) -> anyhow::Result<PressOutput> {
     let paper: PaperSettings =
         serde_json::from_value(run.settings.clone()).context("the run's settings")?;
-    let product = product(&run.product)?;
-    let bar = progress(run);
+    let product = parse_product(&run.product)?;
+    let bar = create_progress_bar(run);
     let sheet = PressContext {
         run: run.clone(),
         paper,
@@ -96,18 +96,19 @@ async fn make(
     };
     let (batches, batch_queue) = mpsc::channel(BATCHES_AHEAD);
     let (chunks, chunk_queue) = mpsc::channel(CHUNKS_AHEAD);
-    let press = tokio::task::spawn_blocking(move || sheet::print(&sheet, batch_queue, chunks));
+    let press =
+        tokio::task::spawn_blocking(move || sheet::print_mailpieces(&sheet, batch_queue, chunks));
     // If one of them fails, the press finds its queue closed and ends.
     tokio::try_join!(
-        feed(printer, run, product, batches),
-        keep(printer, run, files, chunk_queue)
+        send_batches(printer, run, product, batches),
+        store_chunks(printer, run, files, chunk_queue)
     )?;
     let made = press.await.context("the press failed")?;
     bar.finish_and_clear();
     made
 }
 
-fn progress(run: &PrintRun) -> ProgressBar {
+fn create_progress_bar(run: &PrintRun) -> ProgressBar {
     const STYLE: &str = "{msg} {bar:40} {pos} of {len} cards, {per_sec}, {eta} left";
     // Shown on a terminal only.
     let bar = ProgressBar::new(u64::try_from(run.pieces).unwrap_or_default());
@@ -119,7 +120,7 @@ fn progress(run: &PrintRun) -> ProgressBar {
 }
 
 /// Reads the run's cards with their designs.
-async fn feed(
+async fn send_batches(
     printer: &PrintRunner,
     run: &PrintRun,
     product: Product,
@@ -130,7 +131,7 @@ async fn feed(
     loop {
         let pieces = printer
             .store
-            .print_piece_list(run.lease.run_id, after, CARDS_AT_A_TIME)
+            .list_print_mailpieces(run.lease.run_id, after, CARDS_AT_A_TIME)
             .await?;
         let Some(last) = pieces.last() else {
             return Ok(());
@@ -143,7 +144,7 @@ async fn feed(
                 if plans.len() >= PLANS_KEPT {
                     plans.clear();
                 }
-                plans.insert(key, plan(printer, &piece, product).await?);
+                plans.insert(key, load_plan(printer, &piece, product).await?);
             }
             batch.push((piece, plans[&key].clone()));
         }
@@ -154,7 +155,7 @@ async fn feed(
     }
 }
 
-async fn plan(
+async fn load_plan(
     printer: &PrintRunner,
     piece: &PrintMailpiece,
     product: Product,
@@ -162,7 +163,7 @@ async fn plan(
     let (team_id, design_id): (TeamId, DesignId) = (piece.team_id, piece.design_id);
     let document = match printer
         .store
-        .design_version(team_id, design_id, piece.design_version)
+        .find_design_document(team_id, design_id, piece.design_version)
         .await
     {
         Ok(document) => document,
@@ -177,7 +178,7 @@ async fn plan(
 }
 
 /// Gives what the press makes to the store, and keeps the run while that goes on.
-async fn keep(
+async fn store_chunks(
     printer: &PrintRunner,
     run: &PrintRun,
     files: &mut RunFiles,
@@ -195,7 +196,7 @@ async fn keep(
                 None => return Ok(()),
             },
             _ = renewal.tick() => {
-                printer.store.print_run_renew(run.lease, printer.clock.now() + lease).await?;
+                printer.store.renew_print_lease(run.lease, printer.clock.now() + lease).await?;
             }
         }
     }

@@ -62,7 +62,7 @@ pub(super) struct PressOutput {
 ///
 /// # Errors
 /// When pictures cannot be read or nobody takes the files.
-pub(super) fn print(
+pub(super) fn print_mailpieces(
     sheet: &PressContext,
     mut batches: mpsc::Receiver<PressBatch>,
     chunks: mpsc::Sender<FileChunk>,
@@ -77,7 +77,7 @@ pub(super) fn print(
         sheet.press_settings(),
     )?;
     let mut manifest =
-        PrintManifest::begin(out(RunFileKind::Csv), out(RunFileKind::Json), &sheet.run)?;
+        PrintManifest::start(out(RunFileKind::Csv), out(RunFileKind::Json), &sheet.run)?;
     let mut pictures = KeptPictures {
         storage: &sheet.storage,
         runtime: &sheet.runtime,
@@ -85,7 +85,7 @@ pub(super) fn print(
     let (mut typesetter, mut made) = (Typesetter::new(), PressOutput::default());
     while let Some(batch) = batches.blocking_recv() {
         for (piece, planned) in &batch {
-            match print_card(
+            match print_mailpiece(
                 sheet,
                 &mut press,
                 &mut pictures,
@@ -102,9 +102,9 @@ pub(super) fn print(
             }
             sheet.bar.inc(1);
         }
-        runtime::fail_point::pass("print.drawing");
+        runtime::fail_point::fail_if_chosen("print.drawing");
     }
-    made.pages = press.pages();
+    made.pages = press.page_count();
     let pdf = press.finish()?.finish(&sheet.pdf_name, made.pages)?;
     let told: Vec<SetAsideReport> = made
         .set_aside
@@ -123,7 +123,7 @@ enum PrintError {
     Press(PressError),
 }
 
-fn print_card<W: Write>(
+fn print_mailpiece<W: Write>(
     sheet: &PressContext,
     press: &mut PressFileWriter<W>,
     pictures: &mut KeptPictures<'_>,
@@ -147,8 +147,8 @@ fn print_card<W: Write>(
             serial,
         },
     );
-    match press.print(&artwork.card(), pictures) {
-        Ok(first_page) => Ok((first_page, artwork.barcode())),
+    match press.print_mailpiece(&artwork.press_mailpiece(), pictures) {
+        Ok(first_page) => Ok((first_page, artwork.barcode_digits())),
         Err(PressError::Card(problem)) => {
             Err(PrintError::Card(PressMailpieceError::to_string(&problem)))
         }
@@ -198,7 +198,7 @@ struct KeptPictures<'a> {
 }
 
 impl PictureStore for KeptPictures<'_> {
-    fn read(&mut self, file: &str) -> Result<Bytes, PictureError> {
+    fn read_picture(&mut self, file: &str) -> Result<Bytes, PictureError> {
         let name: FileName = file.parse().map_err(|_| PictureError::Missing)?;
         self.runtime
             .block_on(self.storage.get(&name, PICTURE_BYTES))

@@ -19,16 +19,20 @@ pub(super) async fn with_formulas(
     fields: SampleFields,
     now: DateTime<Utc>,
 ) -> store::Result<SampleFields> {
-    let columns = store.column_list(team_id).await?;
-    let today = columns::today(&store.team_get(team_id).await?, now);
-    Ok(add(&columns, fields, today))
+    let columns = store.list_columns(team_id).await?;
+    let today = columns::team_today(&store.find_team(team_id).await?, now);
+    Ok(add_formula_values(&columns, fields, today))
 }
 
-fn add(columns: &[TeamColumn], fields: SampleFields, today: chrono::NaiveDate) -> SampleFields {
+fn add_formula_values(
+    columns: &[TeamColumn],
+    fields: SampleFields,
+    today: chrono::NaiveDate,
+) -> SampleFields {
     let formulas = FormulaColumns::new(columns);
     let mut recipient = fields.clone();
-    columns::standardise(&mut recipient);
-    let over = formulas.over(&recipient, today);
+    columns::standardize_address(&mut recipient);
+    let over = formulas.for_recipient(&recipient, today);
     let keys = columns
         .iter()
         .filter(|column| column.kind == ColumnKind::Formula);
@@ -52,12 +56,12 @@ mod tests {
     #[test]
     fn formula_columns_are_computed_from_what_is_given_and_a_given_value_stays() {
         let columns = [
-            TeamColumn::computed(
+            TeamColumn::new_formula(
                 "Tier",
                 ColumnType::Text,
                 "IF(first_name == \"Ada\", \"VIP\", \"new\")",
             ),
-            TeamColumn::computed("Loud", ColumnType::Text, "UPPER(first_name)"),
+            TeamColumn::new_formula("Loud", ColumnType::Text, "UPPER(first_name)"),
         ];
         let given = |pairs: &[(&str, &str)]| -> SampleFields {
             pairs
@@ -65,7 +69,7 @@ mod tests {
                 .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
                 .collect()
         };
-        let all = add(
+        let all = add_formula_values(
             &columns,
             given(&[("first_name", "Ada"), ("loud", "Hey")]),
             chrono::NaiveDate::MIN,

@@ -79,7 +79,7 @@ pub(super) struct SyncWarnings {
 }
 
 impl SyncWarnings {
-    pub(super) fn of(sync_id: String) -> Self {
+    pub(super) fn for_sync(sync_id: String) -> Self {
         Self {
             sync_id,
             after: None,
@@ -91,7 +91,7 @@ impl SyncWarnings {
     ///
     /// # Errors
     /// As the service says.
-    pub(super) async fn of_batch(
+    pub(super) async fn find_dropped_values(
         &mut self,
         client: &GatewayClient,
         pushed: &PushBatchResponse,
@@ -103,12 +103,12 @@ impl SyncWarnings {
             .iter()
             .all(|group| group.count <= group.external_ids.len())
         {
-            return Ok(pushed.named(rows));
+            return Ok(pushed.collect_dropped_values(rows));
         }
         let mut own = Vec::new();
         for _ in 0..PAGES {
             let page: StoredWarningsPage = client
-                .ask(&GatewayRequest::get(self.path()), progress)
+                .send(&GatewayRequest::get(self.request_path()), progress)
                 .await?;
             own.extend(page.items.into_iter().filter(|item| is_of(item, rows)));
             match page.next_after {
@@ -116,10 +116,10 @@ impl SyncWarnings {
                 None => break,
             }
         }
-        Ok(latest(own))
+        Ok(collect_last_batch(own))
     }
 
-    fn path(&self) -> String {
+    fn request_path(&self) -> String {
         let after = self
             .after
             .as_ref()
@@ -139,7 +139,7 @@ fn is_of(item: &StoredWarning, rows: &[SentRow]) -> bool {
 }
 
 /// The warnings of the batch that came last: the same contacts may stand in an earlier one.
-fn latest(items: Vec<StoredWarning>) -> DroppedValues {
+fn collect_last_batch(items: Vec<StoredWarning>) -> DroppedValues {
     let last = items.iter().map(|item| item.batch).max();
     let mut dropped = DroppedValues::new();
     for item in items.into_iter().filter(|item| Some(item.batch) == last) {
@@ -150,7 +150,7 @@ fn latest(items: Vec<StoredWarning>) -> DroppedValues {
 
 impl PushBatchResponse {
     /// The dropped values of the rows that the answer names.
-    fn named(&self, rows: &[SentRow]) -> DroppedValues {
+    fn collect_dropped_values(&self, rows: &[SentRow]) -> DroppedValues {
         let mut dropped = DroppedValues::new();
         for group in &self.warnings {
             for (index, row) in rows.iter().enumerate() {
@@ -172,7 +172,7 @@ impl PushBatchResponse {
     }
 
     /// One result for each row.
-    pub(super) fn for_each(&self, rows: &[SentRow], dropped: &DroppedValues) -> Vec<RowResult> {
+    pub(super) fn row_results(&self, rows: &[SentRow], dropped: &DroppedValues) -> Vec<RowResult> {
         let rejections: HashMap<usize, &BatchRejection> = self
             .rejections
             .iter()
@@ -212,7 +212,7 @@ mod tests {
 
     use super::*;
 
-    fn row(external_id: &str) -> SentRow {
+    fn build_row(external_id: &str) -> SentRow {
         SentRow {
             external_id: external_id.to_owned(),
             is_delete: external_id == "gone",
@@ -226,8 +226,8 @@ mod tests {
             "warnings": [{"index": 0, "externalId": "a", "code": "invalid_type", "field": "age", "message": "age must be.",
                 "count": 1, "externalIds": ["a"]}]}))
         .unwrap();
-        let rows = [row("a"), row("b"), row("gone")];
-        let results = pushed.for_each(&rows, &pushed.named(&rows));
+        let rows = [build_row("a"), build_row("b"), build_row("gone")];
+        let results = pushed.row_results(&rows, &pushed.collect_dropped_values(&rows));
         let shown: Vec<String> = results
             .iter()
             .map(|result| result.cells.join("|"))
@@ -251,7 +251,7 @@ mod tests {
             external_id: None,
             message: format!("{batch}"),
         };
-        let dropped = latest(vec![item(1, 0), item(2, 0), item(2, 3)]);
+        let dropped = collect_last_batch(vec![item(1, 0), item(2, 0), item(2, 3)]);
         assert_eq!(
             (dropped.len(), &dropped[&0], &dropped[&3]),
             (2, &vec!["2".to_owned()], &vec!["2".to_owned()])

@@ -20,11 +20,11 @@ impl DeclaredFields {
     ///
     /// # Errors
     /// As the service says.
-    pub(super) async fn read(client: &GatewayClient) -> anyhow::Result<Self> {
+    pub(super) async fn fetch(client: &GatewayClient) -> anyhow::Result<Self> {
         Ok(client
-            .ask(
+            .send(
                 &GatewayRequest::get(format!("{BASE}/schema")),
-                &UploadProgress::none(),
+                &UploadProgress::hidden(),
             )
             .await?)
     }
@@ -34,14 +34,17 @@ impl DeclaredFields {
         let named = |field: &Value| {
             let key = field["key"].as_str()?.to_owned();
             let label = field["label"].as_str().unwrap_or_default().to_owned();
-            let meant = field["semantic"].as_str().map(aliases).unwrap_or_default();
+            let meant = field["semantic"]
+                .as_str()
+                .map(list_aliases)
+                .unwrap_or_default();
             Some((key, std::iter::once(label).chain(meant).collect()))
         };
         self.fields.iter().filter_map(named).collect()
     }
 
     /// What contacts can have that no declared field fills, with its names: a new column of that name will.
-    pub(super) fn unclaimed(&self) -> Vec<(String, Vec<String>)> {
+    pub(super) fn unclaimed_semantics(&self) -> Vec<(String, Vec<String>)> {
         let is_claimed = |name: &str| {
             self.fields
                 .iter()
@@ -50,14 +53,18 @@ impl DeclaredFields {
         let names = FieldSemantic::ALL.into_iter().map(FieldSemantic::as_str);
         names
             .filter(|name| !is_claimed(name))
-            .map(|name| (name.to_owned(), aliases(name)))
+            .map(|name| (name.to_owned(), list_aliases(name)))
             .collect()
     }
 
     /// The columns' fields that are not declared yet, as they are declared.
-    pub(super) fn missing(&self, sheet: &TableFile, columns: &MappedColumns) -> Vec<Value> {
+    pub(super) fn undeclared_fields(
+        &self,
+        sheet: &TableFile,
+        columns: &MappedColumns,
+    ) -> Vec<Value> {
         let is_declared = |key: &str| self.fields.iter().any(|field| field["key"] == key);
-        let unclaimed = self.unclaimed();
+        let unclaimed = self.unclaimed_semantics();
         let declaration = |(heading, field): (&String, &Option<String>)| {
             let key = field
                 .as_deref()
@@ -86,7 +93,7 @@ impl DeclaredFields {
         let fields: Vec<&Value> = self.fields.iter().chain(missing).collect();
         let body = json!({ "fields": fields }).to_string();
         let _: Value = client
-            .ask(
+            .send(
                 &GatewayRequest::post(format!("{BASE}/schema"), body),
                 progress,
             )
@@ -95,7 +102,7 @@ impl DeclaredFields {
     }
 }
 
-fn aliases(field: &str) -> Vec<String> {
+fn list_aliases(field: &str) -> Vec<String> {
     let known = RECIPIENT.iter().find(|known| known.field == field);
     let names = known.map(|known| known.aliases).unwrap_or_default();
     std::iter::once(field)
@@ -122,7 +129,17 @@ mod tests {
                 .iter()
                 .all(|name| names[0].1.iter().any(|known| known == name))
         );
-        assert!(!declared.unclaimed().iter().any(|(name, _)| name == "zip"));
-        assert!(declared.unclaimed().iter().any(|(name, _)| name == "city"));
+        assert!(
+            !declared
+                .unclaimed_semantics()
+                .iter()
+                .any(|(name, _)| name == "zip")
+        );
+        assert!(
+            declared
+                .unclaimed_semantics()
+                .iter()
+                .any(|(name, _)| name == "city")
+        );
     }
 }

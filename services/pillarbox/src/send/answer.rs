@@ -83,9 +83,13 @@ impl SendBatchResponse {
 
     /// One result for each reference that was sent. A shortened answer leaves recipients out that were mailed without
     /// anything to say of them, and from some place on all that do not fit.
-    pub(super) fn for_each(self, references: &[String]) -> Vec<RowResult> {
+    pub(super) fn row_results(self, references: &[String]) -> Vec<RowResult> {
         if !self.results_truncated {
-            return self.results.iter().map(SentRowOutcome::result).collect();
+            return self
+                .results
+                .iter()
+                .map(SentRowOutcome::to_row_result)
+                .collect();
         }
         let mailed = if self.validated { WOULD_MAIL } else { MAILED };
         let is_mailed = |outcome: &SentRowOutcome| outcome.status == mailed;
@@ -110,7 +114,7 @@ impl SendBatchResponse {
                     || SentRowOutcome::left_out(reference, status),
                     SentRowOutcome::clone,
                 )
-                .result()
+                .to_row_result()
             })
             .collect()
     }
@@ -126,7 +130,7 @@ impl SentRowOutcome {
         }
     }
 
-    fn result(&self) -> RowResult {
+    fn to_row_result(&self) -> RowResult {
         let number =
             |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
         let warnings: Vec<String> = self
@@ -166,48 +170,51 @@ mod tests {
 
     use super::*;
 
-    fn counted(answer: Value, references: &[&str]) -> Vec<String> {
+    fn count_outcomes(answer: Value, references: &[&str]) -> Vec<String> {
         let references: Vec<String> = references
             .iter()
             .map(|&reference| reference.to_owned())
             .collect();
         let answer: SendBatchResponse = serde_json::from_value(answer).unwrap();
         answer
-            .for_each(&references)
+            .row_results(&references)
             .into_iter()
             .map(|result| result.counts_as)
             .collect()
     }
 
-    fn outcome(reference: &str, status: &str, reason: &str) -> Value {
+    fn build_outcome(reference: &str, status: &str, reason: &str) -> Value {
         json!({"reference": reference, "address": "", "status": status, "reason": reason, "detail": ".", "new_field": 1})
     }
 
     #[test]
     fn a_whole_answer_tells_of_every_row_in_order() {
         let answer = json!({"summary": {"received": 2, "mailed": 1, "notMailed": 1},
-            "results": [{"reference": "a", "status": "mailed", "detail": "."}, outcome("b", "not_mailed", "a_new_reason")]});
-        assert_eq!(counted(answer, &["a", "b"]), ["mailed", "a_new_reason"]);
+            "results": [{"reference": "a", "status": "mailed", "detail": "."}, build_outcome("b", "not_mailed", "a_new_reason")]});
+        assert_eq!(
+            count_outcomes(answer, &["a", "b"]),
+            ["mailed", "a_new_reason"]
+        );
     }
 
     #[test]
     fn in_a_shortened_answer_who_is_left_out_before_the_last_was_mailed() {
-        let results = json!([outcome("b", "not_mailed", "do_not_mail"), {"reference": "d", "status": "mailed"}]);
+        let results = json!([build_outcome("b", "not_mailed", "do_not_mail"), {"reference": "d", "status": "mailed"}]);
         let whole =
             json!({"summary": {"notMailed": 1}, "results": results, "results_truncated": true});
         let references = ["a", "b", "c", "d", "e"];
         assert_eq!(
-            counted(whole, &references),
+            count_outcomes(whole, &references),
             ["mailed", "do_not_mail", "mailed", "mailed", "mailed"]
         );
         let cut_off =
             json!({"summary": {"notMailed": 2}, "results": results, "results_truncated": true});
         assert_eq!(
-            counted(cut_off, &references),
+            count_outcomes(cut_off, &references),
             ["mailed", "do_not_mail", "mailed", "mailed", "unknown"]
         );
         let results = json!([{"reference": "b", "status": "would_mail"}]);
         let dry = json!({"validated": true, "summary": {"notMailed": 0}, "results": results, "results_truncated": true});
-        assert_eq!(counted(dry, &["a", "b", "c"]), ["would_mail"; 3]);
+        assert_eq!(count_outcomes(dry, &["a", "b", "c"]), ["would_mail"; 3]);
     }
 }

@@ -85,15 +85,15 @@ impl NewBookColumns {
     ) -> anyhow::Result<Self> {
         let is_own = |field: &&String| RECIPIENT.iter().all(|known| known.field != *field);
         let known = match columns.fields.iter().flatten().any(|field| is_own(&field)) {
-            true => team_columns(client)
+            true => fetch_team_columns(client)
                 .await
                 .context("the columns of the address book cannot be read")?,
             false => HashSet::new(),
         };
-        Ok(Self::among(sheet, columns, &known))
+        Ok(Self::select_unknown(sheet, columns, &known))
     }
 
-    fn among(sheet: &TableFile, columns: &MappedColumns, known: &HashSet<String>) -> Self {
+    fn select_unknown(sheet: &TableFile, columns: &MappedColumns, known: &HashSet<String>) -> Self {
         let is_field = |field: &str| RECIPIENT.iter().any(|known| known.field == field);
         let new = columns
             .fields
@@ -148,7 +148,7 @@ impl NewBookColumns {
     ///
     /// # Errors
     /// When nobody does, with what to say.
-    pub(super) async fn agree(&self, command: &SendArgs) -> anyhow::Result<()> {
+    pub(super) async fn confirm(&self, command: &SendArgs) -> anyhow::Result<()> {
         let is_typed = |column: &&NewBookColumn| {
             command
                 .types
@@ -168,7 +168,7 @@ impl NewBookColumns {
                 "{}\nMake what is new, and send? [y/N] ",
                 self.notes().join("\n")
             );
-            let answer = tokio::task::spawn_blocking(move || ask(&question)).await??;
+            let answer = tokio::task::spawn_blocking(move || ask_yes_no(&question)).await??;
             return if answer {
                 Ok(())
             } else {
@@ -178,11 +178,11 @@ impl NewBookColumns {
         bail!(
             "nothing was sent: {}: {}",
             command.upload.file.display(),
-            self.refusal(&unsaid)
+            self.describe_refusal(&unsaid)
         )
     }
 
-    fn refusal(&self, unsaid: &[&NewBookColumn]) -> String {
+    fn describe_refusal(&self, unsaid: &[&NewBookColumn]) -> String {
         let named = unsaid.iter().map(|column| {
             format!(
                 "{column} is no field of the API and no column of the address book: say --map '{0}=FIELD', --map '{0}=' to \
@@ -223,7 +223,7 @@ impl NewBookColumn {
 }
 
 /// Asks somebody at the terminal.
-fn ask(question: &str) -> anyhow::Result<bool> {
+fn ask_yes_no(question: &str) -> anyhow::Result<bool> {
     let mut terminal = std::io::stderr().lock();
     terminal.write_all(question.as_bytes())?;
     terminal.flush()?;
@@ -233,7 +233,7 @@ fn ask(question: &str) -> anyhow::Result<bool> {
 }
 
 /// The columns of the team's address book, folded.
-async fn team_columns(client: &GatewayClient) -> Result<HashSet<String>, GatewayError> {
+async fn fetch_team_columns(client: &GatewayClient) -> Result<HashSet<String>, GatewayError> {
     let (mut known, mut after) = (HashSet::new(), Value::Null);
     for _ in 0..PAGES {
         let arguments = if after.is_null() {
@@ -244,9 +244,9 @@ async fn team_columns(client: &GatewayClient) -> Result<HashSet<String>, Gateway
         let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
             "params": {"name": "list_columns", "arguments": arguments}});
         let answer: ColumnsCallResponse = client
-            .ask(
+            .send(
                 &GatewayRequest::post(FORMULA_SERVER, call.to_string()),
-                &UploadProgress::none(),
+                &UploadProgress::hidden(),
             )
             .await?;
         let unreadable = || GatewayError::Unreadable("the service lists no columns".to_owned());
@@ -268,7 +268,7 @@ mod tests {
     use super::*;
     use crate::sheet::{ColumnMapping, UnknownColumnRule, map_columns};
 
-    fn found(headings: &str, mappings: &[&str], known: &[&str]) -> NewBookColumns {
+    fn find_columns(headings: &str, mappings: &[&str], known: &[&str]) -> NewBookColumns {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), format!("{headings}\n")).unwrap();
         let sheet = TableFile::open(file.path()).unwrap();
@@ -283,7 +283,7 @@ mod tests {
             UnknownColumnRule::OwnColumn,
         )
         .unwrap();
-        NewBookColumns::among(
+        NewBookColumns::select_unknown(
             &sheet,
             &columns,
             &known.iter().map(|name| fold_name(name)).collect(),
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_column_is_new_that_is_no_field_and_not_in_the_address_book() {
-        let new = found(
+        let new = find_columns(
             "full name,address,VISITS,Zip,Plan,",
             &["Plan=Plan"],
             &["visits"],
@@ -308,11 +308,17 @@ mod tests {
 
     #[test]
     fn a_whole_name_and_no_name_at_all_are_noted() {
-        let notes = found("Full Name,address", &[], &[]).notes().join(" ");
+        let notes = find_columns("Full Name,address", &[], &[])
+            .notes()
+            .join(" ");
         assert!(
             notes.contains("split it into two columns") && notes.contains("CURRENT RESIDENT"),
             "{notes}"
         );
-        assert!(found("first name,address", &[], &[]).notes().is_empty());
+        assert!(
+            find_columns("first name,address", &[], &[])
+                .notes()
+                .is_empty()
+        );
     }
 }

@@ -8,13 +8,13 @@ pub(crate) struct KnownField {
     pub(crate) aliases: &'static [&'static str],
 }
 
-const fn known(field: &'static str, aliases: &'static [&'static str]) -> KnownField {
+const fn known_field(field: &'static str, aliases: &'static [&'static str]) -> KnownField {
     KnownField { field, aliases }
 }
 
 /// Of a recipient (contract: Recipient), with the address book's own columns.
 pub(crate) static RECIPIENT: &[KnownField] = &[
-    known(
+    known_field(
         "reference",
         &[
             "ref",
@@ -25,9 +25,9 @@ pub(crate) static RECIPIENT: &[KnownField] = &[
             "customerid",
         ],
     ),
-    known("first_name", &["first", "givenname", "forename"]),
-    known("last_name", &["last", "surname", "familyname"]),
-    known(
+    known_field("first_name", &["first", "givenname", "forename"]),
+    known_field("last_name", &["last", "surname", "familyname"]),
+    known_field(
         "address_1",
         &[
             "address",
@@ -39,7 +39,7 @@ pub(crate) static RECIPIENT: &[KnownField] = &[
             "street1",
         ],
     ),
-    known(
+    known_field(
         "address_2",
         &[
             "address2",
@@ -52,13 +52,13 @@ pub(crate) static RECIPIENT: &[KnownField] = &[
             "aptsuite",
         ],
     ),
-    known("city", &["town"]),
-    known("state", &["st", "statecode", "province"]),
-    known("zip", &["zipcode", "postalcode", "postcode", "zip5"]),
-    known("birthday", &["birthdate", "dateofbirth", "dob"]),
-    known("email", &["emailaddress", "mail"]),
-    known("phone", &["phonenumber", "telephone", "mobile", "cell"]),
-    known(
+    known_field("city", &["town"]),
+    known_field("state", &["st", "statecode", "province"]),
+    known_field("zip", &["zipcode", "postalcode", "postcode", "zip5"]),
+    known_field("birthday", &["birthdate", "dateofbirth", "dob"]),
+    known_field("email", &["emailaddress", "mail"]),
+    known_field("phone", &["phonenumber", "telephone", "mobile", "cell"]),
+    known_field(
         "organization",
         &["company", "companyname", "organisation", "business"],
     ),
@@ -66,9 +66,9 @@ pub(crate) static RECIPIENT: &[KnownField] = &[
 
 /// Of a pushed record, whatever the integration declares.
 pub(crate) static CONTACT: &[KnownField] = &[
-    known(
+    known_field(
         "external_id",
         &["id", "contactid", "crmid", "recordid", "customerid"],
     ),
-    known("op", &["operation"]),
+    known_field("op", &["operation"]),
 ];

@@ -83,9 +83,9 @@ pub(crate) fn map_columns(
     required: &[&str],
     unknown: UnknownColumnRule,
 ) -> Result<MappedColumns, Vec<String>> {
-    let targets = targets(known, own);
+    let targets = build_targets(known, own);
     let mut problems = Vec::new();
-    let said = said(headings, mappings, &mut problems);
+    let said = resolve_mappings(headings, mappings, &mut problems);
     let mut fields = Vec::new();
     for (index, heading) in headings.iter().enumerate() {
         let column = HeadingColumn {
@@ -93,8 +93,8 @@ pub(crate) fn map_columns(
             heading,
         };
         let field = match said.get(&index) {
-            Some(field) => check_said(&column, field, &targets, unknown),
-            None => guess(
+            Some(field) => check_mapping(&column, field, &targets, unknown),
+            None => guess_field(
                 &column,
                 &targets,
                 &said.values().copied().collect::<Vec<_>>(),
@@ -130,7 +130,7 @@ impl std::fmt::Display for HeadingColumn<'_> {
     }
 }
 
-fn targets<'a>(
+fn build_targets<'a>(
     known: &'static [KnownField],
     own: &'a [(String, Vec<String>)],
 ) -> Vec<MappingTarget<'a>> {
@@ -138,14 +138,14 @@ fn targets<'a>(
         field: known.field,
         names: std::iter::once(known.field)
             .chain(known.aliases.iter().copied())
-            .map(plain)
+            .map(normalize_heading)
             .collect(),
     });
     let own = own.iter().map(|(field, names)| MappingTarget {
         field,
         names: std::iter::once(field)
             .chain(names)
-            .map(|name| plain(name))
+            .map(|name| normalize_heading(name))
             .collect(),
     });
     // A field that the caller names exactly comes before what another one may also be called.
@@ -153,7 +153,7 @@ fn targets<'a>(
 }
 
 /// Small letters and digits only: `Zip Code`, `zip_code` and `ZIP-code` are one heading.
-fn plain(name: &str) -> String {
+fn normalize_heading(name: &str) -> String {
     name.chars()
         .filter(|character| character.is_alphanumeric())
         .flat_map(char::to_lowercase)
@@ -161,7 +161,7 @@ fn plain(name: &str) -> String {
 }
 
 /// What was typed, by the position of its column.
-fn said<'a>(
+fn resolve_mappings<'a>(
     headings: &[String],
     mappings: &'a [ColumnMapping],
     problems: &mut Vec<String>,
@@ -174,14 +174,14 @@ fn said<'a>(
             .or_else(|| {
                 headings
                     .iter()
-                    .position(|heading| plain(heading) == plain(column))
+                    .position(|heading| normalize_heading(heading) == normalize_heading(column))
             });
         match found {
             Some(index) => {
                 said.insert(index, field.as_str());
             }
             None => {
-                let near = nearest(column, headings.iter().map(String::as_str));
+                let near = find_nearest(column, headings.iter().map(String::as_str));
                 let hint = near
                     .map(|near| format!("; did you mean \"{near}\"?"))
                     .unwrap_or_default();
@@ -194,7 +194,7 @@ fn said<'a>(
     said
 }
 
-fn check_said(
+fn check_mapping(
     column: &HeadingColumn<'_>,
     field: &str,
     targets: &[MappingTarget<'_>],
@@ -207,20 +207,20 @@ fn check_said(
     {
         return checked_name(column, field).map(Some);
     }
-    let near = nearest(field, targets.iter().map(|target| target.field));
+    let near = find_nearest(field, targets.iter().map(|target| target.field));
     let hint = near
         .map(|near| format!("; did you mean {near}?"))
         .unwrap_or_default();
     Err(format!("{column}: there is no field {field}{hint}"))
 }
 
-fn guess(
+fn guess_field(
     column: &HeadingColumn<'_>,
     targets: &[MappingTarget<'_>],
     taken: &[&str],
     unknown: UnknownColumnRule,
 ) -> Result<Option<String>, String> {
-    let (heading, name) = (column.heading, plain(column.heading));
+    let (heading, name) = (column.heading, normalize_heading(column.heading));
     if name.is_empty() {
         // Spreadsheets leave empty columns behind their last one.
         return Ok(None);
@@ -278,11 +278,16 @@ fn is_near(name: &str, known: &str) -> bool {
     name.chars().count() >= NEAR_FROM_CHARS.min(length) && osa_distance(name, known) <= allowed
 }
 
-fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let word = plain(word);
+fn find_nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let word = normalize_heading(word);
     let allowed = (word.chars().count() / 3).clamp(1, 3);
     candidates
-        .map(|candidate| (osa_distance(&word, &plain(candidate)), candidate))
+        .map(|candidate| {
+            (
+                osa_distance(&word, &normalize_heading(candidate)),
+                candidate,
+            )
+        })
         .filter(|(distance, _)| *distance <= allowed)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
@@ -336,7 +341,7 @@ mod tests {
 
     const ADDRESS: [&str; 4] = ["address_1", "city", "state", "zip"];
 
-    fn map(headings: &[&str], mappings: &[&str]) -> Result<Vec<String>, String> {
+    fn map_headings(headings: &[&str], mappings: &[&str]) -> Result<Vec<String>, String> {
         let headings: Vec<String> = headings.iter().map(|&heading| heading.to_owned()).collect();
         let mappings: Vec<ColumnMapping> =
             mappings.iter().map(|text| text.parse().unwrap()).collect();
@@ -384,13 +389,13 @@ mod tests {
             "Visits",
             "",
         ];
-        assert_eq!(map(&headings, &[]).unwrap(), fields);
+        assert_eq!(map_headings(&headings, &[]).unwrap(), fields);
     }
 
     #[test]
     fn a_heading_with_a_slip_is_asked_about_and_never_guessed() {
         let headings = ["Frist Name", "address", "city", "state", "zip"];
-        let problem = map(&headings, &[]).unwrap_err();
+        let problem = map_headings(&headings, &[]).unwrap_err();
         assert!(
             problem.contains(
                 "column 1 \"Frist Name\" looks like first_name: say --map 'Frist Name=first_name'"
@@ -398,19 +403,19 @@ mod tests {
             "{problem}"
         );
         assert_eq!(
-            map(&headings, &["Frist Name=first_name"]).unwrap()[0],
+            map_headings(&headings, &["Frist Name=first_name"]).unwrap()[0],
             "first_name"
         );
         assert_eq!(
-            map(&headings, &["Frist Name=Frist Name"]).unwrap()[0],
+            map_headings(&headings, &["Frist Name=Frist Name"]).unwrap()[0],
             "Frist Name"
         );
-        assert_eq!(map(&headings, &["Frist Name="]).unwrap()[0], "");
+        assert_eq!(map_headings(&headings, &["Frist Name="]).unwrap()[0], "");
     }
 
     #[test]
     fn a_column_that_the_file_does_not_have_gets_the_nearest_one_suggested() {
-        let problem = map(
+        let problem = map_headings(
             &["address", "city", "state", "Zip Code"],
             &["Zipp Code=zip"],
         )
@@ -423,14 +428,15 @@ mod tests {
 
     #[test]
     fn what_mailing_needs_must_be_there_and_only_once() {
-        let problem = map(&["address", "city", "state"], &[]).unwrap_err();
+        let problem = map_headings(&["address", "city", "state"], &[]).unwrap_err();
         assert!(
             problem.starts_with(
                 "no column fills zip: say --map 'COLUMN=zip'; the columns are \"address\""
             ),
             "{problem}"
         );
-        let problem = map(&["street", "address", "city", "state", "zip"], &[]).unwrap_err();
+        let problem =
+            map_headings(&["street", "address", "city", "state", "zip"], &[]).unwrap_err();
         assert!(
             problem.starts_with("columns 1 \"street\" and 2 \"address\" both fill address_1"),
             "{problem}"
@@ -439,7 +445,7 @@ mod tests {
 
     #[test]
     fn of_two_columns_for_a_field_the_one_that_was_said_counts() {
-        let fields = map(
+        let fields = map_headings(
             &["mail", "Mailing Address", "address", "city", "state", "zip"],
             &["address=address_1", "mail="],
         );

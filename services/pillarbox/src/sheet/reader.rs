@@ -67,7 +67,7 @@ impl TableFile {
         }
         let mut first = Vec::new();
         BufReader::new(file.take(HEADING_BYTES)).read_until(b'\n', &mut first)?;
-        if let Some(foreign) = ForeignFile::of(&first) {
+        if let Some(foreign) = ForeignFile::detect(&first) {
             bail!("{shown} is {foreign}");
         }
         let start = if first.starts_with(BYTE_ORDER_MARK) {
@@ -75,7 +75,7 @@ impl TableFile {
         } else {
             0
         };
-        let delimiter = delimiter(&first[start..]);
+        let delimiter = detect_delimiter(&first[start..]);
         let start = u64::try_from(start)?;
         let mut sheet = Self {
             path: path.to_owned(),
@@ -85,7 +85,7 @@ impl TableFile {
         };
         let mut record = ByteRecord::new();
         sheet
-            .reader()?
+            .open_reader()?
             .read_byte_record(&mut record)
             .with_context(|| format!("cannot read {shown}"))?;
         sheet.headings = record
@@ -99,7 +99,7 @@ impl TableFile {
         Ok(sheet)
     }
 
-    fn reader(&self) -> anyhow::Result<csv::Reader<LineCounter<File>>> {
+    fn open_reader(&self) -> anyhow::Result<csv::Reader<LineCounter<File>>> {
         let mut file = File::open(&self.path)
             .with_context(|| format!("cannot read {}", self.path.display()))?;
         file.seek(SeekFrom::Start(self.start))?;
@@ -115,7 +115,7 @@ impl TableFile {
     /// # Errors
     /// When the file cannot be read any more.
     pub(crate) fn rows(&self) -> anyhow::Result<TableRows<'_>> {
-        let mut reader = self.reader()?;
+        let mut reader = self.open_reader()?;
         let mut record = ByteRecord::new();
         reader.read_byte_record(&mut record)?;
         Ok(TableRows {
@@ -129,7 +129,7 @@ impl TableFile {
     ///
     /// # Errors
     /// A list of the rows that cannot be used, with line and column; or the file has no rows.
-    pub(crate) fn examine(
+    pub(crate) fn check_rows(
         &self,
         check: impl Fn(&TableRow) -> Result<(), String>,
     ) -> anyhow::Result<u64> {
@@ -177,7 +177,7 @@ impl TableFile {
         Ok(hasher.finalize().to_hex().to_string())
     }
 
-    fn row(&self, line: u64, record: &ByteRecord) -> Result<TableRow, BadRowError> {
+    fn parse_row(&self, line: u64, record: &ByteRecord) -> Result<TableRow, BadRowError> {
         let bad = |column: Option<String>, problem: String| BadRowError {
             line,
             column,
@@ -233,14 +233,14 @@ impl Iterator for TableRows<'_> {
                 Ok(false) => return None,
                 Ok(true) => {
                     // Also of a row that is left out: the counter keeps what it has not been asked about.
-                    let line = self.line();
+                    let line = self.line_number();
                     // Rows of nothing but separators are left behind by spreadsheets.
                     if self.record.iter().any(|cell| !cell.trim_ascii().is_empty()) {
-                        return Some(self.sheet.row(line, &self.record));
+                        return Some(self.sheet.parse_row(line, &self.record));
                     }
                 }
                 Err(error) => {
-                    let line = self.line();
+                    let line = self.line_number();
                     return Some(Err(BadRowError {
                         line,
                         column: None,
@@ -254,14 +254,14 @@ impl Iterator for TableRows<'_> {
 
 impl TableRows<'_> {
     /// Where the record begins.
-    fn line(&mut self) -> u64 {
+    fn line_number(&mut self) -> u64 {
         let byte = self.record.position().map_or(0, Position::byte);
         self.reader.get_mut().line_of_row(byte)
     }
 }
 
 /// The separator that the headings have most of.
-fn delimiter(first_line: &[u8]) -> u8 {
+fn detect_delimiter(first_line: &[u8]) -> u8 {
     let count = |byte: u8| first_line.iter().filter(|other| **other == byte).count();
     // Of equal ones the last counts.
     [b'\t', b';', b',']
@@ -274,15 +274,15 @@ fn delimiter(first_line: &[u8]) -> u8 {
 mod tests {
     use super::*;
 
-    fn open(content: &[u8]) -> (tempfile::NamedTempFile, anyhow::Result<TableFile>) {
+    fn open_content(content: &[u8]) -> (tempfile::NamedTempFile, anyhow::Result<TableFile>) {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), content).unwrap();
         let sheet = TableFile::open(file.path());
         (file, sheet)
     }
 
-    fn rows(content: &[u8]) -> Vec<(u64, Vec<String>)> {
-        let (_file, sheet) = open(content);
+    fn read_rows(content: &[u8]) -> Vec<(u64, Vec<String>)> {
+        let (_file, sheet) = open_content(content);
         sheet
             .unwrap()
             .rows()
@@ -291,9 +291,9 @@ mod tests {
             .collect()
     }
 
-    fn problem(content: &[u8]) -> String {
-        let (_file, sheet) = open(content);
-        match sheet.and_then(|sheet| sheet.examine(|_| Ok(()))) {
+    fn describe_problem(content: &[u8]) -> String {
+        let (_file, sheet) = open_content(content);
+        match sheet.and_then(|sheet| sheet.check_rows(|_| Ok(()))) {
             Ok(rows) => format!("{rows} rows are fine"),
             Err(error) => format!("{error:#}"),
         }
@@ -306,7 +306,7 @@ mod tests {
             (2, vec!["Ann".to_owned(), "Aus\ntin".to_owned()]),
             (6, vec!["Bob".to_owned(), "Waco".to_owned()]),
         ];
-        assert_eq!(rows(content), expected);
+        assert_eq!(read_rows(content), expected);
     }
 
     #[test]
@@ -314,13 +314,13 @@ mod tests {
         for end in ["\n", "\r\n", "\r"] {
             let file = ["a,b", "1,2", "", "", "3,\"x", "y\"", ",", "5"].join(end);
             assert_eq!(
-                rows(&file.as_bytes()[..file.len() - 1])
+                read_rows(&file.as_bytes()[..file.len() - 1])
                     .iter()
                     .map(|(line, _)| *line)
                     .collect::<Vec<_>>(),
                 [2, 5]
             );
-            let problem = problem(file.as_bytes());
+            let problem = describe_problem(file.as_bytes());
             assert!(
                 problem.contains(", line 8: only 1 cells"),
                 "{end:?}: {problem}"
@@ -333,22 +333,23 @@ mod tests {
         let blank = ",".repeat(8_000) + "\n";
         let content = format!("a,b\n{}1,2\n", blank.repeat(2_500));
         assert_eq!(
-            rows(content.as_bytes()),
+            read_rows(content.as_bytes()),
             [(2_502, vec!["1".to_owned(), "2".to_owned()])]
         );
     }
 
     #[test]
     fn what_is_no_csv_is_told_with_what_to_do() {
-        let workbook = problem(b"PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0");
+        let workbook = describe_problem(b"PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0");
         assert!(
             workbook.contains("is an Excel workbook (.xlsx)") && workbook.contains("CSV UTF-8"),
             "{workbook}"
         );
         assert!(
-            problem(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1").contains("is an Excel workbook (.xls)")
+            describe_problem(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
+                .contains("is an Excel workbook (.xls)")
         );
-        assert!(problem(b"a\0,\0b\0\n\0").contains("UTF-16"));
+        assert!(describe_problem(b"a\0,\0b\0\n\0").contains("UTF-16"));
     }
 
     #[test]
@@ -356,7 +357,7 @@ mod tests {
         for separator in [";", "\t"] {
             let content = format!("name{separator}city\nAnn{separator}Austin, TX\n");
             assert_eq!(
-                rows(content.as_bytes()),
+                read_rows(content.as_bytes()),
                 [(2, vec!["Ann".to_owned(), "Austin, TX".to_owned()])]
             );
         }
@@ -364,17 +365,22 @@ mod tests {
 
     #[test]
     fn problems_name_line_and_column() {
-        assert!(problem(b"a,b\n1\n1,2\n").contains("line 2: only 1 cells under 2 headings"));
-        assert!(problem(b"a,b\n1,2,3\n").contains("line 2: 3 cells under 2 headings"));
-        assert!(problem(b"a,b\n1,2\n1,\xff\n").contains("line 3, column 2 \"b\": not UTF-8"));
         assert!(
-            problem(b"a,b\n\0,2\n").contains("line 2, column 1 \"a\": holds the character U+0000")
+            describe_problem(b"a,b\n1\n1,2\n").contains("line 2: only 1 cells under 2 headings")
         );
-        assert!(problem(b"a,b\n").contains("has headings and no rows"));
-        assert!(problem(b"").contains("begins with no headings"));
-        assert!(problem(b"\xff\xfea\0").contains("UTF-16"));
+        assert!(describe_problem(b"a,b\n1,2,3\n").contains("line 2: 3 cells under 2 headings"));
         assert!(
-            problem(&[b"a,b\n".as_slice(), &b"1\n".repeat(30)].concat())
+            describe_problem(b"a,b\n1,2\n1,\xff\n").contains("line 3, column 2 \"b\": not UTF-8")
+        );
+        assert!(
+            describe_problem(b"a,b\n\0,2\n")
+                .contains("line 2, column 1 \"a\": holds the character U+0000")
+        );
+        assert!(describe_problem(b"a,b\n").contains("has headings and no rows"));
+        assert!(describe_problem(b"").contains("begins with no headings"));
+        assert!(describe_problem(b"\xff\xfea\0").contains("UTF-16"));
+        assert!(
+            describe_problem(&[b"a,b\n".as_slice(), &b"1\n".repeat(30)].concat())
                 .ends_with("and 20 more rows")
         );
     }
@@ -398,7 +404,7 @@ mod tests {
         fuzz::Target::new(samples)
             .words(["\"\"", "\r", ";", "a,a"])
             .run(|content| {
-                let (_file, sheet) = open(content);
+                let (_file, sheet) = open_content(content);
                 let Ok(sheet) = sheet else { return Ok(()) };
                 let (width, mut before) = (sheet.headings.len(), 0);
                 for row in sheet.rows().unwrap().flatten() {

@@ -41,7 +41,7 @@ pub(crate) struct RowBatches<'s> {
 
 impl UploadEnvelope {
     /// Whether a row of this many bytes fits into a request.
-    pub(crate) fn check(&self, bytes: usize) -> Result<(), String> {
+    pub(crate) fn check_row_size(&self, bytes: usize) -> Result<(), String> {
         let room = self
             .most_bytes
             .saturating_sub(self.before.len() + self.after.len());
@@ -55,12 +55,12 @@ impl UploadEnvelope {
     }
 
     /// What decides where a batch ends and what it says.
-    pub(crate) fn describe(&self) -> Value {
+    pub(crate) fn fingerprint(&self) -> Value {
         json!([self.before, self.after, self.most_rows, self.most_bytes])
     }
 
     /// The rows in batches.
-    pub(crate) fn batches(self, rows: TableRows<'_>) -> RowBatches<'_> {
+    pub(crate) fn into_batches(self, rows: TableRows<'_>) -> RowBatches<'_> {
         RowBatches {
             envelope: self,
             rows,
@@ -72,7 +72,7 @@ impl UploadEnvelope {
 
 impl RowBatches<'_> {
     /// The next row with its JSON; `None` at the end.
-    fn row(
+    fn next_row(
         &mut self,
         encode: &impl Fn(&TableRow) -> String,
     ) -> anyhow::Result<Option<(TableRow, String)>> {
@@ -103,7 +103,7 @@ impl RowBatches<'_> {
             most_bytes,
         } = self.envelope.clone();
         let (mut rows, mut body) = (Vec::new(), before);
-        while let Some((row, json)) = self.row(&encode)? {
+        while let Some((row, json)) = self.next_row(&encode)? {
             let is_full =
                 rows.len() == most_rows || body.len() + 1 + json.len() + after.len() > most_bytes;
             if is_full && !rows.is_empty() {
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
     use crate::sheet::TableFile;
 
-    fn batches(lengths: &[usize], most_rows: usize, most_bytes: usize) -> Vec<RowBatch> {
+    fn split_batches(lengths: &[usize], most_rows: usize, most_bytes: usize) -> Vec<RowBatch> {
         let file = tempfile::NamedTempFile::new().unwrap();
         let rows: String = lengths
             .iter()
@@ -151,7 +151,7 @@ mod tests {
             most_rows,
             most_bytes,
         };
-        let mut batches = envelope.batches(sheet.rows().unwrap());
+        let mut batches = envelope.into_batches(sheet.rows().unwrap());
         std::iter::from_fn(|| batches.next(|row| json!(row.cells[0]).to_string()).unwrap())
             .collect()
     }
@@ -161,7 +161,7 @@ mod tests {
         fn batches_hold_every_row_once_in_order_within_both_limits(
             lengths in proptest::collection::vec(1_usize..40, 1..60), most_rows in 1_usize..10, most_bytes in 44_usize..100
         ) {
-            let batches = batches(&lengths, most_rows, most_bytes);
+            let batches = split_batches(&lengths, most_rows, most_bytes);
             let mut sent = Vec::new();
             for (number, batch) in batches.iter().enumerate() {
                 prop_assert_eq!(batch.number, number as u64);
@@ -182,7 +182,12 @@ mod tests {
             most_rows: 1,
             most_bytes: 10,
         };
-        assert_eq!(envelope.check(8), Ok(()));
-        assert!(envelope.check(9).unwrap_err().contains("at most 8"));
+        assert_eq!(envelope.check_row_size(8), Ok(()));
+        assert!(
+            envelope
+                .check_row_size(9)
+                .unwrap_err()
+                .contains("at most 8")
+        );
     }
 }

@@ -25,7 +25,7 @@ pub(super) enum PendingRequest {
 }
 
 impl PendingRequest {
-    pub(super) fn of(batch: &RowBatch, unknown: &'static str) -> Self {
+    pub(super) fn for_batch(batch: &RowBatch, unknown: &'static str) -> Self {
         let line = |row: Option<&TableRow>| row.map_or(0, |row| row.line);
         let (first_line, last_line) = (line(batch.rows.first()), line(batch.rows.last()));
         Self::Rows {
@@ -37,7 +37,7 @@ impl PendingRequest {
     }
 
     /// What is not known; `None` when all is.
-    pub(super) fn sentence(&self) -> Option<String> {
+    pub(super) fn describe(&self) -> Option<String> {
         match self {
             Self::Nothing => None,
             Self::Rows {
@@ -66,7 +66,7 @@ impl PendingRequest {
 #[error(
     "the service has answered the {rows} rows from line {first_line} on ({}), and that could not be kept; with room to write, \
      the same command goes on from there",
-    counted(.tally)
+    format_tally(.tally)
 )]
 pub(crate) struct NotKept {
     rows: usize,
@@ -75,7 +75,7 @@ pub(crate) struct NotKept {
 }
 
 impl NotKept {
-    pub(super) fn of(batch: &RowBatch, posted: &BatchOutcome) -> Self {
+    pub(super) fn for_batch(batch: &RowBatch, posted: &BatchOutcome) -> Self {
         let mut tally = OutcomeTally::new();
         for result in &posted.results {
             *tally.entry(result.counts_as.clone()).or_default() += 1;
@@ -89,7 +89,7 @@ impl NotKept {
     }
 }
 
-fn counted(tally: &OutcomeTally) -> String {
+fn format_tally(tally: &OutcomeTally) -> String {
     let outcomes: Vec<String> = tally
         .iter()
         .map(|(outcome, count)| format!("{count} {outcome}"))
@@ -124,11 +124,11 @@ impl fmt::Display for UploadInterruptedError {
             write!(
                 formatter,
                 " ({}; each row's outcome is in {})",
-                counted(tally),
+                format_tally(tally),
                 results.display()
             )?;
         }
-        if let Some(sentence) = under_way.sentence() {
+        if let Some(sentence) = under_way.describe() {
             write!(formatter, "; {sentence}")?;
         }
         write!(

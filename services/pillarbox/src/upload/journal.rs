@@ -79,7 +79,7 @@ impl UploadJournal {
     /// # Errors
     /// When there are results without a journal, the journal is of another upload, or somebody is at it.
     pub(super) fn open(results: &Path, header: JournalHeader) -> anyhow::Result<Self> {
-        let path = path_of(results);
+        let path = journal_path(results);
         if results.exists() && !path.exists() {
             bail!(
                 "{} is there already, from an upload that ended: remove it, or name another with --results",
@@ -109,12 +109,12 @@ impl UploadJournal {
             mark: JournalMark::default(),
             was_there: false,
         };
-        journal.take_up()?;
+        journal.load_or_start()?;
         Ok(journal)
     }
 
     /// Reads what is there, and cuts off what a crash left of a last line.
-    fn take_up(&mut self) -> anyhow::Result<()> {
+    fn load_or_start(&mut self) -> anyhow::Result<()> {
         let mut text = Vec::new();
         (&self.file).take(JOURNAL_BYTES).read_to_end(&mut text)?;
         let whole = text
@@ -127,22 +127,22 @@ impl UploadJournal {
         match lines.next() {
             None => {
                 self.file.set_len(0)?;
-                return self.write(&self.header.clone());
+                return self.write_line(&self.header.clone());
             }
-            Some(line) => self.header = self.check(line)?,
+            Some(line) => self.header = self.check_header(line)?,
         }
         self.was_there = true;
         if let Some(last) = lines.next_back() {
-            self.mark = serde_json::from_slice(last).map_err(|error| self.damaged(&error))?;
+            self.mark = serde_json::from_slice(last).map_err(|error| self.damaged_error(&error))?;
         }
         self.file.set_len(whole as u64)?;
         self.file.seek(SeekFrom::End(0))?;
         Ok(())
     }
 
-    fn check(&self, line: &[u8]) -> anyhow::Result<JournalHeader> {
+    fn check_header(&self, line: &[u8]) -> anyhow::Result<JournalHeader> {
         let found: JournalHeader =
-            serde_json::from_slice(line).map_err(|error| self.damaged(&error))?;
+            serde_json::from_slice(line).map_err(|error| self.damaged_error(&error))?;
         let difference = if found.pillarbox != self.header.pillarbox {
             "a different command"
         } else if found.file != self.header.file {
@@ -159,14 +159,14 @@ impl UploadJournal {
         )
     }
 
-    fn damaged(&self, error: &serde_json::Error) -> anyhow::Error {
+    fn damaged_error(&self, error: &serde_json::Error) -> anyhow::Error {
         anyhow::anyhow!(
             "{} cannot be read ({error}): is it a journal?",
             self.path.display()
         )
     }
 
-    fn write(&mut self, line: &impl Serialize) -> anyhow::Result<()> {
+    fn write_line(&mut self, line: &impl Serialize) -> anyhow::Result<()> {
         let mut text = serde_json::to_vec(line)?;
         text.push(b'\n');
         self.file
@@ -176,7 +176,7 @@ impl UploadJournal {
     }
 
     /// What the keys of the upload's requests begin with.
-    pub(super) const fn run(&self) -> Uuid {
+    pub(super) const fn run_id(&self) -> Uuid {
         self.header.run
     }
 
@@ -220,7 +220,11 @@ impl UploadJournal {
     }
 
     /// A batch's results are kept, up to this length of the file.
-    pub(super) fn note(&mut self, results_bytes: u64, posted: &BatchOutcome) -> anyhow::Result<()> {
+    pub(super) fn record_batch(
+        &mut self,
+        results_bytes: u64,
+        posted: &BatchOutcome,
+    ) -> anyhow::Result<()> {
         let rows = posted.results.len() as u64;
         self.mark.batches += 1;
         self.mark.rows += rows;
@@ -232,7 +236,7 @@ impl UploadJournal {
         for result in &posted.results {
             *self.mark.tally.entry(result.counts_as.clone()).or_default() += 1;
         }
-        self.write(&self.mark.clone())
+        self.write_line(&self.mark.clone())
     }
 
     /// The upload is over.
@@ -242,13 +246,13 @@ impl UploadJournal {
     }
 
     /// Nothing has happened: takes away what was made for the upload. What cannot be removed only asks for a hand.
-    pub(super) fn forget(&self, results: &Path) {
+    pub(super) fn remove_with_results(&self, results: &Path) {
         let _ = std::fs::remove_file(results);
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
-fn path_of(results: &Path) -> PathBuf {
+fn journal_path(results: &Path) -> PathBuf {
     let mut name = results.as_os_str().to_owned();
     name.push(".journal");
     name.into()
@@ -259,11 +263,11 @@ mod tests {
     use super::*;
     use crate::upload::RowResult;
 
-    fn header(file: &str, plan: &str) -> JournalHeader {
+    fn build_header(file: &str, plan: &str) -> JournalHeader {
         JournalHeader::new("send", file.to_owned(), plan)
     }
 
-    fn posted(counts_as: &[&str], cost_cents: Option<i64>) -> BatchOutcome {
+    fn build_outcome(counts_as: &[&str], cost_cents: Option<i64>) -> BatchOutcome {
         let result = |counts_as: &&str| RowResult {
             cells: Vec::new(),
             counts_as: (*counts_as).to_owned(),
@@ -281,19 +285,19 @@ mod tests {
     fn an_interrupted_upload_is_taken_up_with_its_run_and_without_a_torn_line() {
         let folder = tempfile::tempdir().unwrap();
         let results = folder.path().join("r.csv");
-        let mut journal = UploadJournal::open(&results, header("f", "p")).unwrap();
+        let mut journal = UploadJournal::open(&results, build_header("f", "p")).unwrap();
         assert!(journal.is_untouched());
-        let run = journal.run();
+        let run = journal.run_id();
         journal
-            .note(100, &posted(&["mailed", "do_not_mail"], Some(79)))
+            .record_batch(100, &build_outcome(&["mailed", "do_not_mail"], Some(79)))
             .unwrap();
         let path = journal.path.clone();
         drop(journal);
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(br#"{"batches":2,"rows"#).unwrap();
-        let mut journal = UploadJournal::open(&results, header("f", "p")).unwrap();
+        let mut journal = UploadJournal::open(&results, build_header("f", "p")).unwrap();
         assert_eq!(
-            (journal.run(), journal.batches(), journal.rows()),
+            (journal.run_id(), journal.batches(), journal.rows()),
             (run, 1, 2)
         );
         assert_eq!(
@@ -301,9 +305,11 @@ mod tests {
             (Some(100), 1)
         );
         assert!(!journal.is_untouched());
-        journal.note(150, &posted(&["mailed"], None)).unwrap();
+        journal
+            .record_batch(150, &build_outcome(&["mailed"], None))
+            .unwrap();
         drop(journal);
-        let journal = UploadJournal::open(&results, header("f", "p")).unwrap();
+        let journal = UploadJournal::open(&results, build_header("f", "p")).unwrap();
         assert_eq!((journal.batches(), journal.tally()["mailed"]), (2, 2));
         assert_eq!(
             journal.cost(),
@@ -318,10 +324,10 @@ mod tests {
     fn the_journal_of_another_upload_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let results = folder.path().join("r.csv");
-        drop(UploadJournal::open(&results, header("f", "p")).unwrap());
+        drop(UploadJournal::open(&results, build_header("f", "p")).unwrap());
         for (other, expected) in [
-            (header("g", "p"), "other contents"),
-            (header("f", "q"), "other options"),
+            (build_header("g", "p"), "other contents"),
+            (build_header("f", "q"), "other options"),
         ] {
             let error = UploadJournal::open(&results, other)
                 .err()
@@ -329,8 +335,8 @@ mod tests {
                 .to_string();
             assert!(error.contains(expected), "{error}");
         }
-        let _held = UploadJournal::open(&results, header("f", "p")).unwrap();
-        let error = UploadJournal::open(&results, header("f", "p"))
+        let _held = UploadJournal::open(&results, build_header("f", "p")).unwrap();
+        let error = UploadJournal::open(&results, build_header("f", "p"))
             .err()
             .unwrap()
             .to_string();
@@ -342,7 +348,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let results = folder.path().join("r.csv");
         std::fs::write(&results, "line\n").unwrap();
-        let error = UploadJournal::open(&results, header("f", "p"))
+        let error = UploadJournal::open(&results, build_header("f", "p"))
             .err()
             .unwrap()
             .to_string();

@@ -23,7 +23,7 @@ impl UploadProgress {
     }
 
     /// For requests without rows.
-    pub(crate) fn none() -> Self {
+    pub(crate) fn hidden() -> Self {
         Self {
             bar: ProgressBar::hidden(),
         }
@@ -35,7 +35,7 @@ impl UploadProgress {
     }
 
     /// A request is sent again after this time.
-    pub(crate) fn waits(&self, why: &str, pause: Duration) {
+    pub(crate) fn show_wait(&self, why: &str, pause: Duration) {
         let seconds = pause.as_secs_f64();
         if self.bar.is_hidden() {
             eprintln!("pillarbox: {why}; again in {seconds:.1} s");
@@ -46,7 +46,7 @@ impl UploadProgress {
     }
 
     /// The wait is over.
-    pub(crate) fn goes_on(&self) {
+    pub(crate) fn clear_wait(&self) {
         self.bar.set_message("");
     }
 }

@@ -5,7 +5,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use spreadsheet::inert;
+use spreadsheet::escape_formula;
 
 use super::RowResult;
 use crate::sheet::TableRow;
@@ -49,7 +49,7 @@ impl ResultsFile {
                 .chain(headings)
                 .map(|&name| name.to_owned())
                 .collect();
-            results.write(&lines([headings].into_iter())?)?;
+            results.write_synced(&encode_csv([headings].into_iter())?)?;
         }
         Ok(results)
     }
@@ -64,14 +64,17 @@ impl ResultsFile {
         results: &[RowResult],
     ) -> anyhow::Result<u64> {
         let cells = rows.iter().zip(results).map(|(row, result)| {
-            let told = result.cells.iter().map(|cell| inert(cell).into_owned());
+            let told = result
+                .cells
+                .iter()
+                .map(|cell| escape_formula(cell).into_owned());
             std::iter::once(row.line.to_string()).chain(told).collect()
         });
-        self.write(&lines(cells)?)?;
+        self.write_synced(&encode_csv(cells)?)?;
         Ok(self.file.metadata()?.len())
     }
 
-    fn write(&mut self, text: &[u8]) -> anyhow::Result<()> {
+    fn write_synced(&mut self, text: &[u8]) -> anyhow::Result<()> {
         let written = self
             .file
             .write_all(text)
@@ -80,7 +83,7 @@ impl ResultsFile {
     }
 }
 
-fn lines(rows: impl Iterator<Item = Vec<String>>) -> anyhow::Result<Vec<u8>> {
+fn encode_csv(rows: impl Iterator<Item = Vec<String>>) -> anyhow::Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {
         writer.write_record(row)?;
@@ -92,14 +95,14 @@ fn lines(rows: impl Iterator<Item = Vec<String>>) -> anyhow::Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn row(line: u64) -> TableRow {
+    fn build_row(line: u64) -> TableRow {
         TableRow {
             line,
             cells: Vec::new(),
         }
     }
 
-    fn result(cell: &str) -> RowResult {
+    fn build_result(cell: &str) -> RowResult {
         RowResult {
             cells: vec![cell.to_owned()],
             counts_as: String::new(),
@@ -111,10 +114,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.csv");
         let mut results = ResultsFile::open(path.clone(), &["status"], None).unwrap();
-        let kept = results.append(&[row(2)], &[result("mailed")]).unwrap();
-        results.append(&[row(3)], &[result("torn")]).unwrap();
+        let kept = results
+            .append(&[build_row(2)], &[build_result("mailed")])
+            .unwrap();
+        results
+            .append(&[build_row(3)], &[build_result("torn")])
+            .unwrap();
         let mut results = ResultsFile::open(path.clone(), &["status"], Some(kept)).unwrap();
-        results.append(&[row(3)], &[result("=1+1")]).unwrap();
+        results
+            .append(&[build_row(3)], &[build_result("=1+1")])
+            .unwrap();
         assert_eq!(
             std::fs::read_to_string(&path).unwrap(),
             "line,status\n2,mailed\n3,'=1+1\n"

@@ -31,13 +31,13 @@ pub async fn request_top_up(
 ) -> Result<()> {
     let reference = random_reference();
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     transaction
-        .top_up_request_add(team_id, amount.cents(), &reference, &actor.name(), now)
+        .insert_top_up_request(team_id, amount.cents(), &reference, &actor.name(), now)
         .await?;
     let subject = format!("{amount}, {reference}");
     transaction
-        .activity_record(team_id, actor, "top_up.requested", &subject, now)
+        .record_activity(team_id, actor, "top_up.requested", &subject, now)
         .await?;
     transaction.commit().await
 }
@@ -54,12 +54,12 @@ pub async fn withdraw_top_up(
     now: DateTime<Utc>,
 ) -> Result<()> {
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let reference = transaction
-        .top_up_request_withdraw(team_id, request_id)
+        .withdraw_top_up_request(team_id, request_id)
         .await?;
     transaction
-        .activity_record(team_id, actor, "top_up.withdrawn", &reference, now)
+        .record_activity(team_id, actor, "top_up.withdrawn", &reference, now)
         .await?;
     transaction.commit().await
 }
@@ -74,9 +74,9 @@ pub async fn credit_balance(
     credit: &BalanceCredit<'_>,
     now: DateTime<Utc>,
 ) -> Result<TopUpResult> {
-    store::retry(|| async {
+    store::retry_conflicts(|| async {
         let mut connection = store.connection().await?;
-        let transaction = connection.begin().await?;
+        let transaction = connection.begin_transaction().await?;
         let booked = credit_balance_within(&transaction, actor, credit, now).await?;
         transaction.commit().await?;
         Ok(booked)
@@ -97,12 +97,12 @@ pub async fn credit_balance_within(
 ) -> Result<TopUpResult> {
     let (team_id, reference) = (credit.team_id, credit.reference.as_str());
     let booked = transaction
-        .balance_top_up(team_id, credit.amount.cents(), reference, now)
+        .top_up_balance(team_id, credit.amount.cents(), reference, now)
         .await?;
     if booked.is_new {
         let subject = format!("{}, {reference}", credit.amount);
         transaction
-            .activity_record(team_id, actor, "balance.credited", &subject, now)
+            .record_activity(team_id, actor, "balance.credited", &subject, now)
             .await?;
     }
     Ok(booked)

@@ -53,7 +53,7 @@ pub async fn create_key(
     now: DateTime<Utc>,
 ) -> Result<CreatedTeamKey> {
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let created = create_key_within(&transaction, actor, new, now).await?;
     transaction.commit().await?;
     Ok(created)
@@ -82,13 +82,13 @@ pub async fn create_key_within(
             .integration
             .map(|integration| integration.integration_id),
         name,
-        key: &text.presented(),
+        key: &text.to_presented(),
     };
-    let created = transaction.key_create(&row, now).await?;
+    let created = transaction.insert_api_key(&row, now).await?;
     if created.is_new {
         let subject = subject(name, new.integration.map(|integration| integration.name));
         transaction
-            .activity_record(new.team_id, actor, "key.created", &subject, now)
+            .record_activity(new.team_id, actor, "key.created", &subject, now)
             .await?;
     }
     Ok(CreatedTeamKey {
@@ -111,12 +111,12 @@ pub async fn revoke_key(
     now: DateTime<Utc>,
 ) -> Result<()> {
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    let revoked = transaction.key_revoke(team_id, key_id, now).await?;
+    let transaction = connection.begin_transaction().await?;
+    let revoked = transaction.revoke_api_key(team_id, key_id, now).await?;
     if revoked.is_changed {
         let subject = subject(&revoked.name, revoked.integration.as_deref());
         transaction
-            .activity_record(team_id, actor, "key.revoked", &subject, now)
+            .record_activity(team_id, actor, "key.revoked", &subject, now)
             .await?;
     }
     transaction.commit().await

@@ -62,17 +62,18 @@ pub async fn add_member_within(
         role,
     } = *new;
     let user_id = transaction
-        .person_add(team_id, email.as_str(), name.as_str(), role, now)
+        .insert_member(team_id, email.as_str(), name.as_str(), role, now)
         .await?;
-    let link = create_link(transaction, (user_id, name.as_str()), link_expires_at, now).await?;
-    let subject = added(name.as_str(), role);
+    let link =
+        create_password_link(transaction, (user_id, name.as_str()), link_expires_at, now).await?;
+    let subject = added_subject(name.as_str(), role);
     transaction
-        .activity_record(team_id, actor, "person.added", &subject, now)
+        .record_activity(team_id, actor, "person.added", &subject, now)
         .await?;
     Ok(link)
 }
 
-async fn create_link(
+async fn create_password_link(
     transaction: &Transaction<'_>,
     (user_id, name): (MemberId, &str),
     expires_at: DateTime<Utc>,
@@ -80,7 +81,7 @@ async fn create_link(
 ) -> Result<PasswordLink> {
     let token = SecretToken::random();
     transaction
-        .password_link_create(user_id, &token.hash(), expires_at, now)
+        .create_password_link(user_id, &token.hash(), expires_at, now)
         .await?;
     Ok(PasswordLink {
         name: name.to_owned(),
@@ -108,7 +109,7 @@ pub async fn save_member(
     now: DateTime<Utc>,
 ) -> Result<MemberId> {
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let settings = MemberSettings {
         member,
         password_hash: None,
@@ -138,11 +139,11 @@ pub async fn save_member_within(
     } = settings.member;
     let (name, password_hash) = (name.as_str(), settings.password_hash);
     let saved = transaction
-        .user_save(team_id, email.as_str(), name, role, password_hash, now)
+        .save_member(team_id, email.as_str(), name, role, password_hash, now)
         .await?;
     let mut changes = Vec::new();
     match &saved.before {
-        None => changes.push(("person.added", added(name, role))),
+        None => changes.push(("person.added", added_subject(name, role))),
         Some((name_before, role_before)) => {
             if name_before != name {
                 changes.push(("person.renamed", format!("{name}, {name_before} before")));
@@ -150,7 +151,7 @@ pub async fn save_member_within(
             if *role_before != role {
                 changes.push((
                     "person.role_changed",
-                    role_changed(name, *role_before, role),
+                    role_change_subject(name, *role_before, role),
                 ));
             }
         }
@@ -160,7 +161,7 @@ pub async fn save_member_within(
     }
     for (action, subject) in changes {
         transaction
-            .activity_record(team_id, actor, action, &subject, now)
+            .record_activity(team_id, actor, action, &subject, now)
             .await?;
     }
     Ok(saved.user_id)
@@ -197,16 +198,18 @@ pub async fn set_member_role(
         kept_session,
     } = *change;
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    let member = transaction.person_lock(team_id, user_id).await?;
+    let transaction = connection.begin_transaction().await?;
+    let member = transaction.lock_member(team_id, user_id).await?;
     if member.role == role {
         return Ok(false);
     }
-    transaction.person_set_role(team_id, &member, role).await?;
-    transaction.session_end_all(user_id, kept_session).await?;
-    let subject = role_changed(&member.name, member.role, role);
+    transaction.set_member_role(team_id, &member, role).await?;
     transaction
-        .activity_record(team_id, actor, "person.role_changed", &subject, now)
+        .end_member_sessions(user_id, kept_session)
+        .await?;
+    let subject = role_change_subject(&member.name, member.role, role);
+    transaction
+        .record_activity(team_id, actor, "person.role_changed", &subject, now)
         .await?;
     transaction.commit().await?;
     Ok(true)
@@ -225,11 +228,11 @@ pub async fn remove_member(
     now: DateTime<Utc>,
 ) -> MemberResult<()> {
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    let member = lock_other(&transaction, actor, team_id, user_id).await?;
-    transaction.person_remove(team_id, &member).await?;
+    let transaction = connection.begin_transaction().await?;
+    let member = lock_other_member(&transaction, actor, team_id, user_id).await?;
+    transaction.remove_member(team_id, &member).await?;
     transaction
-        .activity_record(team_id, actor, "person.removed", &member.name, now)
+        .record_activity(team_id, actor, "person.removed", &member.name, now)
         .await?;
     Ok(transaction.commit().await?)
 }
@@ -245,23 +248,24 @@ pub async fn reset_password_within(
     link_expires_at: DateTime<Utc>,
     now: DateTime<Utc>,
 ) -> MemberResult<PasswordLink> {
-    let member = lock_other(transaction, actor, team_id, user_id).await?;
-    transaction.password_clear(user_id).await?;
-    let link = create_link(transaction, (user_id, &member.name), link_expires_at, now).await?;
+    let member = lock_other_member(transaction, actor, team_id, user_id).await?;
+    transaction.clear_password(user_id).await?;
+    let link =
+        create_password_link(transaction, (user_id, &member.name), link_expires_at, now).await?;
     transaction
-        .activity_record(team_id, actor, "person.password_reset", &member.name, now)
+        .record_activity(team_id, actor, "person.password_reset", &member.name, now)
         .await?;
     Ok(link)
 }
 
 /// A member of the team who is not who acts, locked.
-async fn lock_other(
+async fn lock_other_member(
     transaction: &Transaction<'_>,
     actor: Actor<'_>,
     team_id: TeamId,
     user_id: MemberId,
 ) -> MemberResult<TeamMember> {
-    let member = transaction.person_lock(team_id, user_id).await?;
+    let member = transaction.lock_member(team_id, user_id).await?;
     if actor.member_id() == Some(user_id) {
         return Err(MemberError::Oneself);
     }
@@ -281,18 +285,18 @@ pub async fn set_password(
     now: DateTime<Utc>,
 ) -> Result<()> {
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     // Sessions end in a statement of their own: it sees the one of a sign-in that this waits for.
     let EmailOwner {
         team_id,
         user_id,
         name,
-    } = transaction.member_lock_by_email(email.as_str()).await?;
+    } = transaction.lock_member_by_email(email.as_str()).await?;
     transaction
-        .password_set(user_id, password_hash, None)
+        .set_password(user_id, password_hash, None)
         .await?;
     transaction
-        .activity_record(team_id, actor, "person.password_set", &name, now)
+        .record_activity(team_id, actor, "person.password_set", &name, now)
         .await?;
     transaction.commit().await
 }
@@ -319,14 +323,14 @@ pub async fn change_password(
     now: DateTime<Utc>,
 ) -> Result<Option<SecretToken>> {
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    if !transaction.account_lock(account).await? {
+    let transaction = connection.begin_transaction().await?;
+    if !transaction.lock_credentials(account).await? {
         return Ok(None);
     }
-    let session = begin_with(&transaction, member.user_id, new, now).await?;
+    let session = begin_session_with(&transaction, member.user_id, new, now).await?;
     let actor = Actor::Member(member);
     transaction
-        .activity_record(
+        .record_activity(
             member.team_id,
             actor,
             "person.password_changed",
@@ -351,37 +355,37 @@ pub async fn choose_password(
     now: DateTime<Utc>,
 ) -> Result<SecretToken> {
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    let (team_id, user_id) = transaction.password_link_use(&link.hash(), now).await?;
-    let session = begin_with(&transaction, user_id, new, now).await?;
+    let transaction = connection.begin_transaction().await?;
+    let (team_id, user_id) = transaction.use_password_link(&link.hash(), now).await?;
+    let session = begin_session_with(&transaction, user_id, new, now).await?;
     let actor = Actor::SignedOut { user_id, name };
     transaction
-        .activity_record(team_id, actor, "person.password_chosen", name, now)
+        .record_activity(team_id, actor, "person.password_chosen", name, now)
         .await?;
     transaction.commit().await?;
     Ok(session)
 }
 
-async fn begin_with(
+async fn begin_session_with(
     transaction: &Transaction<'_>,
     user_id: MemberId,
     new: &NewPassword<'_>,
     now: DateTime<Utc>,
 ) -> Result<SecretToken> {
     let session = SecretToken::random();
-    transaction.password_set(user_id, new.hash, None).await?;
+    transaction.set_password(user_id, new.hash, None).await?;
     transaction
-        .session_begin(user_id, &session.hash(), new.replaced_session, now)
+        .insert_session(user_id, &session.hash(), new.replaced_session, now)
         .await?;
     Ok(session)
 }
 
 /// A member who is new, as the log tells it.
-fn added(name: &str, role: MemberRole) -> String {
+fn added_subject(name: &str, role: MemberRole) -> String {
     format!("{name} as {}", role.as_str())
 }
 
 /// A member with another role, as the log tells it.
-fn role_changed(name: &str, before: MemberRole, now: MemberRole) -> String {
+fn role_change_subject(name: &str, before: MemberRole, now: MemberRole) -> String {
     format!("{name}, {} before, {} now", before.as_str(), now.as_str())
 }

@@ -29,17 +29,17 @@ pub async fn begin_session(
 ) -> Result<Option<SecretToken>> {
     let session = SecretToken::random();
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    if !transaction.account_lock(account).await? {
+    let transaction = connection.begin_transaction().await?;
+    if !transaction.lock_credentials(account).await? {
         return Ok(None);
     }
     transaction
-        .session_begin(account.user_id, &session.hash(), replaced, now)
+        .insert_session(account.user_id, &session.hash(), replaced, now)
         .await?;
     transaction
-        .sign_in_source_add(account.user_id, &source.remembered, now)
+        .record_sign_in_source(account.user_id, &source.remembered, now)
         .await?;
-    record(
+    record_sign_in_activity(
         &transaction,
         account,
         "sign_in.succeeded",
@@ -62,12 +62,12 @@ pub async fn record_failed_sign_in(
     now: DateTime<Utc>,
 ) -> Result<()> {
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    record(&transaction, account, "sign_in.failed", address, now).await?;
+    let transaction = connection.begin_transaction().await?;
+    record_sign_in_activity(&transaction, account, "sign_in.failed", address, now).await?;
     transaction.commit().await
 }
 
-async fn record(
+async fn record_sign_in_activity(
     transaction: &Transaction<'_>,
     account: &MemberCredentials,
     action: &str,
@@ -79,7 +79,7 @@ async fn record(
         name: &account.name,
     };
     transaction
-        .activity_record(
+        .record_activity(
             account.team_id,
             actor,
             action,

@@ -26,7 +26,7 @@ pub async fn create_team(
     now: DateTime<Utc>,
 ) -> std::result::Result<TeamId, TeamError> {
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let saved = save_team_within(&transaction, actor, new, now).await?;
     if !saved.is_new {
         // Without a commit nothing of it was changed.
@@ -47,7 +47,7 @@ pub async fn save_team_within(
     wanted: &Team,
     now: DateTime<Utc>,
 ) -> Result<SavedTeam> {
-    let saved = transaction.team_save(wanted, now).await?;
+    let saved = transaction.save_team(wanted, now).await?;
     let (action, subject) = if saved.is_new {
         ("team.created", wanted.name.clone())
     } else if saved.is_changed {
@@ -61,7 +61,7 @@ pub async fn save_team_within(
         return Ok(saved);
     };
     transaction
-        .activity_record(saved.team_id, actor, action, &subject, now)
+        .record_activity(saved.team_id, actor, action, &subject, now)
         .await?;
     Ok(saved)
 }
@@ -78,7 +78,7 @@ pub async fn set_idempotency_keys(
     now: DateTime<Utc>,
 ) -> Result<bool> {
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let is_changed =
         set_idempotency_keys_within(&transaction, actor, team_id, is_honoured, now).await?;
     transaction.commit().await?;
@@ -96,7 +96,9 @@ pub async fn set_idempotency_keys_within(
     is_honoured: bool,
     now: DateTime<Utc>,
 ) -> Result<bool> {
-    let is_changed = transaction.team_honour_keys(team_id, is_honoured).await?;
+    let is_changed = transaction
+        .set_idempotency_keys_honored(team_id, is_honoured)
+        .await?;
     if is_changed {
         let action = if is_honoured {
             "team.keys_honoured"
@@ -104,7 +106,7 @@ pub async fn set_idempotency_keys_within(
             "team.keys_ignored"
         };
         transaction
-            .activity_record(team_id, actor, action, "", now)
+            .record_activity(team_id, actor, action, "", now)
             .await?;
     }
     Ok(is_changed)
@@ -122,7 +124,7 @@ pub async fn set_formula_keys(
     now: DateTime<Utc>,
 ) -> Result<bool> {
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let is_changed = set_formula_keys_within(&transaction, actor, team_id, see_people, now).await?;
     transaction.commit().await?;
     Ok(is_changed)
@@ -139,9 +141,7 @@ pub async fn set_formula_keys_within(
     see_people: bool,
     now: DateTime<Utc>,
 ) -> Result<bool> {
-    let is_changed = transaction
-        .formula_keys_show_people(team_id, see_people)
-        .await?;
+    let is_changed = transaction.set_people_unmasked(team_id, see_people).await?;
     if is_changed {
         let action = if see_people {
             "team.people_shown"
@@ -149,7 +149,7 @@ pub async fn set_formula_keys_within(
             "team.people_masked"
         };
         transaction
-            .activity_record(team_id, actor, action, "", now)
+            .record_activity(team_id, actor, action, "", now)
             .await?;
     }
     Ok(is_changed)

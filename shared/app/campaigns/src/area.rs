@@ -20,7 +20,7 @@ pub enum SetAreaError {
 ///
 /// # Errors
 /// [`SetAreaError`] when it is no area, and when the team has no such campaign.
-pub async fn set_area(
+pub async fn set_campaign_area(
     store: &Store,
     actor: Actor<'_>,
     team_id: TeamId,
@@ -29,9 +29,9 @@ pub async fn set_area(
 ) -> Result<(), SetAreaError> {
     let area = GeoArea::parse(geojson)?;
     // An area of the largest size keeps a processor busy for a while.
-    tokio::task::block_in_place(|| area.check())?;
+    tokio::task::block_in_place(|| area.validate())?;
     let area = Some(geojson);
-    write(store, actor, team_id, (campaign_id, area), now).await?;
+    write_area(store, actor, team_id, (campaign_id, area), now).await?;
     Ok(())
 }
 
@@ -39,17 +39,17 @@ pub async fn set_area(
 ///
 /// # Errors
 /// [`StoreError::NotFound`] when the team has no such campaign.
-pub async fn remove_area(
+pub async fn remove_campaign_area(
     store: &Store,
     actor: Actor<'_>,
     team_id: TeamId,
     campaign_id: &CampaignId,
     now: DateTime<Utc>,
 ) -> store::Result<()> {
-    write(store, actor, team_id, (campaign_id, None), now).await
+    write_area(store, actor, team_id, (campaign_id, None), now).await
 }
 
-async fn write(
+async fn write_area(
     store: &Store,
     actor: Actor<'_>,
     team_id: TeamId,
@@ -57,12 +57,12 @@ async fn write(
     now: DateTime<Utc>,
 ) -> store::Result<()> {
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let name = transaction
-        .campaign_set_area(team_id, campaign_id, area, now)
+        .set_campaign_area(team_id, campaign_id, area, now)
         .await?;
     transaction
-        .activity_record(team_id, actor, area_action(area), &name, now)
+        .record_activity(team_id, actor, area_action(area), &name, now)
         .await?;
     transaction.commit().await
 }

@@ -6,7 +6,7 @@ use contract::id::{CampaignId, TeamId};
 use serde_json::Value;
 use store::{Actor, Store, StoreError, TeamColumn, describe_change};
 
-use crate::sentence::conditions_line;
+use crate::sentence::format_conditions;
 
 /// The action in the log.
 pub(crate) const CONDITIONS_CHANGED: &str = "campaign_conditions.changed";
@@ -66,7 +66,7 @@ pub fn check_conditions(
 ///
 /// # Errors
 /// [`SetConditionsError`]; nothing is changed then.
-pub async fn set_conditions(
+pub async fn set_campaign_conditions(
     store: &Store,
     actor: Actor<'_>,
     team_id: TeamId,
@@ -76,8 +76,8 @@ pub async fn set_conditions(
     now: DateTime<Utc>,
 ) -> Result<(), SetConditionsError> {
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    let columns = transaction.column_list_locked(team_id).await?;
+    let transaction = connection.begin_transaction().await?;
+    let columns = transaction.lock_columns(team_id).await?;
     let wanted = write(&columns);
     let checked = wanted
         .as_ref()
@@ -86,17 +86,17 @@ pub async fn set_conditions(
         return Err(SetConditionsError::Unusable { columns, problem });
     }
     let standing = transaction
-        .campaign_conditions_locked(team_id, campaign_id)
+        .lock_campaign_conditions(team_id, campaign_id)
         .await?;
     if !is_as_seen(&standing) {
         return Err(SetConditionsError::Overtaken { columns, standing });
     }
     let name = transaction
-        .campaign_set_conditions(team_id, campaign_id, wanted.as_ref(), now)
+        .set_campaign_conditions(team_id, campaign_id, wanted.as_ref(), now)
         .await?;
     let subject = conditions_subject(&name, standing.as_ref(), wanted.as_ref());
     transaction
-        .activity_record(team_id, actor, CONDITIONS_CHANGED, &subject, now)
+        .record_activity(team_id, actor, CONDITIONS_CHANGED, &subject, now)
         .await?;
     transaction.commit().await?;
     Ok(())
@@ -108,7 +108,7 @@ pub(crate) fn conditions_subject(
     before: Option<&Value>,
     now: Option<&Value>,
 ) -> String {
-    let change = describe_change(&conditions_line(before), &conditions_line(now));
+    let change = describe_change(&format_conditions(before), &format_conditions(now));
     format!("{name}, {change}")
 }
 

@@ -13,7 +13,7 @@ const PORTION: usize = 5_000;
 ///
 /// # Errors
 /// [`StoreError::NotFound`] when the team has no such campaign.
-pub async fn list_addresses(
+pub async fn add_do_not_mail(
     store: &Store,
     actor: Actor<'_>,
     team_id: TeamId,
@@ -22,18 +22,18 @@ pub async fn list_addresses(
     now: DateTime<Utc>,
 ) -> Result<u64> {
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let added =
-        list_addresses_within(&transaction, actor, team_id, campaign_id, addresses, now).await?;
+        add_do_not_mail_within(&transaction, actor, team_id, campaign_id, addresses, now).await?;
     transaction.commit().await?;
     Ok(added)
 }
 
-/// As [`list_addresses`], within the caller's transaction.
+/// As [`add_do_not_mail`], within the caller's transaction.
 ///
 /// # Errors
 /// [`StoreError::NotFound`] when the team has no such campaign.
-pub async fn list_addresses_within(
+pub async fn add_do_not_mail_within(
     transaction: &Transaction<'_>,
     actor: Actor<'_>,
     team_id: TeamId,
@@ -41,14 +41,14 @@ pub async fn list_addresses_within(
     addresses: &[AddressListEntry],
     now: DateTime<Utc>,
 ) -> Result<u64> {
-    let name = transaction.campaign_name(team_id, campaign_id).await?;
+    let name = transaction.find_campaign_name(team_id, campaign_id).await?;
     let mut added = 0;
     for portion in addresses.chunks(PORTION) {
         let rows: Vec<(Uuid, &str)> = portion
             .iter()
             .map(|listed| (listed.id.as_uuid(), listed.line.as_str()))
             .collect();
-        added += transaction.do_not_mail_add(campaign_id, &rows, now).await?;
+        added += transaction.add_do_not_mail(campaign_id, &rows, now).await?;
     }
     if added > 0 {
         let subject = match addresses {
@@ -56,7 +56,7 @@ pub async fn list_addresses_within(
             _ => format!("{name}: {added} addresses"),
         };
         transaction
-            .activity_record(team_id, actor, "do_not_mail.added", &subject, now)
+            .record_activity(team_id, actor, "do_not_mail.added", &subject, now)
             .await?;
     }
     Ok(added)
@@ -66,7 +66,7 @@ pub async fn list_addresses_within(
 ///
 /// # Errors
 /// [`StoreError::NotFound`] when the team has no such campaign.
-pub async fn unlist_address(
+pub async fn remove_do_not_mail(
     store: &Store,
     actor: Actor<'_>,
     team_id: TeamId,
@@ -74,10 +74,10 @@ pub async fn unlist_address(
     now: DateTime<Utc>,
 ) -> Result<bool> {
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    let name = transaction.campaign_name(team_id, campaign_id).await?;
+    let transaction = connection.begin_transaction().await?;
+    let name = transaction.find_campaign_name(team_id, campaign_id).await?;
     let address = match transaction
-        .do_not_mail_remove(team_id, campaign_id, address_id)
+        .remove_do_not_mail(team_id, campaign_id, address_id)
         .await
     {
         Ok(address) => address,
@@ -86,7 +86,7 @@ pub async fn unlist_address(
     };
     let subject = format!("{name}: {address}");
     transaction
-        .activity_record(team_id, actor, "do_not_mail.removed", &subject, now)
+        .record_activity(team_id, actor, "do_not_mail.removed", &subject, now)
         .await?;
     transaction.commit().await?;
     Ok(true)

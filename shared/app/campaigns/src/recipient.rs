@@ -17,14 +17,14 @@ pub async fn remove_recipient(
     now: DateTime<Utc>,
 ) -> Result<bool> {
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let Some(address) = transaction
-        .recipient_remove(team_id, campaign_id, entry_id, now)
+        .remove_recipient(team_id, campaign_id, entry_id, now)
         .await?
     else {
         return Ok(false);
     };
-    record(&transaction, actor, team_id, (campaign_id, &address), now).await?;
+    record_removal(&transaction, actor, team_id, (campaign_id, &address), now).await?;
     transaction.commit().await?;
     Ok(true)
 }
@@ -33,7 +33,7 @@ pub async fn remove_recipient(
 ///
 /// # Errors
 /// [`store::StoreError::NotFound`] when the team has no such campaign.
-pub async fn remove_address(
+pub async fn remove_recipients_at(
     store: &Store,
     actor: Actor<'_>,
     team_id: TeamId,
@@ -41,31 +41,31 @@ pub async fn remove_address(
     now: DateTime<Utc>,
 ) -> Result<AddressRemoval> {
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let removal = transaction
-        .recipient_remove_at(team_id, campaign_id, address_id, now)
+        .remove_recipients_at(team_id, campaign_id, address_id, now)
         .await?;
     if let Some(address) = removal
         .address
         .as_ref()
         .filter(|_| removal.newly_removed > 0)
     {
-        record(&transaction, actor, team_id, (campaign_id, address), now).await?;
+        record_removal(&transaction, actor, team_id, (campaign_id, address), now).await?;
         transaction.commit().await?;
     }
     Ok(removal)
 }
 
-async fn record(
+async fn record_removal(
     transaction: &Transaction<'_>,
     actor: Actor<'_>,
     team_id: TeamId,
     (campaign_id, address): (&CampaignId, &str),
     now: DateTime<Utc>,
 ) -> Result<()> {
-    let name = transaction.campaign_name(team_id, campaign_id).await?;
+    let name = transaction.find_campaign_name(team_id, campaign_id).await?;
     let subject = format!("{name}: {address}");
     transaction
-        .activity_record(team_id, actor, "recipient.removed", &subject, now)
+        .record_activity(team_id, actor, "recipient.removed", &subject, now)
         .await
 }

@@ -33,7 +33,7 @@ pub async fn find_or_choose_id(
     team_id: TeamId,
     name: &str,
 ) -> Result<CampaignId, SaveCampaignError> {
-    if let Some(id) = transaction.campaign_by_name(team_id, name).await? {
+    if let Some(id) = transaction.find_campaign_by_name(team_id, name).await? {
         return Ok(id);
     }
     for _ in 0..ID_ATTEMPTS {
@@ -50,7 +50,7 @@ pub async fn find_or_choose_id(
 ///
 /// # Errors
 /// [`StoreError::Limit`] when the id belongs to another team.
-pub async fn save_within(
+pub async fn save_campaign_within(
     transaction: &Transaction<'_>,
     actor: Actor<'_>,
     team_id: TeamId,
@@ -58,26 +58,26 @@ pub async fn save_within(
     now: DateTime<Utc>,
 ) -> store::Result<()> {
     let standing = transaction
-        .campaign_settings_locked(team_id, wanted.campaign_id)
+        .lock_campaign_settings(team_id, wanted.campaign_id)
         .await?;
     let entries = match &standing {
         None => vec![("campaign.created", wanted.name.to_owned())],
-        Some(standing) => changes(standing, wanted),
+        Some(standing) => list_changes(standing, wanted),
     };
     if entries.is_empty() {
         return Ok(());
     }
-    transaction.campaign_save(team_id, wanted, now).await?;
+    transaction.save_campaign(team_id, wanted, now).await?;
     for (action, subject) in entries {
         transaction
-            .activity_record(team_id, actor, action, &subject, now)
+            .record_activity(team_id, actor, action, &subject, now)
             .await?;
     }
     Ok(())
 }
 
 /// What changes, as the log has it: actions and what they are done to.
-fn changes(
+fn list_changes(
     standing: &StoredCampaignSettings,
     wanted: &CampaignSettings<'_>,
 ) -> Vec<(&'static str, String)> {
@@ -138,7 +138,7 @@ mod tests {
 
     use super::*;
 
-    fn standing() -> StoredCampaignSettings {
+    fn stored_settings() -> StoredCampaignSettings {
         StoredCampaignSettings {
             name: "Spring".to_owned(),
             is_active: true,
@@ -157,7 +157,7 @@ mod tests {
         }
     }
 
-    fn wanted<'a>(
+    fn wanted_settings<'a>(
         id: &'a CampaignId,
         standing: &'a StoredCampaignSettings,
     ) -> CampaignSettings<'a> {
@@ -178,18 +178,21 @@ mod tests {
 
     #[test]
     fn what_stands_already_is_no_change() {
-        let (id, standing) = (random_campaign_id(), standing());
-        assert_eq!(changes(&standing, &wanted(&id, &standing)), []);
+        let (id, standing) = (random_campaign_id(), stored_settings());
+        assert_eq!(
+            list_changes(&standing, &wanted_settings(&id, &standing)),
+            []
+        );
         let written_otherwise = CampaignSettings {
             area: Some("{\"a\":[1,2]}"),
-            ..wanted(&id, &standing)
+            ..wanted_settings(&id, &standing)
         };
-        assert_eq!(changes(&standing, &written_otherwise), []);
+        assert_eq!(list_changes(&standing, &written_otherwise), []);
     }
 
     #[test]
     fn each_thing_that_changes_is_an_entry() {
-        let (id, standing) = (random_campaign_id(), standing());
+        let (id, standing) = (random_campaign_id(), stored_settings());
         let conditions = json!({ "column": "city", "operator": "is", "value": "Austin" });
         let changed = CampaignSettings {
             is_active: false,
@@ -197,9 +200,9 @@ mod tests {
             area: None,
             conditions: Some(&conditions),
             steps: &[],
-            ..wanted(&id, &standing)
+            ..wanted_settings(&id, &standing)
         };
-        let entries = changes(&standing, &changed);
+        let entries = list_changes(&standing, &changed);
         let entries: Vec<(&str, &str)> = entries
             .iter()
             .map(|(action, subject)| (*action, subject.as_str()))

@@ -16,11 +16,11 @@ pub struct ConditionSentence {
 impl ConditionSentence {
     /// A stored tree in words, a line for each group and condition; a condition alone gets a group around it. None of a tree
     /// without conditions.
-    pub fn all(document: &Value) -> Vec<Self> {
+    pub fn from_document(document: &Value) -> Vec<Self> {
         let mut sentences = Vec::new();
         let is_alone = document.get("column").is_some();
         if is_alone {
-            sentences.push(Self::of_group(0, false));
+            sentences.push(Self::from_group(0, false));
         }
         add_sentences(document, usize::from(is_alone), &mut sentences);
         if sentences.len() == 1 {
@@ -29,7 +29,7 @@ impl ConditionSentence {
         sentences
     }
 
-    fn of_group(depth: usize, is_any: bool) -> Self {
+    fn from_group(depth: usize, is_any: bool) -> Self {
         let text = if is_any {
             "Any of these:"
         } else {
@@ -52,20 +52,20 @@ fn add_sentences(document: &Value, depth: usize, sentences: &mut Vec<ConditionSe
         (Some(parts), _) => (false, parts),
         (None, Some(parts)) => (true, parts),
         (None, None) => {
-            let text = condition_text(document);
+            let text = format_condition(document);
             sentences.push(ConditionSentence { depth, text });
             return;
         }
     };
-    sentences.push(ConditionSentence::of_group(depth, is_any));
+    sentences.push(ConditionSentence::from_group(depth, is_any));
     for part in parts {
         add_sentences(part, depth + 1, sentences);
     }
 }
 
 /// A condition: its column, its operator, and what that compares with.
-fn condition_text(condition: &Value) -> String {
-    let text = |name: &str| condition.get(name).map(plain_value).unwrap_or_default();
+fn format_condition(condition: &Value) -> String {
+    let text = |name: &str| condition.get(name).map(format_value).unwrap_or_default();
     let (column, operator_text) = (text("column"), text("operator"));
     let operator = Operator::from_name(&operator_text);
     let name = operator
@@ -77,11 +77,11 @@ fn condition_text(condition: &Value) -> String {
             format!("{column} {name}")
         }
         (Some(Operator::Between), Some(ends)) => {
-            let end = |at: usize| ends.get(at).map(plain_value).unwrap_or_default();
+            let end = |at: usize| ends.get(at).map(format_value).unwrap_or_default();
             format!("{column} {name} {} and {}", end(0), end(1))
         }
         (Some(Operator::IsOneOf), Some(items)) => {
-            let items: Vec<String> = items.iter().map(plain_value).collect();
+            let items: Vec<String> = items.iter().map(format_value).collect();
             format!("{column} {name} {}", items.join(", "))
         }
         _ => format!("{column} {name} {}", text("value")),
@@ -89,7 +89,7 @@ fn condition_text(condition: &Value) -> String {
 }
 
 /// A value as people write it.
-fn plain_value(value: &Value) -> String {
+fn format_value(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
@@ -127,8 +127,10 @@ pub const fn operator_name(operator: &Operator) -> &'static str {
 }
 
 /// Conditions in one line, for the log.
-pub(crate) fn conditions_line(conditions: Option<&Value>) -> String {
-    let sentences = conditions.map(ConditionSentence::all).unwrap_or_default();
+pub(crate) fn format_conditions(conditions: Option<&Value>) -> String {
+    let sentences = conditions
+        .map(ConditionSentence::from_document)
+        .unwrap_or_default();
     if sentences.is_empty() {
         return "everybody".to_owned();
     }
@@ -155,7 +157,7 @@ mod tests {
             { "column": "state", "operator": "is_one_of", "value": ["TX", "OK"] },
             { "any": [{ "column": "visits", "operator": "between", "value": [1, 5] }, { "column": "email", "operator": "is_empty" }] },
         ] });
-        let sentences: Vec<_> = ConditionSentence::all(&document)
+        let sentences: Vec<_> = ConditionSentence::from_document(&document)
             .into_iter()
             .map(|sentence| (sentence.depth, sentence.text))
             .collect();
@@ -170,13 +172,13 @@ mod tests {
             sentences,
             expected.map(|(depth, text)| (depth, text.to_owned()))
         );
-        assert!(ConditionSentence::all(&json!({ "all": [] })).is_empty());
+        assert!(ConditionSentence::from_document(&json!({ "all": [] })).is_empty());
     }
 
     #[test]
     fn a_condition_alone_stands_in_a_group() {
         let document = json!({ "column": "vip", "operator": "is", "value": true });
-        let texts = ConditionSentence::all(&document)
+        let texts = ConditionSentence::from_document(&document)
             .into_iter()
             .map(|sentence| sentence.text);
         assert_eq!(texts.collect::<Vec<_>>(), ["All of these:", "vip is yes"]);
@@ -188,7 +190,10 @@ mod tests {
         for _ in 0..2 * MAX_DEPTH {
             document = json!({ "all": [document] });
         }
-        assert_eq!(ConditionSentence::all(&document).len(), MAX_DEPTH + 1);
+        assert_eq!(
+            ConditionSentence::from_document(&document).len(),
+            MAX_DEPTH + 1
+        );
     }
 
     #[test]
@@ -198,9 +203,9 @@ mod tests {
             { "any": [{ "column": "email", "operator": "is_empty" }] },
         ] });
         assert_eq!(
-            conditions_line(Some(&conditions)),
+            format_conditions(Some(&conditions)),
             "All of these: city is Austin; Any of these: email is empty"
         );
-        assert_eq!(conditions_line(None), "everybody");
+        assert_eq!(format_conditions(None), "everybody");
     }
 }

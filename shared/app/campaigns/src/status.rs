@@ -8,31 +8,31 @@ use store::{Actor, Result, Store};
 ///
 /// # Errors
 /// [`store::StoreError::NotFound`] when the team has no such campaign.
-pub async fn activate(
+pub async fn activate_campaign(
     store: &Store,
     actor: Actor<'_>,
     team_id: TeamId,
     campaign_id: &CampaignId,
     now: DateTime<Utc>,
 ) -> Result<()> {
-    set_active(store, actor, team_id, (campaign_id, true), now).await
+    set_campaign_active(store, actor, team_id, (campaign_id, true), now).await
 }
 
 /// From now on requests are refused, and due steps wait.
 ///
 /// # Errors
 /// [`store::StoreError::NotFound`] when the team has no such campaign.
-pub async fn pause(
+pub async fn pause_campaign(
     store: &Store,
     actor: Actor<'_>,
     team_id: TeamId,
     campaign_id: &CampaignId,
     now: DateTime<Utc>,
 ) -> Result<()> {
-    set_active(store, actor, team_id, (campaign_id, false), now).await
+    set_campaign_active(store, actor, team_id, (campaign_id, false), now).await
 }
 
-async fn set_active(
+async fn set_campaign_active(
     store: &Store,
     actor: Actor<'_>,
     team_id: TeamId,
@@ -40,12 +40,12 @@ async fn set_active(
     now: DateTime<Utc>,
 ) -> Result<()> {
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let name = transaction
-        .campaign_set_active(team_id, campaign_id, is_active, now)
+        .set_campaign_active(team_id, campaign_id, is_active, now)
         .await?;
     transaction
-        .activity_record(team_id, actor, status_action(is_active), &name, now)
+        .record_activity(team_id, actor, status_action(is_active), &name, now)
         .await?;
     transaction.commit().await
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::computed::{definitions, offered, prompts};
+use crate::computed::{list_formula_columns, list_input_columns, parse_prompts};
 use audience::{BuiltInColumn, ColumnType, fold_name};
 use contract::mcp::{ColumnKindName, ColumnView, FormulaError, FormulaProblem};
 use formula::limits::MAX_FORMULA_COLUMNS;
@@ -13,7 +13,7 @@ use formula::{
 use serde_json::Value;
 use store::{ColumnKind, TeamColumn};
 
-use crate::{ColumnsContext, failed};
+use crate::{ColumnsContext, to_formula_error};
 
 /// The folded name of a formula that is meant for no column: no formula can name it.
 const UNNAMED: &str = "\u{0}";
@@ -64,13 +64,13 @@ impl ColumnCatalog {
     ///
     /// # Errors
     /// `internal_error`.
-    pub async fn read(asker: ColumnsContext<'_>) -> Result<Self, FormulaError> {
+    pub async fn load(asker: ColumnsContext<'_>) -> Result<Self, FormulaError> {
         asker
             .store
-            .column_list(asker.team_id)
+            .list_columns(asker.team_id)
             .await
             .map(Self::new)
-            .map_err(failed)
+            .map_err(to_formula_error)
     }
 
     /// What a name stands for, whatever its case.
@@ -90,7 +90,7 @@ impl ColumnCatalog {
     ///
     /// # Errors
     /// `column_not_found`, `not_a_formula_column`.
-    pub fn formula(&self, name: &str) -> Result<&TeamColumn, FormulaError> {
+    pub fn find_formula_column(&self, name: &str) -> Result<&TeamColumn, FormulaError> {
         match self.find(name) {
             NamedColumn::Formula(column) => Ok(column),
             NamedColumn::Other => Err(FormulaError::NotAFormulaColumn(name.to_owned())),
@@ -101,7 +101,7 @@ impl ColumnCatalog {
     /// The formula column that a formula is meant for, `None` for a new one. Errors are those of a save:
     /// `invalid_request` for a name that designs and formulas could not write, `not_a_formula_column`,
     /// `too_many_formulas`.
-    pub fn place_for(&self, name: &str) -> Result<Option<&TeamColumn>, FormulaError> {
+    pub fn find_save_target(&self, name: &str) -> Result<Option<&TeamColumn>, FormulaError> {
         match self.find(name) {
             NamedColumn::Formula(column) => return Ok(Some(column)),
             NamedColumn::Other => return Err(FormulaError::NotAFormulaColumn(name.to_owned())),
@@ -110,7 +110,7 @@ impl ColumnCatalog {
         if let Some(problem) = name_problem(name) {
             return Err(FormulaError::InvalidRequest(format!("name {problem}.")));
         }
-        if self.definitions().len() >= MAX_FORMULA_COLUMNS {
+        if self.formula_columns().len() >= MAX_FORMULA_COLUMNS {
             return Err(FormulaError::TooManyFormulas {
                 limit: MAX_FORMULA_COLUMNS,
             });
@@ -119,19 +119,21 @@ impl ColumnCatalog {
     }
 
     /// What is wrong with a saved formula: nothing, unless the columns have changed since.
-    pub fn saved_problems(&self, column: &TeamColumn) -> Vec<FormulaProblem> {
-        let sheet = self.sheet();
+    pub fn check_saved_formula(&self, column: &TeamColumn) -> Vec<FormulaProblem> {
+        let sheet = self.formula_sheet();
         let formula = sheet
             .position(&column.name_key)
             .and_then(|position| sheet.formula(position));
         match formula {
-            Some(Err(found)) => problems(found, source(column).unwrap_or_default()),
+            Some(Err(found)) => {
+                problems_from_diagnostics(found, formula_source(column).unwrap_or_default())
+            }
             _ => Vec::new(),
         }
     }
 
     /// Every column for people: the built-in ones, then the others by name.
-    pub fn views(&self) -> Vec<ColumnView> {
+    pub fn column_views(&self) -> Vec<ColumnView> {
         let built_in = BuiltInColumn::ALL.into_iter().map(|column| ColumnView {
             name: column.key().to_owned(),
             column_type: column.column_type(),
@@ -140,7 +142,7 @@ impl ColumnCatalog {
             prompt: None,
             problem: None,
         });
-        let sheet = self.sheet();
+        let sheet = self.formula_sheet();
         let problem =
             |column: &TeamColumn| match sheet.formula(sheet.position(&column.name_key)?)? {
                 Err(problems) => problems.first().map(ToString::to_string),
@@ -156,7 +158,7 @@ impl ColumnCatalog {
                 ColumnKind::Formula => ColumnKindName::Formula,
                 ColumnKind::Ai => ColumnKindName::Ai,
             },
-            formula: source(column).map(str::to_owned),
+            formula: formula_source(column).map(str::to_owned),
             prompt: column.prompt.clone(),
             problem: problem(column),
         });
@@ -180,7 +182,7 @@ impl ColumnCatalog {
     }
 
     /// Names in rows that are no columns, each once.
-    pub fn unknown(&self, rows: &[BTreeMap<String, Value>]) -> Vec<String> {
+    pub fn unknown_names(&self, rows: &[BTreeMap<String, Value>]) -> Vec<String> {
         let names: BTreeSet<&String> = rows.iter().flat_map(BTreeMap::keys).collect();
         let is_unknown = |name: &&&String| matches!(self.find(name), NamedColumn::Nothing);
         names
@@ -192,39 +194,40 @@ impl ColumnCatalog {
     }
 
     /// The team's formula columns.
-    pub fn definitions(&self) -> Vec<FormulaColumn> {
-        definitions(&self.columns)
+    pub fn formula_columns(&self) -> Vec<FormulaColumn> {
+        list_formula_columns(&self.columns)
     }
 
     /// The team's formula columns, ready to be computed.
-    pub fn sheet(&self) -> FormulaSheet {
-        FormulaSheet::new(offered(&self.columns), self.definitions())
+    pub fn formula_sheet(&self) -> FormulaSheet {
+        FormulaSheet::new(list_input_columns(&self.columns), self.formula_columns())
     }
 
     /// Fits a formula in, as that of the column `name` or of none. Takes milliseconds of a processor.
     ///
     /// # Errors
     /// Its problems, and those that it brings to the formulas that use the column.
-    pub fn fit(
+    pub fn fit_formula(
         &self,
         source: &str,
         name: Option<&str>,
     ) -> Result<FittedFormula, Vec<FormulaProblem>> {
-        let offered: Vec<_> = offered(&self.columns).collect();
-        let before = self.definitions();
-        let (definitions, position) = with(before.clone(), source, name);
-        let prompts = prompts(&self.columns);
-        let checked = formula::check(&offered, &definitions, &prompts).map_err(|problems| {
-            // What is wrong elsewhere already is not this formula's fault.
-            let known = formula::check(&offered, &before, &prompts)
-                .err()
-                .unwrap_or_default();
-            let new = problems
-                .into_iter()
-                .filter(|problem| !known.contains(problem));
-            new.map(|problem| told(problem, &definitions[position]))
-                .collect::<Vec<_>>()
-        });
+        let offered: Vec<_> = list_input_columns(&self.columns).collect();
+        let before = self.formula_columns();
+        let (definitions, position) = replace_definition(before.clone(), source, name);
+        let prompts = parse_prompts(&self.columns);
+        let checked =
+            formula::check_columns(&offered, &definitions, &prompts).map_err(|problems| {
+                // What is wrong elsewhere already is not this formula's fault.
+                let known = formula::check_columns(&offered, &before, &prompts)
+                    .err()
+                    .unwrap_or_default();
+                let new = problems
+                    .into_iter()
+                    .filter(|problem| !known.contains(problem));
+                new.map(|problem| problem_from_column(problem, &definitions[position]))
+                    .collect::<Vec<_>>()
+            });
         let checked = match checked {
             Ok(checked) => checked,
             Err(problems) if !problems.is_empty() => return Err(problems),
@@ -232,9 +235,10 @@ impl ColumnCatalog {
             Err(_) => Vec::new(),
         };
         if let (Some(before), Some(checked_own)) = (before.get(position), checked.get(position)) {
-            let users = users(&definitions, &checked, position, checked_own.column_type);
+            let users =
+                find_mistyped_dependents(&definitions, &checked, position, checked_own.column_type);
             if before.column_type != checked_own.column_type && !users.is_empty() {
-                return Err(vec![other_type(
+                return Err(vec![type_change_problem(
                     &users,
                     before.column_type,
                     checked_own.column_type,
@@ -257,15 +261,15 @@ impl ColumnCatalog {
         let sheet = FormulaSheet::new(offered, definitions);
         let (result_type, used, warnings) = match sheet.formula(position) {
             Some(Ok(formula)) => {
-                let warnings = self::problems(formula.warnings(), source);
+                let warnings = self::problems_from_diagnostics(formula.warnings(), source);
                 (formula.result_type(), formula.columns().to_vec(), warnings)
             }
-            Some(Err(problems)) => return Err(self::problems(problems, source)),
+            Some(Err(problems)) => return Err(self::problems_from_diagnostics(problems, source)),
             None => (ColumnType::Text, Vec::new(), Vec::new()),
         };
-        let uses = self.types_of(&used, &retyped);
+        let uses = self.resolve_types(&used, &retyped);
         Ok(FittedFormula {
-            columns: self.names(&used),
+            columns: self.display_names(&used),
             sheet,
             position,
             result_type,
@@ -276,7 +280,7 @@ impl ColumnCatalog {
     }
 
     /// The types of columns by folded name, those of changed formula columns as they will be.
-    fn types_of(&self, folded: &[String], retyped: &[FormulaColumn]) -> UsedColumnTypes {
+    fn resolve_types(&self, folded: &[String], retyped: &[FormulaColumn]) -> UsedColumnTypes {
         let type_of = |key: &String| {
             let retyped = retyped.iter().find(|other| fold_name(&other.name) == *key);
             let own = || self.columns.iter().find(|column| column.name_key == *key);
@@ -290,7 +294,7 @@ impl ColumnCatalog {
     }
 
     /// Folded names as they were first written.
-    fn names(&self, folded: &[String]) -> Vec<String> {
+    fn display_names(&self, folded: &[String]) -> Vec<String> {
         let name = |folded: &String| {
             let own = self
                 .columns
@@ -303,12 +307,12 @@ impl ColumnCatalog {
 }
 
 /// The source of a formula column.
-pub fn source(column: &TeamColumn) -> Option<&str> {
+pub fn formula_source(column: &TeamColumn) -> Option<&str> {
     column.formula.as_deref()
 }
 
 /// The definitions with this one in the place of the one of its name, or behind them.
-fn with(
+fn replace_definition(
     mut definitions: Vec<FormulaColumn>,
     source: &str,
     name: Option<&str>,
@@ -337,7 +341,7 @@ fn with(
 }
 
 /// The names of the formula columns that use the one at a position, and were saved when it had another type than this.
-fn users<'a>(
+fn find_mistyped_dependents<'a>(
     definitions: &'a [FormulaColumn],
     checked: &[CheckedColumn],
     position: usize,
@@ -364,8 +368,12 @@ fn users<'a>(
 }
 
 /// Over another type the formulas that use a column would mean something else.
-fn other_type(users: &[&str], before: ColumnType, wanted: ColumnType) -> FormulaProblem {
-    let (users, before, wanted) = (users.join(", "), in_words(before), in_words(wanted));
+fn type_change_problem(users: &[&str], before: ColumnType, wanted: ColumnType) -> FormulaProblem {
+    let (users, before, wanted) = (
+        users.join(", "),
+        describe_type(before),
+        describe_type(wanted),
+    );
     FormulaProblem {
         offset: 0,
         length: 0,
@@ -378,7 +386,7 @@ fn other_type(users: &[&str], before: ColumnType, wanted: ColumnType) -> Formula
     }
 }
 
-const fn in_words(column_type: ColumnType) -> &'static str {
+const fn describe_type(column_type: ColumnType) -> &'static str {
     match column_type {
         ColumnType::Text => "text",
         ColumnType::Number => "a number",
@@ -388,9 +396,9 @@ const fn in_words(column_type: ColumnType) -> &'static str {
 }
 
 /// A problem of a formula as its writer is told it; one of another column has no place in it.
-fn told(found: ColumnDiagnostic, own: &FormulaColumn) -> FormulaProblem {
+fn problem_from_column(found: ColumnDiagnostic, own: &FormulaColumn) -> FormulaProblem {
     if found.column == own.name {
-        return problem(&found.problem, &own.source);
+        return problem_from_diagnostic(&found.problem, &own.source);
     }
     FormulaProblem {
         offset: 0,
@@ -405,11 +413,14 @@ fn told(found: ColumnDiagnostic, own: &FormulaColumn) -> FormulaProblem {
 }
 
 /// Problems with the characters that stand at their places.
-fn problems(found: &[FormulaDiagnostic], source: &str) -> Vec<FormulaProblem> {
-    found.iter().map(|found| problem(found, source)).collect()
+fn problems_from_diagnostics(found: &[FormulaDiagnostic], source: &str) -> Vec<FormulaProblem> {
+    found
+        .iter()
+        .map(|found| problem_from_diagnostic(found, source))
+        .collect()
 }
 
-fn problem(found: &FormulaDiagnostic, source: &str) -> FormulaProblem {
+fn problem_from_diagnostic(found: &FormulaDiagnostic, source: &str) -> FormulaProblem {
     FormulaProblem {
         offset: found.offset,
         length: found.length,
@@ -428,21 +439,24 @@ mod tests {
     use super::*;
 
     /// A book with these formula columns, as they were saved.
-    fn book(columns: &[(&str, ColumnType, &str)]) -> ColumnCatalog {
+    fn build_catalog(columns: &[(&str, ColumnType, &str)]) -> ColumnCatalog {
         let column = |(name, column_type, source): &(&str, ColumnType, &str)| {
-            TeamColumn::computed(name, *column_type, source)
+            TeamColumn::new_formula(name, *column_type, source)
         };
         ColumnCatalog::new(columns.iter().map(column).collect())
     }
 
     #[test]
     fn a_formula_that_fits_has_a_type_and_the_columns_that_it_uses_as_they_are_written() {
-        let size = TeamColumn::computed("Größe M", ColumnType::Number, "1");
+        let size = TeamColumn::new_formula("Größe M", ColumnType::Number, "1");
         let book = ColumnCatalog::new(vec![TeamColumn {
             formula_uses: Some(UsedColumnTypes::new()),
             ..size
         }]);
-        let fitting = book.fit("{größe m} + LEN(First_Name)", None).ok().unwrap();
+        let fitting = book
+            .fit_formula("{größe m} + LEN(First_Name)", None)
+            .ok()
+            .unwrap();
         assert_eq!(fitting.result_type, ColumnType::Number);
         assert_eq!(fitting.columns, ["Größe M", "first_name"]);
         assert!(fitting.retyped.is_empty());
@@ -457,7 +471,7 @@ mod tests {
                     .collect::<UsedColumnTypes>(),
             )
         };
-        let mut book = book(&[
+        let mut book = build_catalog(&[
             ("A", ColumnType::Number, "LEN(first_name)"),
             ("B", ColumnType::Number, "A + 1"),
             ("C", ColumnType::Number, "B + 2"),
@@ -466,36 +480,45 @@ mod tests {
         // Whether or not it is known with which types they were saved.
         for uses in [None, saved(&[("a", ColumnType::Number)])] {
             book.columns[1].formula_uses = uses;
-            let problems = book.fit("first_name", Some("a")).err().unwrap();
+            let problems = book.fit_formula("first_name", Some("a")).err().unwrap();
             assert!(
                 problems[0].message.contains("as a number") && problems[0].message.contains(": B."),
                 "{problems:?}"
             );
         }
         // The same type, and a column that nobody uses.
-        assert!(book.fit("LEN(last_name)", Some("A")).is_ok());
-        assert!(book.fit("LEN(last_name)", Some("D")).is_ok());
+        assert!(book.fit_formula("LEN(last_name)", Some("A")).is_ok());
+        assert!(book.fit_formula("LEN(last_name)", Some("D")).is_ok());
         // Back to the type with which others were saved.
-        book.columns[0] = TeamColumn::computed("A", ColumnType::Text, "first_name");
-        assert!(book.fit("LEN(first_name)", Some("A")).is_ok());
+        book.columns[0] = TeamColumn::new_formula("A", ColumnType::Text, "first_name");
+        assert!(book.fit_formula("LEN(first_name)", Some("A")).is_ok());
     }
 
     #[test]
     fn a_circle_and_a_column_that_would_break_are_problems_of_the_new_formula() {
-        let book = book(&[
+        let book = build_catalog(&[
             ("Day", ColumnType::Date, "DATE(2026, 1, 31)"),
             ("Year", ColumnType::Number, "YEAR(Day)"),
         ]);
-        assert!(!book.fit("Year + 1", Some("Day")).err().unwrap().is_empty());
-        let problems = book.fit("first_name == \"x\"", Some("Day")).err().unwrap();
+        assert!(
+            !book
+                .fit_formula("Year + 1", Some("Day"))
+                .err()
+                .unwrap()
+                .is_empty()
+        );
+        let problems = book
+            .fit_formula("first_name == \"x\"", Some("Day"))
+            .err()
+            .unwrap();
         assert!(problems[0].message.contains("Year"), "{problems:?}");
         assert_eq!((problems[0].length, problems[0].excerpt.as_str()), (0, ""));
     }
 
     #[test]
     fn what_is_wrong_elsewhere_already_is_not_the_new_formulas_fault() {
-        let book = book(&[("Broken", ColumnType::Text, "nothing_like_it")]);
-        assert!(book.fit("LEN(first_name)", Some("New")).is_ok());
-        assert!(book.fit("nothing_like_it", Some("Broken")).is_err());
+        let book = build_catalog(&[("Broken", ColumnType::Text, "nothing_like_it")]);
+        assert!(book.fit_formula("LEN(first_name)", Some("New")).is_ok());
+        assert!(book.fit_formula("nothing_like_it", Some("Broken")).is_err());
     }
 }

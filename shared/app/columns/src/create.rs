@@ -6,7 +6,7 @@ use contract::id::TeamId;
 use contract::mcp::FormulaError;
 use store::{Actor, ColumnKind, ColumnSource, Store, TeamColumn, Transaction};
 
-use crate::save::{FORMULA_SAVED, SaveColumnError, checked_name};
+use crate::save::{FORMULA_SAVED, SaveColumnError, check_name};
 
 /// The action in the log.
 const COLUMN_CREATED: &str = "column.created";
@@ -21,26 +21,26 @@ const REFERENCE: &str = "reference";
 ///
 /// # Errors
 /// [`SaveColumnError`] with a sentence when the name cannot be used, when it stands already, or when the team has too many.
-pub async fn create(
+pub async fn create_column(
     store: &Store,
     actor: Actor<'_>,
     team_id: TeamId,
     (name, column_type): (&str, ColumnType),
     now: DateTime<Utc>,
 ) -> Result<String, SaveColumnError> {
-    let name = checked_name(name)?;
+    let name = check_name(name)?;
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    let stored = transaction.column_list_locked(team_id).await?;
-    if let Some(why) = refusal(name, &stored) {
+    let transaction = connection.begin_transaction().await?;
+    let stored = transaction.lock_columns(team_id).await?;
+    if let Some(why) = find_create_refusal(name, &stored) {
         return Err(FormulaError::InvalidRequest(why).into());
     }
     let column = TeamColumn::new(name, column_type, ColumnKind::Custom, ColumnSource::Owner);
     transaction
-        .column_create(team_id, std::slice::from_ref(&column), now)
+        .insert_columns(team_id, std::slice::from_ref(&column), now)
         .await?;
     transaction
-        .activity_record(team_id, actor, COLUMN_CREATED, &column.name, now)
+        .record_activity(team_id, actor, COLUMN_CREATED, &column.name, now)
         .await?;
     transaction.commit().await?;
     Ok(column.name)
@@ -50,7 +50,7 @@ pub async fn create(
 ///
 /// # Errors
 /// [`store::StoreError::NotFound`] when the team has no such column.
-pub async fn set_lock(
+pub async fn set_column_lock(
     store: &Store,
     actor: Actor<'_>,
     team_id: TeamId,
@@ -58,9 +58,9 @@ pub async fn set_lock(
     now: DateTime<Utc>,
 ) -> store::Result<()> {
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let name = transaction
-        .column_lock(team_id, name_key, is_locked)
+        .set_column_lock(team_id, name_key, is_locked)
         .await?;
     let action = if is_locked {
         "column.locked"
@@ -68,7 +68,7 @@ pub async fn set_lock(
         "column.unlocked"
     };
     transaction
-        .activity_record(team_id, actor, action, &name, now)
+        .record_activity(team_id, actor, action, &name, now)
         .await?;
     transaction.commit().await
 }
@@ -78,7 +78,7 @@ pub async fn set_lock(
 ///
 /// # Errors
 /// [`store::StoreError`] when the database cannot be asked.
-pub async fn declare_within(
+pub async fn declare_column_within(
     transaction: &Transaction<'_>,
     actor: Actor<'_>,
     team_id: TeamId,
@@ -96,13 +96,13 @@ pub async fn declare_within(
     } else {
         COLUMN_CREATED
     };
-    transaction.column_save(team_id, wanted, now).await?;
+    transaction.save_column(team_id, wanted, now).await?;
     transaction
-        .activity_record(team_id, actor, action, &wanted.name, now)
+        .record_activity(team_id, actor, action, &wanted.name, now)
         .await
 }
 
-fn refusal(name: &str, stored: &[TeamColumn]) -> Option<String> {
+fn find_create_refusal(name: &str, stored: &[TeamColumn]) -> Option<String> {
     let folded = fold_name(name);
     if BuiltInColumn::from_key(&folded).is_some() {
         return Some(format!(
@@ -140,12 +140,12 @@ mod tests {
         };
         let stored = vec![own("Pet")];
         for taken in ["First_Name", "REFERENCE", " pet"] {
-            assert!(refusal(taken, &stored).is_some(), "{taken}");
+            assert!(find_create_refusal(taken, &stored).is_some(), "{taken}");
         }
-        assert_eq!(refusal("Pets", &stored), None);
+        assert_eq!(find_create_refusal("Pets", &stored), None);
         let many: Vec<TeamColumn> = (0..OWN_COLUMNS)
             .map(|number| own(&number.to_string()))
             .collect();
-        assert!(refusal("Pet", &many).is_some());
+        assert!(find_create_refusal("Pet", &many).is_some());
     }
 }

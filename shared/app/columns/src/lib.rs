@@ -2,7 +2,7 @@
 //! one means to all that uses it. The Formula MCP server and the console are two ways to the same functions.
 //!
 //! In reading order: [`RecipientProfile`] (what cards and conditions see), [`ColumnCatalog`] (the team's columns as formulas see
-//! them), [`preview`], the changes ([`create`], [`set_lock`], [`save_within`], and [`declare_within`] for files), each with its entry in the team's
+//! them), [`preview`], the changes ([`create`], [`set_column_lock`], [`save_formula_within`], and [`declare_column_within`] for files), each with its entry in the team's
 //! activity log, and what [uses](filtering_campaigns) a column.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
@@ -17,15 +17,18 @@ mod save;
 mod standardised;
 mod uses;
 
-pub use book::{ColumnCatalog, FittedFormula, NamedColumn, source};
-pub use computed::{ComputedRecipient, FormulaColumns, definitions, offered, prompts, today};
-pub use create::{create, declare_within, set_lock};
+pub use book::{ColumnCatalog, FittedFormula, NamedColumn, formula_source};
+pub use computed::{
+    ComputedRecipient, FormulaColumns, list_formula_columns, list_input_columns, parse_prompts,
+    team_today,
+};
+pub use create::{create_column, declare_column_within, set_column_lock};
 pub use mask::PeopleMasking;
-pub use preview::preview;
+pub use preview::preview_formula;
 pub use profile::RecipientProfile;
-pub use save::{FormulaToSave, SaveColumnError, checked_name, save_within};
-pub use standardised::{StandardisedRecipient, standardise};
-pub use uses::{TypeUses, designs, filtering_campaigns};
+pub use save::{FormulaToSave, SaveColumnError, check_name, save_formula_within};
+pub use standardised::{StandardisedRecipient, standardize_address};
+pub use uses::{TypeUses, find_design_uses, find_filtering_campaigns};
 
 use std::error::Error;
 
@@ -50,14 +53,18 @@ impl ColumnsContext<'_> {
     ///
     /// # Errors
     /// `internal_error`.
-    pub async fn today(self) -> Result<NaiveDate, FormulaError> {
-        let team = self.store.team_get(self.team_id).await.map_err(failed)?;
+    pub async fn load_today(self) -> Result<NaiveDate, FormulaError> {
+        let team = self
+            .store
+            .find_team(self.team_id)
+            .await
+            .map_err(to_formula_error)?;
         Ok(self.now.with_timezone(&team.time_zone).date_naive())
     }
 }
 
 /// What a failure of the database is to who asked: nothing was changed.
-pub fn failed(error: StoreError) -> FormulaError {
+pub fn to_formula_error(error: StoreError) -> FormulaError {
     tracing::error!(error = &error as &dyn Error, "the database failed");
     FormulaError::InternalError
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use audience::value::{fits, read_date};
+use audience::value::{is_valid, read_date};
 use audience::{BuiltInColumn, ColumnType};
 use chrono::Datelike;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
@@ -22,7 +22,7 @@ const REST: char = '…';
 
 /// Masks the values of a row, by folded column name. States stay, and yes or no of columns that hold these; a value that does not
 /// read as its column's type is a text.
-pub(crate) fn mask(
+pub(crate) fn mask_row(
     row: &mut BTreeMap<String, String>,
     column_type: impl Fn(&str) -> Option<ColumnType>,
 ) {
@@ -31,12 +31,12 @@ pub(crate) fn mask(
         .filter(|(name, _)| *name != BuiltInColumn::State.key())
     {
         let column_type = column_type(name)
-            .filter(|one| fits(*one, value))
+            .filter(|one| is_valid(*one, value))
             .unwrap_or(ColumnType::Text);
         *value = match column_type {
-            ColumnType::Text => masked(value),
-            ColumnType::Number => rounded(value),
-            ColumnType::Date => begin_of_year(value),
+            ColumnType::Text => mask_text(value),
+            ColumnType::Number => round_number(value),
+            ColumnType::Date => round_to_year(value),
             ColumnType::YesNo => continue,
         };
     }
@@ -44,7 +44,7 @@ pub(crate) fn mask(
 
 /// Of each word its first letter; of a word that begins with a digit nothing. Accents and what is not seen belong to the letter
 /// before them: they end no word, behind which another letter would show.
-fn masked(text: &str) -> String {
+fn mask_text(text: &str) -> String {
     let mut shown = String::new();
     let mut is_inside = false;
     for character in text.chars().filter(|one| !is_attached(*one)) {
@@ -65,7 +65,7 @@ fn is_attached(character: char) -> bool {
 }
 
 /// A number with its first digit that is not zero, and zeros for those behind it: a phone number is one, too.
-fn rounded(number: &str) -> String {
+fn round_number(number: &str) -> String {
     let mut is_behind = false;
     let digit = |one: char| {
         let shown = if is_behind && one.is_ascii_digit() {
@@ -80,7 +80,7 @@ fn rounded(number: &str) -> String {
 }
 
 /// The first day of a date's year.
-fn begin_of_year(date: &str) -> String {
+fn round_to_year(date: &str) -> String {
     read_date(date).map_or_else(String::new, |date| format!("{:04}-01-01", date.year()))
 }
 
@@ -105,7 +105,7 @@ mod tests {
             ("1\u{fe0f}\u{20e3}2 Ⅷ½", "… …"),
             ("", ""),
         ] {
-            assert_eq!(masked(text), shown, "{text}");
+            assert_eq!(mask_text(text), shown, "{text}");
         }
     }
 
@@ -144,7 +144,7 @@ mod tests {
             ("birthday", "1990-07-04", "…-…-…"),
         ] {
             let mut people = row(&[(name, value)]);
-            mask(&mut people, column_type);
+            mask_row(&mut people, column_type);
             assert_eq!(people, row(&[(name, shown)]));
         }
     }
@@ -152,7 +152,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_two_letters_stand_beside_each_other_and_no_digit_is_left(text in "\\PC{0,40}") {
-            let shown = masked(&text);
+            let shown = mask_text(&text);
             prop_assert!(!shown.chars().any(char::is_numeric));
             let letters: Vec<char> = shown.chars().collect();
             prop_assert!(!letters.windows(2).any(|two| two.iter().all(|one| one.is_alphabetic())));
@@ -160,8 +160,8 @@ mod tests {
 
         #[test]
         fn a_masked_number_is_a_number_with_one_digit(number in "-?\\$?[0-9]{1,12}(\\.[0-9]{1,6})?(e[0-9]{1,2})?") {
-            let shown = rounded(&number);
-            prop_assert!(fits(ColumnType::Number, &shown));
+            let shown = round_number(&number);
+            prop_assert!(is_valid(ColumnType::Number, &shown));
             prop_assert!(shown.chars().filter(|one| ('1'..='9').contains(one)).count() <= 1);
         }
     }

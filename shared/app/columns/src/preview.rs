@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::standardised::{StandardisedRecipient, standardise};
+use crate::standardised::{StandardisedRecipient, standardize_address};
 use audience::{ValueLookup, fold_name};
 use chrono::NaiveDate;
 use contract::mcp::{
@@ -14,9 +14,9 @@ use serde_json::Value;
 use store::BookCursor;
 use uuid::Uuid;
 
-use crate::book::{ColumnCatalog, FittedFormula, NamedColumn, source};
-use crate::mask::{PeopleMasking, mask};
-use crate::{ColumnsContext, failed};
+use crate::book::{ColumnCatalog, FittedFormula, NamedColumn, formula_source};
+use crate::mask::{PeopleMasking, mask_row};
+use crate::{ColumnsContext, to_formula_error};
 
 /// Pages of the address book that are read for one preview: an integration without contacts gives an empty one.
 const PAGES: usize = 20;
@@ -36,36 +36,41 @@ struct PreviewInput {
 ///
 /// # Errors
 /// As those of the tool `preview_formula`.
-pub async fn preview(
+pub async fn preview_formula(
     asker: ColumnsContext<'_>,
     arguments: PreviewArguments,
     people: PeopleMasking,
     is_too_late: &(dyn Fn() -> bool + Sync),
 ) -> Result<PreviewAnswer, FormulaError> {
     let limit = page_length(arguments.limit, PREVIEW_ROWS_DEFAULT, PREVIEW_ROWS)?;
-    let book = ColumnCatalog::read(asker).await?;
-    let formula = source_of(&book, &arguments)?;
-    let fitting = tokio::task::block_in_place(|| book.fit(&formula, arguments.name.as_deref()))
-        .map_err(FormulaError::InvalidFormula)?;
+    let book = ColumnCatalog::load(asker).await?;
+    let formula = resolve_source(&book, &arguments)?;
+    let fitting =
+        tokio::task::block_in_place(|| book.fit_formula(&formula, arguments.name.as_deref()))
+            .map_err(FormulaError::InvalidFormula)?;
     let (source, unknown_columns, rows) = match arguments.rows {
-        Some(rows) => (PreviewSource::Rows, book.unknown(&rows), given(rows)?),
+        Some(rows) => (
+            PreviewSource::Rows,
+            book.unknown_names(&rows),
+            parse_given_rows(rows)?,
+        ),
         None => {
-            let mut rows = stored(asker, &book, limit).await?;
+            let mut rows = load_stored_rows(asker, &book, limit).await?;
             if people == PeopleMasking::Masked {
                 rows.iter_mut()
-                    .for_each(|shown| mask(&mut shown.row, |name| book.column_type(name)));
+                    .for_each(|shown| mask_row(&mut shown.row, |name| book.column_type(name)));
             }
             (PreviewSource::AddressBook, Vec::new(), rows)
         }
     };
-    let today = asker.today().await?;
+    let today = asker.load_today().await?;
     let rows = tokio::task::block_in_place(|| {
         let shown = rows.iter().map(|shown| {
             // A row is bounded, but a hundred of a hostile formula take longer than anybody waits.
             if is_too_late() {
                 Err(FormulaError::DeadlinePassed)
             } else {
-                Ok(compute(&fitting, shown, today))
+                Ok(compute_row(&fitting, shown, today))
             }
         });
         shown.collect::<Result<_, _>>()
@@ -80,19 +85,22 @@ pub async fn preview(
     })
 }
 
-fn source_of(book: &ColumnCatalog, arguments: &PreviewArguments) -> Result<String, FormulaError> {
+fn resolve_source(
+    book: &ColumnCatalog,
+    arguments: &PreviewArguments,
+) -> Result<String, FormulaError> {
     match (&arguments.formula, &arguments.name) {
         (Some(_), Some(name)) if matches!(book.find(name), NamedColumn::Other) => {
             Err(FormulaError::NotAFormulaColumn(name.clone()))
         }
         (Some(formula), _) => Ok(formula.clone()),
         (None, Some(name)) => {
-            let column = book.formula(name)?;
-            let problems = tokio::task::block_in_place(|| book.saved_problems(column));
+            let column = book.find_formula_column(name)?;
+            let problems = tokio::task::block_in_place(|| book.check_saved_formula(column));
             if !problems.is_empty() {
                 return Err(FormulaError::InvalidFormula(problems));
             }
-            Ok(source(column).unwrap_or_default().to_owned())
+            Ok(formula_source(column).unwrap_or_default().to_owned())
         }
         (None, None) => Err(FormulaError::InvalidRequest(
             "Give formula, or name for a column that exists.".to_owned(),
@@ -101,7 +109,7 @@ fn source_of(book: &ColumnCatalog, arguments: &PreviewArguments) -> Result<Strin
 }
 
 /// The rows of the call, each value as the text that would be stored, and the address as a send would read it.
-fn given(rows: Vec<BTreeMap<String, Value>>) -> Result<Vec<PreviewInput>, FormulaError> {
+fn parse_given_rows(rows: Vec<BTreeMap<String, Value>>) -> Result<Vec<PreviewInput>, FormulaError> {
     if rows.len() > PREVIEW_ROWS {
         let message = format!(
             "A preview takes at most {PREVIEW_ROWS} rows; this one has {}.",
@@ -111,14 +119,14 @@ fn given(rows: Vec<BTreeMap<String, Value>>) -> Result<Vec<PreviewInput>, Formul
     }
     let read = |(index, row)| {
         Ok(PreviewInput {
-            row: read_row(index, row)?,
+            row: parse_row(index, row)?,
             ..PreviewInput::default()
         })
     };
     rows.into_iter().enumerate().map(read).collect()
 }
 
-fn read_row(index: usize, row: BTreeMap<String, Value>) -> Result<PreviewValues, FormulaError> {
+fn parse_row(index: usize, row: BTreeMap<String, Value>) -> Result<PreviewValues, FormulaError> {
     let mut read = PreviewValues::new();
     for (name, value) in row {
         let text = match value {
@@ -137,12 +145,12 @@ fn read_row(index: usize, row: BTreeMap<String, Value>) -> Result<PreviewValues,
             audience::column::cut_value(text.trim()).to_owned(),
         );
     }
-    standardise(&mut read);
+    standardize_address(&mut read);
     Ok(read)
 }
 
 /// The first people of the address book.
-async fn stored(
+async fn load_stored_rows(
     asker: ColumnsContext<'_>,
     book: &ColumnCatalog,
     limit: usize,
@@ -157,15 +165,15 @@ async fn stored(
         let missing = i64::try_from(limit - rows.len()).unwrap_or(1);
         let page = asker
             .store
-            .address_book_page(asker.team_id, after, missing)
+            .list_address_book_page(asker.team_id, after, missing)
             .await
-            .map_err(failed)?;
+            .map_err(to_formula_error)?;
         let entry_ids: Vec<Uuid> = page.lines.iter().filter_map(|line| line.entry_id).collect();
         let mut reasons = asker
             .store
-            .ai_cell_reasons(asker.team_id, &ai_columns, &entry_ids)
+            .list_ai_cell_reasons(asker.team_id, &ai_columns, &entry_ids)
             .await
-            .map_err(failed)?;
+            .map_err(to_formula_error)?;
         rows.extend(page.lines.into_iter().map(|mut line| {
             let reasons = line
                 .entry_id
@@ -174,7 +182,7 @@ async fn stored(
             line.built_in.append(&mut line.custom);
             // A contact has its address as the integration sent it.
             if line.entry_id.is_none() {
-                standardise(&mut line.built_in);
+                standardize_address(&mut line.built_in);
             }
             PreviewInput {
                 row: line.built_in,
@@ -186,7 +194,7 @@ async fn stored(
     Ok(rows)
 }
 
-fn compute(fitting: &FittedFormula, shown: &PreviewInput, today: NaiveDate) -> PreviewRow {
+fn compute_row(fitting: &FittedFormula, shown: &PreviewInput, today: NaiveDate) -> PreviewRow {
     let computed = ComputedRow::new(
         &fitting.sheet,
         StandardisedRecipient::new(&shown.row),
@@ -205,7 +213,7 @@ fn compute(fitting: &FittedFormula, shown: &PreviewInput, today: NaiveDate) -> P
         .map(|(name, _)| name);
     let reason = |name: &String| Some((name.clone(), shown.reasons.get(&fold_name(name))?.clone()));
     let reasons = blank.filter_map(reason).collect();
-    let outcome = computed.outcome(fitting.position);
+    let outcome = computed.evaluate(fitting.position);
     let reason = match &outcome {
         EvaluatedCell::Value(_) => None,
         EvaluatedCell::Blank(reason) => Some(reason.to_string()),
@@ -224,15 +232,16 @@ mod tests {
 
     use super::*;
 
-    fn rows(json: Value) -> Result<Vec<PreviewValues>, FormulaError> {
-        let given = given(serde_json::from_value(json).unwrap())?;
+    fn parse_rows(json: Value) -> Result<Vec<PreviewValues>, FormulaError> {
+        let given = parse_given_rows(serde_json::from_value(json).unwrap())?;
         Ok(given.into_iter().map(|shown| shown.row).collect())
     }
 
     #[test]
     fn given_values_become_the_texts_that_would_be_stored() {
-        let read = rows(json!([{"First Name": " Ann ", "score": 1.50, "vip": true, "note": null}]))
-            .unwrap();
+        let read =
+            parse_rows(json!([{"First Name": " Ann ", "score": 1.50, "vip": true, "note": null}]))
+                .unwrap();
         let wanted = [("first name", "Ann"), ("score", "1.5"), ("vip", "true")];
         assert_eq!(
             read,
@@ -241,18 +250,18 @@ mod tests {
                 .into()]
         );
         assert_eq!(
-            rows(json!([{"a": "x".repeat(700)}])).unwrap()[0]["a"].len(),
+            parse_rows(json!([{"a": "x".repeat(700)}])).unwrap()[0]["a"].len(),
             600
         );
     }
 
     #[test]
     fn too_many_rows_and_nested_values_are_an_invalid_request() {
-        let Err(FormulaError::InvalidRequest(message)) = rows(json!([{}, {"a": []}])) else {
+        let Err(FormulaError::InvalidRequest(message)) = parse_rows(json!([{}, {"a": []}])) else {
             panic!()
         };
         assert!(message.contains("rows[1].a"), "{message}");
-        assert!(rows(json!(vec![json!({}); PREVIEW_ROWS])).is_ok());
-        assert!(rows(json!(vec![json!({}); PREVIEW_ROWS + 1])).is_err());
+        assert!(parse_rows(json!(vec![json!({}); PREVIEW_ROWS])).is_ok());
+        assert!(parse_rows(json!(vec![json!({}); PREVIEW_ROWS + 1])).is_err());
     }
 }

@@ -23,7 +23,7 @@ pub struct RecipientProfile<'a> {
 
 impl<'a> RecipientProfile<'a> {
     /// As it stands in the address book.
-    pub fn stored(entry: &'a BookEntryAddress, values: &'a BookEntryValues) -> Self {
+    pub fn from_entry(entry: &'a BookEntryAddress, values: &'a BookEntryValues) -> Self {
         Self {
             name: (&entry.first_name, &entry.last_name),
             lines: (&entry.address_1, &entry.address_2),

@@ -7,8 +7,8 @@ use contract::mcp::{FormulaError, SaveAnswer, SaveOutcome};
 use formula::name_problem;
 use store::{Actor, FormulaChangeAuthor, NewFormulaChange, StoreError, TeamColumn, Transaction};
 
-use crate::book::{ColumnCatalog, FittedFormula, NamedColumn, source};
-use crate::uses::filtering_campaigns;
+use crate::book::{ColumnCatalog, FittedFormula, NamedColumn, formula_source};
+use crate::uses::find_filtering_campaigns;
 
 /// The action in the log.
 pub(crate) const FORMULA_SAVED: &str = "formula.saved";
@@ -39,7 +39,7 @@ impl From<FormulaError> for SaveColumnError {
 pub struct FormulaToSave<'a> {
     /// Names the request: delivered again, it finds its change.
     pub request_id: RequestId,
-    /// The column's name, as [`checked_name`] gives it.
+    /// The column's name, as [`check_name`] gives it.
     pub name: &'a str,
     /// The source, trimmed.
     pub formula: &'a str,
@@ -49,7 +49,7 @@ pub struct FormulaToSave<'a> {
 ///
 /// # Errors
 /// `invalid_request` for names that designs and formulas could not write.
-pub fn checked_name(name: &str) -> Result<&str, FormulaError> {
+pub fn check_name(name: &str) -> Result<&str, FormulaError> {
     let name = name.trim();
     match name_problem(name) {
         Some(problem) => Err(FormulaError::InvalidRequest(format!("name {problem}."))),
@@ -62,7 +62,7 @@ pub fn checked_name(name: &str) -> Result<&str, FormulaError> {
 ///
 /// # Errors
 /// [`SaveColumnError`]: `not_a_formula_column`, `too_many_formulas`, `invalid_formula`, `type_in_use`, or the database's.
-pub async fn save_within(
+pub async fn save_formula_within(
     transaction: &Transaction<'_>,
     actor: Actor<'_>,
     team_id: TeamId,
@@ -78,31 +78,31 @@ pub async fn save_within(
         let why = "formula must not have the character U+0000 in it.".to_owned();
         return Err(FormulaError::InvalidRequest(why).into());
     }
-    let book = ColumnCatalog::new(transaction.column_list_locked(team_id).await?);
-    let existing = book.place_for(name)?;
-    let fitting = tokio::task::block_in_place(|| book.fit(formula, Some(name)))
+    let book = ColumnCatalog::new(transaction.lock_columns(team_id).await?);
+    let existing = book.find_save_target(name)?;
+    let fitting = tokio::task::block_in_place(|| book.fit_formula(formula, Some(name)))
         .map_err(FormulaError::InvalidFormula)?;
     let is_standing = |column: &&TeamColumn| {
         // Saved over other types it means something else: this save takes the types of today.
-        source(column) == Some(formula)
+        formula_source(column) == Some(formula)
             && column
                 .formula_uses
                 .as_ref()
                 .is_none_or(|uses| *uses == fitting.uses)
     };
     if let Some(column) = existing.filter(is_standing) {
-        return standing(transaction, team_id, request_id, column).await;
+        return answer_unchanged(transaction, team_id, request_id, column).await;
     }
     let columns = changed_columns(name, formula, existing, &fitting);
     refuse_lost_conditions(transaction, team_id, &book, &columns).await?;
-    transaction.column_save(team_id, &columns[0], now).await?;
+    transaction.save_column(team_id, &columns[0], now).await?;
     for column in &columns[1..] {
         let uses = column.formula_uses.as_ref();
         transaction
-            .column_retype(team_id, &column.name_key, column.column_type, uses)
+            .update_column_type(team_id, &column.name_key, column.column_type, uses)
             .await?;
     }
-    let previous_formula = existing.and_then(source);
+    let previous_formula = existing.and_then(formula_source);
     let name_key = &columns[0].name_key;
     let actor_name = actor.name();
     let by = match actor {
@@ -118,14 +118,16 @@ pub async fn save_within(
         formula,
         previous_formula,
     };
-    transaction.formula_change_add(team_id, change, now).await?;
+    transaction
+        .insert_formula_change(team_id, change, now)
+        .await?;
     let column = &columns[0].name;
     transaction
-        .activity_record(team_id, actor, FORMULA_SAVED, column, now)
+        .record_activity(team_id, actor, FORMULA_SAVED, column, now)
         .await?;
     Ok(SaveAnswer {
         name: columns[0].name.clone(),
-        outcome: outcome(previous_formula),
+        outcome: save_outcome(previous_formula),
         formula: formula.to_owned(),
         result_type: fitting.result_type,
         previous_formula: previous_formula.map(str::to_owned),
@@ -133,28 +135,28 @@ pub async fn save_within(
 }
 
 /// The answer when the column has this formula already: this request gave it, delivered before, or another did.
-async fn standing(
+async fn answer_unchanged(
     transaction: &Transaction<'_>,
     team_id: TeamId,
     request_id: RequestId,
     column: &TeamColumn,
 ) -> Result<SaveAnswer, SaveColumnError> {
     let latest = transaction
-        .formula_change_latest(team_id, &column.name_key)
+        .find_latest_formula_change(team_id, &column.name_key)
         .await?;
     let own = latest.filter(|change| change.request_id == request_id);
     Ok(SaveAnswer {
         name: column.name.clone(),
         outcome: own.as_ref().map_or(SaveOutcome::Unchanged, |change| {
-            outcome(change.previous_formula.as_deref())
+            save_outcome(change.previous_formula.as_deref())
         }),
-        formula: source(column).unwrap_or_default().to_owned(),
+        formula: formula_source(column).unwrap_or_default().to_owned(),
         result_type: column.column_type,
         previous_formula: own.and_then(|change| change.previous_formula),
     })
 }
 
-const fn outcome(previous_formula: Option<&str>) -> SaveOutcome {
+const fn save_outcome(previous_formula: Option<&str>) -> SaveOutcome {
     match previous_formula {
         Some(_) => SaveOutcome::Changed,
         None => SaveOutcome::Created,
@@ -171,11 +173,11 @@ fn changed_columns(
     let name = existing.map_or(name, |existing| existing.name.as_str());
     let own = TeamColumn {
         formula_uses: Some(fitting.uses.clone()),
-        ..TeamColumn::computed(name, fitting.result_type, formula)
+        ..TeamColumn::new_formula(name, fitting.result_type, formula)
     };
     let retyped = fitting.retyped.iter().map(|other| TeamColumn {
         formula_uses: other.uses.clone(),
-        ..TeamColumn::computed(&other.name, other.column_type, &other.source)
+        ..TeamColumn::new_formula(&other.name, other.column_type, &other.source)
     });
     std::iter::once(own).chain(retyped).collect()
 }
@@ -200,7 +202,8 @@ async fn refuse_lost_conditions(
             })
             .is_ok()
         };
-        let (campaigns, _) = filtering_campaigns(transaction, team_id, &column.name_key).await?;
+        let (campaigns, _) =
+            find_filtering_campaigns(transaction, team_id, &column.name_key).await?;
         let lost: Vec<String> = campaigns
             .iter()
             .filter(|campaign| reads(current.column_type, &campaign.conditions))
@@ -231,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_name_that_designs_could_not_write_is_refused_and_outer_space_does_not_count() {
-        assert_eq!(checked_name("  Größe M "), Ok("Größe M"));
+        assert_eq!(check_name("  Größe M "), Ok("Größe M"));
         for wrong in [
             "",
             "  ",
@@ -243,10 +246,10 @@ mod tests {
             &"x".repeat(201),
         ] {
             assert!(
-                matches!(checked_name(wrong), Err(FormulaError::InvalidRequest(_))),
+                matches!(check_name(wrong), Err(FormulaError::InvalidRequest(_))),
                 "{wrong}"
             );
         }
-        assert!(checked_name(&"x".repeat(200)).is_ok());
+        assert!(check_name(&"x".repeat(200)).is_ok());
     }
 }

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use address::{AddressInput, CheckedAddress, part_unit};
+use address::{AddressInput, CheckedAddress, split_unit};
 use audience::{BuiltInColumn, ValueLookup};
 
 /// The values of a recipient with the unit in `address_2`, where conditions look for it: `address_1` is the street line
@@ -24,24 +24,26 @@ impl<'a> StandardisedRecipient<'a> {
         }
     }
 
-    fn parted(&self) -> Option<&(&'a str, String)> {
-        self.parted.get_or_init(|| part(self.values)).as_ref()
+    fn street_and_unit(&self) -> Option<&(&'a str, String)> {
+        self.parted
+            .get_or_init(|| split_street_unit(self.values))
+            .as_ref()
     }
 }
 
 impl ValueLookup for StandardisedRecipient<'_> {
     fn value(&self, column: &str) -> Option<&str> {
         let parted = match BuiltInColumn::from_key(column) {
-            Some(BuiltInColumn::Address1) => self.parted().map(|(street, _)| *street),
-            Some(BuiltInColumn::Address2) => self.parted().map(|(_, unit)| unit.as_str()),
+            Some(BuiltInColumn::Address1) => self.street_and_unit().map(|(street, _)| *street),
+            Some(BuiltInColumn::Address2) => self.street_and_unit().map(|(_, unit)| unit.as_str()),
             _ => None,
         };
         parted.or_else(|| self.values.value(column))
     }
 }
 
-fn part(values: &dyn ValueLookup) -> Option<(&str, String)> {
-    let (street, unit) = part_unit(values.value(BuiltInColumn::Address1.key())?);
+fn split_street_unit(values: &dyn ValueLookup) -> Option<(&str, String)> {
+    let (street, unit) = split_unit(values.value(BuiltInColumn::Address1.key())?);
     let behind = values
         .value(BuiltInColumn::Address2.key())
         .unwrap_or_default();
@@ -54,7 +56,7 @@ fn part(values: &dyn ValueLookup) -> Option<(&str, String)> {
 
 /// Puts the address among values by folded name into the form in which a send would have it, as far as that is known
 /// without looking anywhere. One that cannot be read stays as it is, and so do parts that are not given.
-pub fn standardise(values: &mut BTreeMap<String, String>) {
+pub fn standardize_address(values: &mut BTreeMap<String, String>) {
     use BuiltInColumn::{Address1, Address2, City, State, Zip};
     let value = |column: BuiltInColumn| values.get(column.key()).map_or("", String::as_str);
     let given = AddressInput {
@@ -64,7 +66,7 @@ pub fn standardise(values: &mut BTreeMap<String, String>) {
         state: value(State),
         zip: value(Zip),
     };
-    let reading = CheckedAddress::of(given);
+    let reading = CheckedAddress::from_input(given);
     let read = reading.parsed();
     if read.line1.is_empty() {
         return;
@@ -92,14 +94,14 @@ pub fn standardise(values: &mut BTreeMap<String, String>) {
 mod tests {
     use super::*;
 
-    fn row(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    fn build_row(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
         pairs
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect()
     }
 
-    fn lines(values: &BTreeMap<String, String>) -> [Option<String>; 2] {
+    fn address_lines(values: &BTreeMap<String, String>) -> [Option<String>; 2] {
         let recipient = StandardisedRecipient::new(values);
         ["address_1", "address_2"].map(|column| recipient.value(column).map(str::to_owned))
     }
@@ -108,25 +110,28 @@ mod tests {
     fn the_unit_is_in_address_2_wherever_it_stands_in_the_verified_form() {
         for (values, expected) in [
             (
-                row(&[("address_1", "1 Main St Apt 5")]),
+                build_row(&[("address_1", "1 Main St Apt 5")]),
                 ["1 Main St", "Apt 5"],
             ),
             (
-                row(&[("address_1", "1 Main St Apt 5"), ("address_2", "c/o Jo")]),
+                build_row(&[("address_1", "1 Main St Apt 5"), ("address_2", "c/o Jo")]),
                 ["1 Main St", "Apt 5, c/o Jo"],
             ),
             (
-                row(&[("address_1", "1 Main St"), ("address_2", "c/o Jo")]),
+                build_row(&[("address_1", "1 Main St"), ("address_2", "c/o Jo")]),
                 ["1 Main St", "c/o Jo"],
             ),
         ] {
-            assert_eq!(lines(&values), expected.map(|line| Some(line.to_owned())));
+            assert_eq!(
+                address_lines(&values),
+                expected.map(|line| Some(line.to_owned()))
+            );
         }
         assert_eq!(
-            lines(&row(&[("address_1", "PO Box 5")])),
+            address_lines(&build_row(&[("address_1", "PO Box 5")])),
             [Some("PO Box 5".to_owned()), None]
         );
-        assert_eq!(lines(&row(&[])), [None, None]);
+        assert_eq!(address_lines(&build_row(&[])), [None, None]);
     }
 
     #[test]
@@ -137,19 +142,23 @@ mod tests {
             ("1 Main St", "apt #5"),
             ("1 MAIN ST", "Apt 5"),
         ] {
-            let mut values = row(&[
+            let mut values = build_row(&[
                 ("address_1", address_1),
                 ("address_2", address_2),
                 ("state", "Texas"),
             ]);
-            standardise(&mut values);
-            assert_eq!(lines(&values), expected, "{address_1} | {address_2}");
+            standardize_address(&mut values);
+            assert_eq!(
+                address_lines(&values),
+                expected,
+                "{address_1} | {address_2}"
+            );
             assert_eq!(values["state"], "TX");
             assert_eq!(values.get("city"), None);
         }
-        let mut unread = row(&[("city", "austin"), ("note", "x")]);
+        let mut unread = build_row(&[("city", "austin"), ("note", "x")]);
         let before = unread.clone();
-        standardise(&mut unread);
+        standardize_address(&mut unread);
         assert_eq!(unread, before);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::computed::{definitions, offered};
+use crate::computed::{list_formula_columns, list_input_columns};
 use audience::{ColumnType, FilterConditions, fold_name};
 use contract::id::TeamId;
 use contract::mcp::DesignUse;
@@ -22,7 +22,7 @@ const PAGES: usize = 20;
 ///
 /// # Errors
 /// When the database cannot be asked.
-pub async fn filtering_campaigns(
+pub async fn find_filtering_campaigns(
     transaction: &Transaction<'_>,
     team_id: TeamId,
     name_key: &str,
@@ -30,7 +30,7 @@ pub async fn filtering_campaigns(
     let (mut found, mut after) = (Vec::new(), String::new());
     for _ in 0..PAGES {
         let page = transaction
-            .campaign_conditions(team_id, &after, PAGE)
+            .list_filtering_campaigns(team_id, &after, PAGE)
             .await?;
         let Some(last) = page.last() else {
             return Ok((found, true));
@@ -58,7 +58,7 @@ impl TypeUses {
     ///
     /// # Errors
     /// When the database cannot be asked.
-    pub async fn read(
+    pub async fn load(
         transaction: &Transaction<'_>,
         team_id: TeamId,
         columns: &[TeamColumn],
@@ -66,7 +66,7 @@ impl TypeUses {
         let (mut filtering, mut after) = (HashMap::new(), String::new());
         loop {
             let campaigns = transaction
-                .campaign_conditions(team_id, &after, PAGE)
+                .list_filtering_campaigns(team_id, &after, PAGE)
                 .await?;
             let Some(last) = campaigns.last() else { break };
             after = last.campaign_id.to_string();
@@ -79,12 +79,12 @@ impl TypeUses {
         }
         Ok(Self {
             filtering,
-            computing: computing(columns),
+            computing: collect_formula_types(columns),
         })
     }
 
     /// The name of a campaign whose conditions look at the column of this folded name.
-    pub fn filtering(&self, name_key: &str) -> Option<&str> {
+    pub fn filtering_campaign(&self, name_key: &str) -> Option<&str> {
         self.filtering.get(name_key).map(String::as_str)
     }
 
@@ -94,7 +94,7 @@ impl TypeUses {
     }
 
     /// Why a column of this folded name may not get another type, this one; `None` when nothing stands against it.
-    pub fn keeps(&self, name_key: &str, wanted: ColumnType) -> Option<TypeLockReason> {
+    pub fn type_lock_reason(&self, name_key: &str, wanted: ColumnType) -> Option<TypeLockReason> {
         if self.filtering.contains_key(name_key) {
             return Some(TypeLockReason::Conditions);
         }
@@ -107,12 +107,12 @@ impl TypeUses {
 }
 
 /// The types with which formulas use columns, by folded name.
-fn computing(columns: &[TeamColumn]) -> HashMap<String, Vec<ColumnType>> {
+fn collect_formula_types(columns: &[TeamColumn]) -> HashMap<String, Vec<ColumnType>> {
     let stored: HashMap<&str, ColumnType> = columns
         .iter()
         .map(|column| (column.name_key.as_str(), column.column_type))
         .collect();
-    let sheet = FormulaSheet::new(offered(columns), definitions(columns));
+    let sheet = FormulaSheet::new(list_input_columns(columns), list_formula_columns(columns));
     // Where it is not known with which types a formula was saved, they are those of today.
     let of_today = |column: &TeamColumn| {
         let formula = sheet.formula(sheet.position(&column.name_key)?)?.ok()?;
@@ -149,14 +149,16 @@ fn filters_on(conditions: &Value, name_key: &str) -> bool {
 ///
 /// # Errors
 /// When the database cannot be asked.
-pub async fn designs(
+pub async fn find_design_uses(
     transaction: &Transaction<'_>,
     team_id: TeamId,
     name_key: &str,
 ) -> Result<(Vec<DesignUse>, bool)> {
     let (mut found, mut after, mut is_complete) = (Vec::new(), String::new(), true);
     for _ in 0..PAGES {
-        let page = transaction.design_documents(team_id, &after, PAGE).await?;
+        let page = transaction
+            .list_design_documents(team_id, &after, PAGE)
+            .await?;
         let Some(last) = page.last() else {
             return Ok((found, is_complete));
         };
@@ -167,7 +169,7 @@ pub async fn designs(
                 is_complete = false;
                 continue;
             };
-            let uses = uses_of(&document, name_key);
+            let uses = list_column_uses(&document, name_key);
             if !uses.is_empty() {
                 found.push(DesignUse {
                     name: design.name,
@@ -180,22 +182,22 @@ pub async fn designs(
 }
 
 /// What a design uses a column for, each once.
-fn uses_of(document: &PrintableDesign, name_key: &str) -> Vec<&'static str> {
+fn list_column_uses(document: &PrintableDesign, name_key: &str) -> Vec<&'static str> {
     let is_it = |field: &str| fold_name(field) == name_key;
     let elements = [Side::Front, Side::Back]
         .into_iter()
-        .flat_map(|side| &document.surface(side).elements);
+        .flat_map(|side| &document.side(side).elements);
     let elements = elements
-        .filter(|element| element.fields().any(is_it))
-        .map(use_of);
+        .filter(|element| element.field_names().any(is_it))
+        .map(element_use);
     let address = document
         .return_address()
-        .filter(|address| address.address.fields().any(is_it));
+        .filter(|address| address.address.field_names().any(is_it));
     let uses: BTreeSet<_> = elements.chain(address.map(|_| "return_address")).collect();
     uses.into_iter().collect()
 }
 
-const fn use_of(element: &DesignElement) -> &'static str {
+const fn element_use(element: &DesignElement) -> &'static str {
     match &element.content {
         ElementContent::QrCode(_) => "link",
         ElementContent::Image(_) => "image",
@@ -221,7 +223,7 @@ mod tests {
     fn formulas_keep_the_types_with_which_they_were_saved() {
         let saved = TeamColumn {
             formula_uses: Some([("x".to_owned(), ColumnType::Number)].into()),
-            ..TeamColumn::computed("Saved", ColumnType::Number, "x + 1")
+            ..TeamColumn::new_formula("Saved", ColumnType::Number, "x + 1")
         };
         let custom = |name| {
             TeamColumn::new(
@@ -231,21 +233,25 @@ mod tests {
                 store::ColumnSource::Api,
             )
         };
-        let unknown = TeamColumn::computed("Unknown", ColumnType::Number, "y + 1");
+        let unknown = TeamColumn::new_formula("Unknown", ColumnType::Number, "y + 1");
         let columns = [custom("x"), custom("y"), custom("z"), saved, unknown];
         let uses = TypeUses {
             filtering: HashMap::new(),
-            computing: computing(&columns),
+            computing: collect_formula_types(&columns),
         };
         for used in ["x", "y"] {
             assert_eq!(
-                uses.keeps(used, ColumnType::Text),
+                uses.type_lock_reason(used, ColumnType::Text),
                 Some(TypeLockReason::Formula),
                 "{used}"
             );
-            assert_eq!(uses.keeps(used, ColumnType::Number), None, "{used}");
+            assert_eq!(
+                uses.type_lock_reason(used, ColumnType::Number),
+                None,
+                "{used}"
+            );
         }
-        assert_eq!(uses.keeps("z", ColumnType::Text), None);
+        assert_eq!(uses.type_lock_reason("z", ColumnType::Text), None);
     }
 
     #[test]
@@ -260,7 +266,7 @@ mod tests {
             },
         });
         let document = PrintableDesign::parse(&document).unwrap();
-        assert_eq!(uses_of(&document, "shop"), ["return_address"]);
-        assert_eq!(uses_of(&document, "tier"), [""; 0]);
+        assert_eq!(list_column_uses(&document, "shop"), ["return_address"]);
+        assert_eq!(list_column_uses(&document, "tier"), [""; 0]);
     }
 }

@@ -103,9 +103,9 @@ impl<'a> EndpointManager<'a> {
     ) -> EndpointResult<SavedEndpoint> {
         let target = check_url(policy, url).await?;
         let mut connection = self.store.connection().await?;
-        let transaction = connection.begin().await?;
+        let transaction = connection.begin_transaction().await?;
         let saved = transaction
-            .endpoint_save(self.team_id, target.as_str(), campaigns, self.now)
+            .save_endpoint(self.team_id, target.as_str(), campaigns, self.now)
             .await?;
         if let Some(action) = save_action(saved) {
             self.record(&transaction, action, saved.endpoint_id).await?;
@@ -128,13 +128,13 @@ impl<'a> EndpointManager<'a> {
     ) -> EndpointResult<NewEndpoint> {
         let target = check_url(policy, url).await?;
         let mut connection = self.store.connection().await?;
-        let transaction = connection.begin().await?;
+        let transaction = connection.begin_transaction().await?;
         let SavedEndpoint {
             endpoint_id,
             is_new,
             ..
         } = transaction
-            .endpoint_save(self.team_id, target.as_str(), campaigns, self.now)
+            .save_endpoint(self.team_id, target.as_str(), campaigns, self.now)
             .await?;
         if !is_new {
             return Err(EndpointError::Taken);
@@ -142,7 +142,7 @@ impl<'a> EndpointManager<'a> {
         if let Some(secret) = &secret {
             let bytes = secret.as_bytes();
             transaction
-                .endpoint_set_secret(self.team_id, endpoint_id, bytes, self.now, self.now)
+                .set_endpoint_secret(self.team_id, endpoint_id, bytes, self.now, self.now)
                 .await?;
         }
         self.record(&transaction, "endpoint.created", endpoint_id)
@@ -166,15 +166,13 @@ impl<'a> EndpointManager<'a> {
         is_as_seen: impl FnOnce(&Endpoint) -> bool,
     ) -> EndpointResult<()> {
         let mut connection = self.store.connection().await?;
-        let transaction = connection.begin().await?;
-        let endpoint = transaction
-            .endpoint_get_locked(self.team_id, endpoint_id)
-            .await?;
+        let transaction = connection.begin_transaction().await?;
+        let endpoint = transaction.lock_endpoint(self.team_id, endpoint_id).await?;
         if !is_as_seen(&endpoint) {
             return Err(EndpointError::Overtaken);
         }
         let saved = transaction
-            .endpoint_save(self.team_id, &endpoint.url, campaigns, self.now)
+            .save_endpoint(self.team_id, &endpoint.url, campaigns, self.now)
             .await?;
         if let Some(action) = save_action(saved) {
             self.record(&transaction, action, endpoint_id).await?;
@@ -199,7 +197,7 @@ impl<'a> EndpointManager<'a> {
     pub async fn resume(&self, endpoint_id: EndpointId) -> EndpointResult<()> {
         if self
             .store
-            .endpoint_get(self.team_id, endpoint_id)
+            .find_endpoint(self.team_id, endpoint_id)
             .await?
             .state
             != EndpointState::Active
@@ -227,12 +225,12 @@ impl<'a> EndpointManager<'a> {
         action: &str,
     ) -> EndpointResult<()> {
         let mut connection = self.store.connection().await?;
-        let transaction = connection.begin().await?;
+        let transaction = connection.begin_transaction().await?;
         // Before the change: a deleted endpoint is not found any more, and the entry refers to the team's row, which whoever
         // changes its endpoints locks first.
         self.record(&transaction, action, endpoint_id).await?;
         transaction
-            .endpoint_set_state(self.team_id, endpoint_id, state, self.now)
+            .set_endpoint_state(self.team_id, endpoint_id, state, self.now)
             .await?;
         Ok(transaction.commit().await?)
     }
@@ -240,7 +238,7 @@ impl<'a> EndpointManager<'a> {
     async fn cancel(&self, endpoint_id: EndpointId) -> EndpointResult<()> {
         while self
             .store
-            .delivery_cancel(self.team_id, endpoint_id, ROWS)
+            .cancel_waiting_deliveries(self.team_id, endpoint_id, ROWS)
             .await?
             == ROWS.unsigned_abs()
         {}
@@ -255,9 +253,9 @@ impl<'a> EndpointManager<'a> {
         let event_id = Uuid::now_v7();
         let body = QrScanned::example(event_id, self.now).to_json()?;
         let mut connection = self.store.connection().await?;
-        let transaction = connection.begin().await?;
+        let transaction = connection.begin_transaction().await?;
         let delivery_id = transaction
-            .delivery_test(self.team_id, endpoint_id, event_id, &body, self.now)
+            .insert_test_delivery(self.team_id, endpoint_id, event_id, &body, self.now)
             .await?;
         self.record(&transaction, "endpoint.tested", endpoint_id)
             .await?;
@@ -275,9 +273,9 @@ impl<'a> EndpointManager<'a> {
         delivery_id: DeliveryId,
     ) -> EndpointResult<DeliveryId> {
         let mut connection = self.store.connection().await?;
-        let transaction = connection.begin().await?;
+        let transaction = connection.begin_transaction().await?;
         let new_id = transaction
-            .delivery_redeliver(self.team_id, endpoint_id, delivery_id, self.now)
+            .redeliver_event(self.team_id, endpoint_id, delivery_id, self.now)
             .await?;
         self.record(&transaction, "endpoint.redelivered", endpoint_id)
             .await?;
@@ -321,10 +319,10 @@ impl<'a> EndpointManager<'a> {
         since: DateTime<Utc>,
         is_first: bool,
     ) -> EndpointResult<u64> {
-        let transaction = connection.begin().await?;
+        let transaction = connection.begin_transaction().await?;
         let (team_id, now) = (self.team_id, self.now);
         let rows = transaction
-            .delivery_replay_failed(team_id, endpoint_id, since, now, ROWS)
+            .replay_failed_deliveries(team_id, endpoint_id, since, now, ROWS)
             .await?;
         if is_first {
             self.record(&transaction, "endpoint.replayed", endpoint_id)
@@ -347,11 +345,11 @@ impl<'a> EndpointManager<'a> {
     ) -> EndpointResult<()> {
         let (bytes, until) = (secret.as_bytes(), self.now + earlier_for);
         let mut connection = self.store.connection().await?;
-        let transaction = connection.begin().await?;
+        let transaction = connection.begin_transaction().await?;
         self.record(&transaction, "endpoint.signed", endpoint_id)
             .await?;
         transaction
-            .endpoint_set_secret(self.team_id, endpoint_id, bytes, until, self.now)
+            .set_endpoint_secret(self.team_id, endpoint_id, bytes, until, self.now)
             .await?;
         Ok(transaction.commit().await?)
     }
@@ -362,11 +360,11 @@ impl<'a> EndpointManager<'a> {
     /// [`EndpointError::Store`].
     pub async fn stop_signing(&self, endpoint_id: EndpointId) -> EndpointResult<()> {
         let mut connection = self.store.connection().await?;
-        let transaction = connection.begin().await?;
+        let transaction = connection.begin_transaction().await?;
         self.record(&transaction, "endpoint.unsigned", endpoint_id)
             .await?;
         transaction
-            .endpoint_clear_secret(self.team_id, endpoint_id, self.now)
+            .clear_endpoint_secret(self.team_id, endpoint_id, self.now)
             .await?;
         Ok(transaction.commit().await?)
     }
@@ -378,9 +376,9 @@ impl<'a> EndpointManager<'a> {
         action: &str,
         endpoint_id: EndpointId,
     ) -> store::Result<()> {
-        let endpoint = transaction.endpoint_get(self.team_id, endpoint_id).await?;
+        let endpoint = transaction.find_endpoint(self.team_id, endpoint_id).await?;
         transaction
-            .activity_record(self.team_id, self.actor, action, &endpoint.url, self.now)
+            .record_activity(self.team_id, self.actor, action, &endpoint.url, self.now)
             .await
     }
 }

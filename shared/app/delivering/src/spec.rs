@@ -62,12 +62,14 @@ pub async fn save_endpoint_within(
         now,
     };
     let saved = transaction
-        .endpoint_save(team_id, url, settings.campaigns, now)
+        .save_endpoint(team_id, url, settings.campaigns, now)
         .await?;
     if let Some(action) = save_action(saved) {
         change.record(action).await?;
     }
-    let stored = transaction.endpoint_get(team_id, saved.endpoint_id).await?;
+    let stored = transaction
+        .find_endpoint(team_id, saved.endpoint_id)
+        .await?;
     change.set_paused(&stored, settings.is_paused).await?;
     let secret = change.set_signed(&stored, settings.is_signed).await?;
     Ok(ReconciledEndpoint {
@@ -87,7 +89,7 @@ impl EndpointChange<'_> {
             return Ok(());
         }
         self.transaction
-            .endpoint_set_state(self.team_id, stored.endpoint_id, wanted, self.now)
+            .set_endpoint_state(self.team_id, stored.endpoint_id, wanted, self.now)
             .await?;
         self.record(action).await
     }
@@ -103,14 +105,14 @@ impl EndpointChange<'_> {
             (false, true) => {
                 let secret = SigningSecret::random();
                 transaction
-                    .endpoint_set_secret(self.team_id, endpoint_id, secret.as_bytes(), now, now)
+                    .set_endpoint_secret(self.team_id, endpoint_id, secret.as_bytes(), now, now)
                     .await?;
                 self.record("endpoint.signed").await?;
                 Ok(Some(secret))
             }
             (true, false) => {
                 transaction
-                    .endpoint_clear_secret(self.team_id, endpoint_id, now)
+                    .clear_endpoint_secret(self.team_id, endpoint_id, now)
                     .await?;
                 self.record("endpoint.unsigned").await?;
                 Ok(None)
@@ -121,7 +123,7 @@ impl EndpointChange<'_> {
 
     async fn record(&self, action: &str) -> Result<()> {
         self.transaction
-            .activity_record(self.team_id, self.actor, action, self.url, self.now)
+            .record_activity(self.team_id, self.actor, action, self.url, self.now)
             .await
     }
 }

@@ -55,7 +55,7 @@ pub struct DesignContent<'a> {
 ///
 /// # Errors
 /// [`CreateDesignError`] when the team has one of this name.
-pub async fn create(
+pub async fn create_design(
     store: &Store,
     actor: Actor<'_>,
     team_id: TeamId,
@@ -64,16 +64,16 @@ pub async fn create(
 ) -> Result<SavedDesign, CreateDesignError> {
     let name = name.as_str();
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    match transaction.design_by_name(team_id, name).await {
+    let transaction = connection.begin_transaction().await?;
+    match transaction.find_design_by_name(team_id, name).await {
         Err(StoreError::NotFound(_)) => {}
         Err(error) => return Err(error.into()),
         Ok(_) => return Err(CreateDesignError::NameTaken),
     }
-    let new = saved_by(actor, name, document);
-    let saved = transaction.design_save(team_id, &new, now).await?;
+    let new = build_new_design(actor, name, document);
+    let saved = transaction.save_design(team_id, &new, now).await?;
     transaction
-        .activity_record(team_id, actor, "design.created", name, now)
+        .record_activity(team_id, actor, "design.created", name, now)
         .await?;
     transaction.commit().await?;
     Ok(saved)
@@ -93,14 +93,14 @@ pub async fn save_version(
     now: DateTime<Utc>,
 ) -> Result<SavedDesign, SaveVersionError> {
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    let standing = transaction.design_get_locked(team_id, design_id).await?;
+    let transaction = connection.begin_transaction().await?;
+    let standing = transaction.lock_design(team_id, design_id).await?;
     if standing.summary.version != begun_with {
         return Err(SaveVersionError::Overtaken(Box::new(standing)));
     }
     let name = standing.summary.name.as_str();
-    let new = saved_by(actor, name, document);
-    let saved = transaction.design_save(team_id, &new, now).await?;
+    let new = build_new_design(actor, name, document);
+    let saved = transaction.save_design(team_id, &new, now).await?;
     record_version(&transaction, actor, team_id, (name, saved.version), now).await?;
     transaction.commit().await?;
     Ok(saved)
@@ -118,18 +118,18 @@ pub async fn restore_version(
     now: DateTime<Utc>,
 ) -> Result<SavedDesign, RestoreDesignError> {
     let document = store
-        .design_version_document(team_id, design_id, version)
+        .find_version_document(team_id, design_id, version)
         .await?;
     let document = DesignDocument::new(document)?;
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    let standing = transaction.design_get_locked(team_id, design_id).await?;
+    let transaction = connection.begin_transaction().await?;
+    let standing = transaction.lock_design(team_id, design_id).await?;
     let name = standing.summary.name.as_str();
-    let new = saved_by(actor, name, &document);
-    let saved = transaction.design_save(team_id, &new, now).await?;
+    let new = build_new_design(actor, name, &document);
+    let saved = transaction.save_design(team_id, &new, now).await?;
     let subject = format!("{name}, version {} as version {version}", saved.version);
     transaction
-        .activity_record(team_id, actor, "design.restored", &subject, now)
+        .record_activity(team_id, actor, "design.restored", &subject, now)
         .await?;
     transaction.commit().await?;
     Ok(saved)
@@ -139,7 +139,7 @@ pub async fn restore_version(
 ///
 /// # Errors
 /// [`StoreError`] when the database cannot be asked.
-pub async fn save_within(
+pub async fn save_design_within(
     transaction: &Transaction<'_>,
     actor: Actor<'_>,
     team_id: TeamId,
@@ -151,7 +151,7 @@ pub async fn save_within(
         document,
         is_ai_draft,
     } = wanted;
-    let standing = transaction.design_find_locked(team_id, name).await?;
+    let standing = transaction.lock_design_by_name(team_id, name).await?;
     let is_standing = |standing: &StoredDesign| {
         standing.document == *document.as_value() && standing.summary.is_ai_draft == is_ai_draft
     };
@@ -163,21 +163,25 @@ pub async fn save_within(
     }
     let new = NewDesign {
         is_ai_draft,
-        ..saved_by(actor, name, document)
+        ..build_new_design(actor, name, document)
     };
-    let saved = transaction.design_save(team_id, &new, now).await?;
+    let saved = transaction.save_design(team_id, &new, now).await?;
     if standing.is_some() {
         record_version(transaction, actor, team_id, (name, saved.version), now).await?;
     } else {
         transaction
-            .activity_record(team_id, actor, "design.created", name, now)
+            .record_activity(team_id, actor, "design.created", name, now)
             .await?;
     }
     Ok(saved)
 }
 
 /// A document that a person saves with their name, and the operator without one.
-fn saved_by<'a>(actor: Actor<'a>, name: &'a str, document: &'a DesignDocument) -> NewDesign<'a> {
+fn build_new_design<'a>(
+    actor: Actor<'a>,
+    name: &'a str,
+    document: &'a DesignDocument,
+) -> NewDesign<'a> {
     NewDesign {
         name,
         document: document.as_value(),
@@ -195,6 +199,6 @@ async fn record_version(
 ) -> store::Result<()> {
     let subject = format!("{name}, version {version}");
     transaction
-        .activity_record(team_id, actor, "design.saved", &subject, now)
+        .record_activity(team_id, actor, "design.saved", &subject, now)
         .await
 }

@@ -1,8 +1,8 @@
 //! Designs: made, saved, gone back to. Each function is one use case: one transaction, with its entry in the team's activity log,
 //! whoever calls it.
 //!
-//! In reading order: [`DesignDocument`], which all of them save; [`create`], [`save_version`] and [`restore_version`], by which
-//! people work on a design; and [`save_within`], by which a file sets one within its own transaction.
+//! In reading order: [`DesignDocument`], which all of them save; [`create_design`], [`save_version`] and [`restore_version`], by which
+//! people work on a design; and [`save_design_within`], by which a file sets one within its own transaction.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
@@ -10,7 +10,7 @@ mod change;
 mod document;
 
 pub use change::{
-    CreateDesignError, DesignContent, RestoreDesignError, SaveVersionError, create,
-    restore_version, save_version, save_within,
+    CreateDesignError, DesignContent, RestoreDesignError, SaveVersionError, create_design,
+    restore_version, save_design_within, save_version,
 };
 pub use document::{DesignDocument, UnprintableDocument};

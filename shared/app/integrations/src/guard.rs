@@ -29,19 +29,19 @@ pub async fn set_removal_guard(
 ) -> Result<(), SetGuardError> {
     let (team_id, integration_id) = (integration.team_id, integration.integration_id);
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let standing = transaction
-        .integration_guard_locked(team_id, integration_id)
+        .lock_integration_guard(team_id, integration_id)
         .await?;
     if !is_as_seen(standing) {
         return Err(SetGuardError::Overtaken(standing));
     }
     transaction
-        .integration_set_guard(team_id, integration_id, percent)
+        .set_integration_guard(team_id, integration_id, percent)
         .await?;
     let subject = guard_subject(&integration.name, standing, percent);
     transaction
-        .activity_record(team_id, actor, guard_action(percent), &subject, now)
+        .record_activity(team_id, actor, guard_action(percent), &subject, now)
         .await?;
     transaction.commit().await?;
     Ok(())
@@ -57,12 +57,12 @@ pub(crate) const fn guard_action(percent: Option<i16>) -> &'static str {
 
 /// What the log says of a change: the integration, and the guard before and since.
 pub(crate) fn guard_subject(name: &str, before: Option<i16>, now: Option<i16>) -> String {
-    let change = describe_change(&guard_words(before), &guard_words(now));
+    let change = describe_change(&format_guard(before), &format_guard(now));
     format!("{name}, {change}")
 }
 
 /// A removal guard as people read it.
-pub fn guard_words(percent: Option<i16>) -> String {
+pub fn format_guard(percent: Option<i16>) -> String {
     percent.map_or_else(|| "off".to_owned(), |percent| format!("{percent} %"))
 }
 
@@ -79,12 +79,12 @@ pub async fn undo_removal(
 ) -> store::Result<i64> {
     let (team_id, name) = (integration.team_id, &integration.name);
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let restored = transaction
-        .sync_undo_removal(integration.integration_id, since, now)
+        .undo_last_removal(integration.integration_id, since, now)
         .await?;
     transaction
-        .activity_record(team_id, actor, "integration.removal_undone", name, now)
+        .record_activity(team_id, actor, "integration.removal_undone", name, now)
         .await?;
     transaction.commit().await?;
     Ok(restored)

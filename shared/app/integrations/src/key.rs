@@ -33,13 +33,13 @@ pub async fn create_key_within(
         kind: KeyKind::Integration,
         integration_id: Some(integration.integration_id),
         name: name.as_str(),
-        key: &key.presented(),
+        key: &key.to_presented(),
     };
-    let created = transaction.key_create(&new, now).await?;
+    let created = transaction.insert_api_key(&new, now).await?;
     if created.is_new {
         let subject = key_subject(name.as_str(), integration);
         transaction
-            .activity_record(integration.team_id, actor, "key.created", &subject, now)
+            .record_activity(integration.team_id, actor, "key.created", &subject, now)
             .await?;
     }
     Ok(created)
@@ -59,7 +59,7 @@ pub async fn provide_key_within(
     if given.is_none() {
         let (team_id, integration_id) = (integration.team_id, integration.integration_id);
         let standing = transaction
-            .key_active(
+            .find_active_api_key(
                 team_id,
                 Some(integration_id),
                 KeyKind::Integration,
@@ -93,18 +93,18 @@ pub async fn revoke_key(
 ) -> Result<()> {
     let (team_id, integration_id) = (integration.team_id, integration.integration_id);
     let keys = store
-        .key_list_of_integration(team_id, integration_id)
+        .list_integration_api_keys(team_id, integration_id)
         .await?;
     if !keys.iter().any(|key| key.key_id == key_id) {
         return Err(StoreError::NotFound(format!("the key {key_id}")));
     }
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    let revoked = transaction.key_revoke(team_id, key_id, now).await?;
+    let transaction = connection.begin_transaction().await?;
+    let revoked = transaction.revoke_api_key(team_id, key_id, now).await?;
     if revoked.is_changed {
         let subject = key_subject(&revoked.name, integration);
         transaction
-            .activity_record(team_id, actor, "key.revoked", &subject, now)
+            .record_activity(team_id, actor, "key.revoked", &subject, now)
             .await?;
     }
     transaction.commit().await

@@ -59,24 +59,24 @@ pub async fn map_fields(
 ) -> Result<(), MapFieldsError> {
     let (team_id, integration_id) = (integration.team_id, integration.integration_id);
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    let fields = transaction.field_list_locked(integration_id).await?;
+    let transaction = connection.begin_transaction().await?;
+    let fields = transaction.lock_fields(integration_id).await?;
     let standing = column_sources(&fields);
     if !is_as_seen(&standing) {
         return Err(MapFieldsError::Overtaken(fields));
     }
-    let changes = match changes(&fields, wanted) {
+    let changes = match plan_mapping_changes(&fields, wanted) {
         Ok(changes) => changes,
         Err(problems) => return Err(MapFieldsError::Unusable { fields, problems }),
     };
     if changes.is_empty() {
         return Ok(());
     }
-    transaction.field_map(integration_id, &changes).await?;
-    let change = describe_change(&mapping_words(&standing), &mapping_words(wanted));
+    transaction.map_fields(integration_id, &changes).await?;
+    let change = describe_change(&format_mapping(&standing), &format_mapping(wanted));
     let subject = format!("{}, {change}", integration.name);
     transaction
-        .activity_record(team_id, actor, "integration.mapped", &subject, now)
+        .record_activity(team_id, actor, "integration.mapped", &subject, now)
         .await?;
     transaction.commit().await?;
     Ok(())
@@ -91,7 +91,7 @@ pub fn column_sources(fields: &[IntegrationField]) -> ColumnSources {
 }
 
 /// A mapping as people read it.
-pub fn mapping_words(mapping: &ColumnSources) -> String {
+pub fn format_mapping(mapping: &ColumnSources) -> String {
     if mapping.is_empty() {
         return "no column is filled".to_owned();
     }
@@ -102,7 +102,7 @@ pub fn mapping_words(mapping: &ColumnSources) -> String {
 }
 
 /// Which fields get another column, or none.
-fn changes(
+fn plan_mapping_changes(
     fields: &[IntegrationField],
     wanted: &ColumnSources,
 ) -> Result<Vec<FieldMapping>, HashMap<FieldSemantic, MappingProblem>> {
@@ -146,12 +146,12 @@ pub async fn release_fields(
 ) -> store::Result<()> {
     let (team_id, name) = (integration.team_id, &integration.name);
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     transaction
-        .field_release(integration.integration_id)
+        .release_field_mapping(integration.integration_id)
         .await?;
     transaction
-        .activity_record(team_id, actor, "integration.released", name, now)
+        .record_activity(team_id, actor, "integration.released", name, now)
         .await?;
     transaction.commit().await
 }
@@ -162,7 +162,7 @@ mod tests {
 
     use super::*;
 
-    fn field(key: &str, semantic: Option<FieldSemantic>) -> IntegrationField {
+    fn build_field(key: &str, semantic: Option<FieldSemantic>) -> IntegrationField {
         let (label, options) = (key.to_owned(), Vec::new());
         IntegrationField {
             key: key.to_owned(),
@@ -173,7 +173,7 @@ mod tests {
         }
     }
 
-    fn wanted(columns: &[(&'static str, &str)]) -> ColumnSources {
+    fn wanted_sources(columns: &[(&'static str, &str)]) -> ColumnSources {
         columns
             .iter()
             .map(|(name, key)| (*name, (*key).to_owned()))
@@ -183,17 +183,20 @@ mod tests {
     #[test]
     fn only_fields_whose_column_changes_are_mapped() {
         let fields = [
-            field("plz", Some(FieldSemantic::Zip)),
-            field("town", None),
-            field("note", None),
+            build_field("plz", Some(FieldSemantic::Zip)),
+            build_field("town", None),
+            build_field("note", None),
         ];
-        assert_eq!(changes(&fields, &wanted(&[("zip", "plz")])), Ok(Vec::new()));
+        assert_eq!(
+            plan_mapping_changes(&fields, &wanted_sources(&[("zip", "plz")])),
+            Ok(Vec::new())
+        );
         let mapping = |key: &str, semantic| FieldMapping {
             key: key.to_owned(),
             semantic,
         };
         assert_eq!(
-            changes(&fields, &wanted(&[("city", "town")])),
+            plan_mapping_changes(&fields, &wanted_sources(&[("city", "town")])),
             Ok(vec![
                 mapping("plz", None),
                 mapping("town", Some(FieldSemantic::City))
@@ -203,10 +206,10 @@ mod tests {
 
     #[test]
     fn a_column_takes_a_declared_field_and_a_field_fills_one_column() {
-        let fields = [field("a", None)];
-        let problems = changes(
+        let fields = [build_field("a", None)];
+        let problems = plan_mapping_changes(
             &fields,
-            &wanted(&[("city", "a"), ("state", "a"), ("zip", "b")]),
+            &wanted_sources(&[("city", "a"), ("state", "a"), ("zip", "b")]),
         )
         .unwrap_err();
         assert_eq!(

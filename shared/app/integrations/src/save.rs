@@ -22,7 +22,7 @@ pub struct IntegrationSettings<'a> {
 ///
 /// # Errors
 /// [`StoreError`] when the database cannot be asked.
-pub async fn save_within(
+pub async fn save_integration_within(
     transaction: &Transaction<'_>,
     actor: Actor<'_>,
     team_id: TeamId,
@@ -34,31 +34,34 @@ pub async fn save_within(
         availability,
         removal_guard_percent,
     } = wanted;
-    let standing = match transaction.integration_by_name(team_id, name).await {
+    let standing = match transaction.find_integration_by_name(team_id, name).await {
         Ok(standing) => Some(standing),
         Err(StoreError::NotFound(_)) => None,
         Err(error) => return Err(error),
     };
     let entries = match &standing {
         None => vec![("integration.created", name.to_owned())],
-        Some(standing) => changes(standing, wanted),
+        Some(standing) => list_changes(standing, wanted),
     };
     if let Some(standing) = standing.filter(|_| entries.is_empty()) {
         return Ok(standing);
     }
     transaction
-        .integration_save(team_id, name, availability, removal_guard_percent, now)
+        .save_integration(team_id, name, availability, removal_guard_percent, now)
         .await?;
     for (action, subject) in entries {
         transaction
-            .activity_record(team_id, actor, action, &subject, now)
+            .record_activity(team_id, actor, action, &subject, now)
             .await?;
     }
-    transaction.integration_by_name(team_id, name).await
+    transaction.find_integration_by_name(team_id, name).await
 }
 
 /// What changes, as the log has it: actions and what they are done to.
-fn changes(standing: &Integration, wanted: IntegrationSettings<'_>) -> Vec<(&'static str, String)> {
+fn list_changes(
+    standing: &Integration,
+    wanted: IntegrationSettings<'_>,
+) -> Vec<(&'static str, String)> {
     let name = wanted.name;
     let mut entries = Vec::new();
     if standing.availability != wanted.availability {
@@ -99,7 +102,7 @@ mod tests {
             availability: IntegrationAvailability::Active,
             removal_guard_percent: None,
         };
-        assert_eq!(changes(&standing, wanted), []);
+        assert_eq!(list_changes(&standing, wanted), []);
         let guarded = IntegrationSettings {
             availability: IntegrationAvailability::Paused,
             removal_guard_percent: Some(50),
@@ -112,12 +115,12 @@ mod tests {
                 "CRM, before: 50 %; now: 50 %".to_owned(),
             ),
         ];
-        assert_eq!(changes(&standing, guarded), entries);
+        assert_eq!(list_changes(&standing, guarded), entries);
         let as_set = Integration {
             availability: IntegrationAvailability::Paused,
             removal_guard_minimum: 0,
             ..standing
         };
-        assert_eq!(changes(&as_set, guarded), []);
+        assert_eq!(list_changes(&as_set, guarded), []);
     }
 }

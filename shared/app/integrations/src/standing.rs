@@ -9,7 +9,7 @@ use store::{Actor, Integration, IntegrationAvailability, Result, Store};
 ///
 /// # Errors
 /// [`store::StoreError::Limit`] when the team has one of this name, or as many as it may hold.
-pub async fn create(
+pub async fn create_integration(
     store: &Store,
     actor: Actor<'_>,
     team_id: TeamId,
@@ -17,12 +17,12 @@ pub async fn create(
     now: DateTime<Utc>,
 ) -> Result<IntegrationId> {
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let integration_id = transaction
-        .integration_create(team_id, name.as_str(), now)
+        .insert_integration(team_id, name.as_str(), now)
         .await?;
     transaction
-        .activity_record(team_id, actor, "integration.created", name.as_str(), now)
+        .record_activity(team_id, actor, "integration.created", name.as_str(), now)
         .await?;
     transaction.commit().await?;
     Ok(integration_id)
@@ -32,7 +32,7 @@ pub async fn create(
 ///
 /// # Errors
 /// [`store::StoreError::NotFound`] when it was removed.
-pub async fn set_availability(
+pub async fn set_integration_availability(
     store: &Store,
     actor: Actor<'_>,
     integration: &Integration,
@@ -41,13 +41,13 @@ pub async fn set_availability(
 ) -> Result<()> {
     let (team_id, name) = (integration.team_id, &integration.name);
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     transaction
-        .integration_set_availability(team_id, integration.integration_id, availability)
+        .set_integration_availability(team_id, integration.integration_id, availability)
         .await?;
     let action = availability_action(availability);
     transaction
-        .activity_record(team_id, actor, action, name, now)
+        .record_activity(team_id, actor, action, name, now)
         .await?;
     transaction.commit().await
 }
@@ -67,7 +67,7 @@ pub(crate) const fn availability_action(availability: IntegrationAvailability) -
 /// # Errors
 /// [`store::StoreError::NotFound`] when it was removed before; [`store::StoreError::Busy`] when its requests take longer. Nothing
 /// is changed then.
-pub async fn remove(
+pub async fn remove_integration(
     store: &Store,
     actor: Actor<'_>,
     integration: &Integration,
@@ -75,10 +75,10 @@ pub async fn remove(
 ) -> Result<()> {
     let (team_id, name) = (integration.team_id, &integration.name);
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    transaction.integration_remove(integration, now).await?;
+    let transaction = connection.begin_transaction().await?;
+    transaction.remove_integration(integration, now).await?;
     transaction
-        .activity_record(team_id, actor, "integration.removed", name, now)
+        .record_activity(team_id, actor, "integration.removed", name, now)
         .await?;
     transaction.commit().await
 }

@@ -106,7 +106,7 @@ mod tests {
 
     const MAX_PIXELS: u64 = 10_000;
 
-    fn picture(width: u32, height: u32, format: ImageFormat) -> Vec<u8> {
+    fn encode_picture(width: u32, height: u32, format: ImageFormat) -> Vec<u8> {
         let picture = RgbaImage::from_fn(width, height, |x, y| {
             image::Rgba([x as u8, y as u8, 7, 255])
         });
@@ -122,17 +122,17 @@ mod tests {
     }
 
     /// A PNG of this size whose pixels are all zero, written without having them in memory: a bomb when large.
-    fn declared(width: u32, height: u32) -> Vec<u8> {
-        let mut content = picture(1, 1, ImageFormat::Png);
+    fn encode_oversized_png(width: u32, height: u32) -> Vec<u8> {
+        let mut content = encode_picture(1, 1, ImageFormat::Png);
         content[16..20].copy_from_slice(&width.to_be_bytes());
         content[20..24].copy_from_slice(&height.to_be_bytes());
-        let sum = crc(&content[12..29]);
+        let sum = png_crc(&content[12..29]);
         content[29..33].copy_from_slice(&sum.to_be_bytes());
         content
     }
 
     /// The checksum of PNG's chunks (ISO 3309).
-    fn crc(bytes: &[u8]) -> u32 {
+    fn png_crc(bytes: &[u8]) -> u32 {
         !bytes.iter().fold(u32::MAX, |sum, byte| {
             (0..8).fold(sum ^ u32::from(*byte), |sum, _| {
                 if sum & 1 == 1 {
@@ -147,11 +147,11 @@ mod tests {
     #[test]
     fn a_picture_is_a_png_or_a_jpeg_that_decodes() {
         assert_eq!(
-            decode_picture(&picture(20, 10, ImageFormat::Png), MAX_PIXELS),
+            decode_picture(&encode_picture(20, 10, ImageFormat::Png), MAX_PIXELS),
             Ok(PictureFormat::Png)
         );
         assert_eq!(
-            decode_picture(&picture(20, 10, ImageFormat::Jpeg), MAX_PIXELS),
+            decode_picture(&encode_picture(20, 10, ImageFormat::Jpeg), MAX_PIXELS),
             Ok(PictureFormat::Jpeg)
         );
         for other in [
@@ -163,13 +163,13 @@ mod tests {
         ] {
             assert!(decode_picture(other, MAX_PIXELS).is_err(), "{other:?}");
         }
-        let whole = picture(50, 50, ImageFormat::Png);
+        let whole = encode_picture(50, 50, ImageFormat::Png);
         let why = decode_picture(&whole[..whole.len() / 2], MAX_PIXELS).unwrap_err();
         assert!(why.contains("is damaged"), "{why}");
     }
 
     /// A JPEG that does not compress well.
-    fn photograph(colours: jpeg_encoder::ColorType, channels: usize) -> Vec<u8> {
+    fn encode_photograph(colours: jpeg_encoder::ColorType, channels: usize) -> Vec<u8> {
         let samples: Vec<u8> = (0..64 * 64 * channels)
             .map(|at| (at.wrapping_mul(2_654_435_761) >> 7) as u8)
             .collect();
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_jpeg_that_is_cut_off_anywhere_is_none() {
-        let whole = photograph(jpeg_encoder::ColorType::Rgb, 3);
+        let whole = encode_photograph(jpeg_encoder::ColorType::Rgb, 3);
         assert_eq!(decode_picture(&whole, MAX_PIXELS), Ok(PictureFormat::Jpeg));
         for end in (10..whole.len()).step_by(7) {
             assert!(
@@ -202,7 +202,7 @@ mod tests {
         use jpeg_encoder::ColorType::{Cmyk, CmykAsYcck, Luma, Rgb, Ycbcr};
         for (colours, channels) in [(Luma, 1), (Rgb, 3), (Ycbcr, 3), (Cmyk, 4), (CmykAsYcck, 4)] {
             assert_eq!(
-                decode_picture(&photograph(colours, channels), MAX_PIXELS),
+                decode_picture(&encode_photograph(colours, channels), MAX_PIXELS),
                 Ok(PictureFormat::Jpeg),
                 "{colours:?}"
             );
@@ -211,21 +211,21 @@ mod tests {
 
     #[test]
     fn a_bomb_is_refused_by_its_header() {
-        let why = decode_picture(&declared(20_000, 20_000), MAX_PIXELS).unwrap_err();
+        let why = decode_picture(&encode_oversized_png(20_000, 20_000), MAX_PIXELS).unwrap_err();
         assert!(why.contains("20000 by 20000 pixels"), "{why}");
-        assert!(decode_picture(&declared(u32::MAX >> 1, 1), MAX_PIXELS).is_err());
-        assert!(decode_picture(&picture(101, 100, ImageFormat::Png), MAX_PIXELS).is_err());
-        assert!(decode_picture(&picture(101, 100, ImageFormat::Jpeg), MAX_PIXELS).is_err());
-        assert!(decode_picture(&picture(100, 100, ImageFormat::Jpeg), MAX_PIXELS).is_ok());
+        assert!(decode_picture(&encode_oversized_png(u32::MAX >> 1, 1), MAX_PIXELS).is_err());
+        assert!(decode_picture(&encode_picture(101, 100, ImageFormat::Png), MAX_PIXELS).is_err());
+        assert!(decode_picture(&encode_picture(101, 100, ImageFormat::Jpeg), MAX_PIXELS).is_err());
+        assert!(decode_picture(&encode_picture(100, 100, ImageFormat::Jpeg), MAX_PIXELS).is_ok());
     }
 
     #[test]
     fn fuzz_picture() {
         let samples = [
-            picture(16, 16, ImageFormat::Png),
-            picture(16, 16, ImageFormat::Jpeg),
-            photograph(jpeg_encoder::ColorType::CmykAsYcck, 4),
-            declared(20_000, 20_000),
+            encode_picture(16, 16, ImageFormat::Png),
+            encode_picture(16, 16, ImageFormat::Jpeg),
+            encode_photograph(jpeg_encoder::ColorType::CmykAsYcck, 4),
+            encode_oversized_png(20_000, 20_000),
         ];
         let words: [&[u8]; 9] = [
             b"IHDR",

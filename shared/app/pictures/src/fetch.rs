@@ -18,7 +18,7 @@ use crate::examine::{PictureFormat, decode_picture};
 use crate::name;
 use crate::schedule::{FAILURES, FetchLimits, FetchSchedule, HostSignal};
 use crate::undelivered::DownloadError;
-use crate::{PictureFetchError, PictureFetcher, ResolvedPicture, WantedPicture, unusable};
+use crate::{PictureFetchError, PictureFetcher, ResolvedPicture, WantedPicture, unusable_picture};
 
 /// How we present ourselves to hosts.
 const AGENT: &str = concat!("Pillarbox/", env!("CARGO_PKG_VERSION"));
@@ -94,7 +94,7 @@ impl PictureFetcher {
         let mut under_way = FuturesUnordered::new();
         loop {
             while let Some((host, one)) = schedule.start_next() {
-                under_way.push(self.fetch(folder, host, one, time));
+                under_way.push(self.fetch_picture(folder, host, one, time));
             }
             let Ok(Some(ended)) = tokio::time::timeout_at(until, under_way.next()).await else {
                 break;
@@ -122,7 +122,7 @@ impl PictureFetcher {
         })
     }
 
-    async fn fetch(
+    async fn fetch_picture(
         &self,
         folder: &str,
         host: usize,
@@ -131,7 +131,7 @@ impl PictureFetcher {
     ) -> Result<FetchAttempt, PictureFetchError> {
         let WantedPicture { hash, target } = wanted;
         let timeout = Duration::from_millis(self.settings.timeout_ms);
-        let content = match self.download(&target, time.min(timeout)).await {
+        let content = match self.download_picture(&target, time.min(timeout)).await {
             Ok(content) => content,
             Err(DownloadError {
                 sign,
@@ -139,7 +139,7 @@ impl PictureFetcher {
                 why,
             }) => {
                 // With all the time that a picture may take it could have come.
-                let picture = (!is_timeout || time >= timeout).then(|| unusable(why));
+                let picture = (!is_timeout || time >= timeout).then(|| unusable_picture(why));
                 return Ok(FetchAttempt {
                     host,
                     hash,
@@ -150,7 +150,7 @@ impl PictureFetcher {
         };
         let picture = match self.decode_in_background(content.clone()).await {
             Ok(format) => ResolvedPicture::Kept(self.store_file(folder, content, format).await?),
-            Err(why) => unusable(why),
+            Err(why) => unusable_picture(why),
         };
         Ok(FetchAttempt {
             host,
@@ -160,7 +160,7 @@ impl PictureFetcher {
         })
     }
 
-    async fn download(
+    async fn download_picture(
         &self,
         target: &TargetUrl,
         timeout: Duration,
@@ -209,14 +209,14 @@ impl PictureFetcher {
         if !self.storage.has(&name).await? {
             self.storage.put(&name, content).await?;
         }
-        fail_point::pass("pictures.kept");
+        fail_point::fail_if_chosen("pictures.kept");
         Ok(name)
     }
 }
 
 /// Why a picture was not tried to the end.
 fn not_tried_picture(is_host_given_up: bool) -> ResolvedPicture {
-    unusable(if is_host_given_up {
+    unusable_picture(if is_host_given_up {
         format!("its host did not deliver {FAILURES} other pictures")
     } else {
         "the pictures of the request took too long to fetch".to_owned()

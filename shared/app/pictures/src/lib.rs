@@ -122,7 +122,7 @@ impl PictureFetcher {
     ///
     /// # Errors
     /// [`PictureFetchError`]; no host's or picture's fault is one.
-    pub async fn resolve<'l>(
+    pub async fn resolve_links<'l>(
         &self,
         team_id: TeamId,
         kept_for: PictureUse,
@@ -142,8 +142,8 @@ impl PictureFetcher {
     /// One that cannot be fetched now leaves what is known.
     ///
     /// # Errors
-    /// As [`PictureFetcher::resolve`].
-    pub async fn fetch_again<'l>(
+    /// As [`PictureFetcher::resolve_links`].
+    pub async fn refetch_links<'l>(
         &self,
         team_id: TeamId,
         links: impl IntoIterator<Item = &'l str>,
@@ -173,11 +173,14 @@ impl PictureFetcher {
             let target = match TargetUrl::parse(link) {
                 Ok(target) => target,
                 Err(error) => {
-                    pictures.insert(link, unusable(undelivered::describe_invalid_link(&error)));
+                    pictures.insert(
+                        link,
+                        unusable_picture(undelivered::describe_invalid_link(&error)),
+                    );
                     continue;
                 }
             };
-            pictures.insert(link, unusable(self.too_many_message()));
+            pictures.insert(link, unusable_picture(self.too_many_message()));
             // Links that differ in spelling only are one picture.
             let hash = *blake3::hash(target.as_str().as_bytes()).as_bytes();
             let spellings = given.entry(hash).or_default();
@@ -240,13 +243,13 @@ impl PictureFetcher {
             hashes if hashes.is_empty() || !is_known_enough => HashMap::new(),
             hashes => {
                 self.store
-                    .picture_find(team_id, kept_for, hashes, now)
+                    .find_pictures(team_id, kept_for, hashes, now)
                     .await?
             }
         };
         let mut pictures: HashMap<PictureLinkHash, ResolvedPicture> = known
             .into_iter()
-            .map(|(hash, outcome)| (hash, from_outcome(outcome)))
+            .map(|(hash, outcome)| (hash, picture_from_outcome(outcome)))
             .collect();
         wanted.retain(|one| !pictures.contains_key(&one.hash));
         metrics::counter!("pillarbox_pictures_total", "result" => "known")
@@ -261,19 +264,19 @@ impl PictureFetcher {
             .iter()
             .map(|(hash, picture)| PictureRow {
                 link_hash: *hash,
-                outcome: to_outcome(picture),
-                expires_at: self.expiry_of_picture(picture, kept_for, now),
+                outcome: picture_to_outcome(picture),
+                expires_at: self.picture_expiry(picture, kept_for, now),
             })
             .collect();
         self.store
-            .picture_save(team_id, kept_for, &rows, now)
+            .save_pictures(team_id, kept_for, &rows, now)
             .await?;
         pictures.extend(fetched.tried);
         pictures.extend(fetched.left);
         Ok(pictures)
     }
 
-    fn expiry_of_picture(
+    fn picture_expiry(
         &self,
         picture: &ResolvedPicture,
         kept_for: PictureUse,
@@ -291,22 +294,22 @@ impl PictureFetcher {
     }
 }
 
-const fn unusable(why: String) -> ResolvedPicture {
+const fn unusable_picture(why: String) -> ResolvedPicture {
     ResolvedPicture::Unusable(why)
 }
 
 /// A name that cannot be read was never written by us; the picture then is as good as gone.
-fn from_outcome(outcome: PictureOutcome) -> ResolvedPicture {
+fn picture_from_outcome(outcome: PictureOutcome) -> ResolvedPicture {
     match outcome {
         PictureOutcome::Kept(file) => match file.parse() {
             Ok(name) => ResolvedPicture::Kept(name),
-            Err(_) => unusable("its file is lost".to_owned()),
+            Err(_) => unusable_picture("its file is lost".to_owned()),
         },
-        PictureOutcome::Unusable(why) => unusable(why),
+        PictureOutcome::Unusable(why) => unusable_picture(why),
     }
 }
 
-fn to_outcome(picture: &ResolvedPicture) -> PictureOutcome {
+fn picture_to_outcome(picture: &ResolvedPicture) -> PictureOutcome {
     match picture {
         ResolvedPicture::Kept(file) => PictureOutcome::Kept(file.as_str().to_owned()),
         ResolvedPicture::Unusable(why) => PictureOutcome::Unusable(why.clone()),

@@ -146,7 +146,7 @@ mod tests {
         per_host: 16,
     };
 
-    fn schedule(hosts: &[(&str, usize)]) -> FetchSchedule<usize> {
+    fn build_schedule(hosts: &[(&str, usize)]) -> FetchSchedule<usize> {
         let mut schedule = FetchSchedule::new(BOUNDS);
         for (host, count) in hosts {
             for number in 0..*count {
@@ -157,7 +157,7 @@ mod tests {
     }
 
     /// Starts all that may start; how many of each host.
-    fn started(schedule: &mut FetchSchedule<usize>) -> Vec<usize> {
+    fn start_all(schedule: &mut FetchSchedule<usize>) -> Vec<usize> {
         let mut started = vec![0; schedule.hosts.len()];
         while let Some((host, _)) = schedule.start_next() {
             started[host] += 1;
@@ -167,41 +167,41 @@ mod tests {
 
     #[test]
     fn hosts_that_hang_keep_no_picture_of_another_waiting() {
-        let mut schedule = schedule(&[("a", 20), ("b", 20), ("c", 30)]);
-        assert_eq!(started(&mut schedule), [4, 4, 4]);
+        let mut schedule = build_schedule(&[("a", 20), ("b", 20), ("c", 30)]);
+        assert_eq!(start_all(&mut schedule), [4, 4, 4]);
         for _ in 0..4 {
             schedule.finish(2, HostSignal::Answered);
         }
-        assert_eq!(started(&mut schedule), [0, 0, 16]);
+        assert_eq!(start_all(&mut schedule), [0, 0, 16]);
     }
 
     #[test]
     fn many_hosts_that_hang_leave_half_for_those_that_answer() {
         let names: Vec<String> = (0..40).map(|number| number.to_string()).collect();
         let hosts: Vec<(&str, usize)> = names.iter().map(|name| (name.as_str(), 20)).collect();
-        let mut schedule = schedule(&hosts);
-        let first = started(&mut schedule);
+        let mut schedule = build_schedule(&hosts);
+        let first = start_all(&mut schedule);
         assert_eq!(
             (first.iter().sum::<usize>(), first.iter().max()),
             (16, Some(&1)),
             "each in its turn"
         );
         schedule.finish(3, HostSignal::Answered);
-        let second = started(&mut schedule);
+        let second = start_all(&mut schedule);
         assert_eq!(
             (second[3], second[16]),
             (16, 1),
             "and the next one that was not asked yet"
         );
         schedule.finish(0, HostSignal::Silent);
-        assert_eq!(started(&mut schedule)[17], 1);
+        assert_eq!(start_all(&mut schedule)[17], 1);
     }
 
     #[test]
     fn a_host_that_never_answers_is_given_up_and_one_that_does_is_not() {
-        let mut schedule = schedule(&[("silent", 100), ("slow", 100), ("elsewhere", 100)]);
+        let mut schedule = build_schedule(&[("silent", 100), ("slow", 100), ("elsewhere", 100)]);
         for _ in 0..2 * FAILURES {
-            started(&mut schedule);
+            start_all(&mut schedule);
             schedule.finish(1, HostSignal::Answered);
             if !schedule.is_given_up(0) {
                 schedule.finish(0, HostSignal::Silent);
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn whatever_is_wanted_is_started_once() {
-        let mut schedule = schedule(&[("a", 7), ("b", 50)]);
+        let mut schedule = build_schedule(&[("a", 7), ("b", 50)]);
         let mut seen = std::collections::HashSet::new();
         while let Some((host, number)) = schedule.start_next() {
             assert!(seen.insert((host, number)));

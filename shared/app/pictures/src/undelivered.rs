@@ -112,7 +112,7 @@ mod tests {
 
     use super::*;
 
-    fn elsewhere(error: OutboundError) -> OutboundError {
+    fn error_elsewhere(error: OutboundError) -> OutboundError {
         OutboundError::Elsewhere {
             host: "b.example".to_owned(),
             error: Box::new(error),
@@ -131,7 +131,7 @@ mod tests {
             OutboundError::Refused(TargetPolicyError::NotPublic),
             OutboundError::Redirects,
         ] {
-            let undelivered = DownloadError::from_request_error(&elsewhere(error));
+            let undelivered = DownloadError::from_request_error(&error_elsewhere(error));
             assert_eq!(undelivered.sign, HostSignal::None, "{undelivered:?}");
         }
     }
@@ -153,7 +153,7 @@ mod tests {
                 "its host did not deliver it within 0.5 seconds",
             ),
             (
-                elsewhere(OutboundError::Refused(TargetPolicyError::NotPublic)),
+                error_elsewhere(OutboundError::Refused(TargetPolicyError::NotPublic)),
                 "b.example, where its link leads, is not on the public internet",
             ),
         ] {

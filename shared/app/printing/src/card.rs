@@ -71,7 +71,7 @@ impl<'a> MailpieceArtwork<'a> {
         } = piece;
         Self {
             design: *design,
-            pages: plan.pages(typesetter, &PrintedRecipient(content)),
+            pages: plan.lay_out(typesetter, &PrintedRecipient(content)),
             code: code.as_ref(),
             address: AddressSide {
                 recipient: address_lines(typesetter, piece),
@@ -84,7 +84,7 @@ impl<'a> MailpieceArtwork<'a> {
     }
 
     /// The digits of its barcode; empty without one.
-    pub fn barcode(&self) -> String {
+    pub fn barcode_digits(&self) -> String {
         self.address
             .barcode
             .as_ref()
@@ -93,7 +93,7 @@ impl<'a> MailpieceArtwork<'a> {
     }
 
     /// As the press takes it.
-    pub fn card(&self) -> PressMailpiece<'_> {
+    pub fn press_mailpiece(&self) -> PressMailpiece<'_> {
         PressMailpiece {
             design: self.design,
             pages: &self.pages,
@@ -143,7 +143,7 @@ mod tests {
 
     use super::*;
 
-    fn lines(first_name: &str, last_name: &str) -> Vec<String> {
+    fn printed_address_lines(first_name: &str, last_name: &str) -> Vec<String> {
         let piece = PrintMailpiece {
             position: 1,
             team_id: TeamId(Uuid::nil()),
@@ -180,7 +180,7 @@ mod tests {
             ("", " ", NO_NAME),
             ("🎉", "\u{e000}", NO_NAME),
         ] {
-            let lines = lines(first, last);
+            let lines = printed_address_lines(first, last);
             assert_eq!(
                 (lines[0].as_str(), &lines[1..]),
                 (name, &address.map(str::to_owned)[..])

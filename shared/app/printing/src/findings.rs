@@ -34,7 +34,7 @@ impl ProofFindings {
     /// Decides the card as a send does. `given` are the folded names of the sample values.
     pub(crate) fn new(plan: &LayoutPlan, content: &MailpieceContent, given: &[String]) -> Self {
         let mut findings = Self::default();
-        match plan.decide(&mut Typesetter::new(), &PrintedRecipient(content)) {
+        match plan.check_layout(&mut Typesetter::new(), &PrintedRecipient(content)) {
             Ok(warnings) => {
                 let warnings = warnings.into_iter().map(|warning| ProofFinding {
                     code: warning.code.as_str(),
@@ -67,7 +67,7 @@ impl ProofFindings {
             findings.return_address_reason = Some(ReturnAddressReason::MissingTokenValue);
         }
         let fields: Vec<String> = document
-            .fields()
+            .field_names()
             .into_iter()
             .map(audience::fold_name)
             .collect();
@@ -119,7 +119,7 @@ mod tests {
 
     use super::*;
 
-    fn findings(given: &[(&str, &str)]) -> ProofFindings {
+    fn build_findings(given: &[(&str, &str)]) -> ProofFindings {
         let text = json!({"id": "name", "kind": "text", "font": "Inter", "size": 20, "text": "{{first_name|you}}",
             "area": {"x": 20, "y": 20, "width": 100, "height": 30}});
         let picture = json!({"id": "photo", "kind": "image", "source": {"variable": {"field": "Photo"}},
@@ -148,7 +148,7 @@ mod tests {
             ("🎉", "unsupported_characters"),
             ("Bartholomew the third", "text_overflow"),
         ] {
-            let found = findings(&[("first_name", name)]);
+            let found = build_findings(&[("first_name", name)]);
             assert!(found.is_refusal());
             let sentence = &found.sentences()[0];
             assert!(
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn warnings_and_fields_that_the_design_has_not_are_told_of() {
-        let found = findings(&[("first_nmae", "Ada"), ("last_name", "Miles")]);
+        let found = build_findings(&[("first_nmae", "Ada"), ("last_name", "Miles")]);
         assert!(!found.is_refusal());
         let [warning, unknown] = &found.sentences()[..] else {
             panic!("{found:?}")

@@ -13,6 +13,6 @@ mod sample;
 pub use card::{MailpieceArtwork, MailpieceSource};
 pub use findings::ProofFindings;
 pub use paper::{PaperSettings, PaperSettingsError};
-pub use pictures::{LoadPicturesError, LoadedPictures, sources};
+pub use pictures::{LoadPicturesError, LoadedPictures, image_sources};
 pub use proof::Proof;
 pub use sample::sample_values;

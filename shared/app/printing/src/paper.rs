@@ -48,7 +48,7 @@ impl PaperSettings {
     ///
     /// # Errors
     /// [`PaperSettingsError`].
-    pub fn each(settings: &PrintSettings) -> Result<Vec<Self>, PaperSettingsError> {
+    pub fn for_all_mailers(settings: &PrintSettings) -> Result<Vec<Self>, PaperSettingsError> {
         let first = Some(settings.mailer_id.clone()).filter(|id| !id.is_empty());
         let more = settings.more_mailer_ids.iter().cloned().map(Some);
         std::iter::once(first)
@@ -89,7 +89,7 @@ impl PaperSettings {
     ///
     /// # Errors
     /// [`PaperSettingsError::Barcode`].
-    pub fn of_proofs(settings: &PrintSettings) -> Result<Self, PaperSettingsError> {
+    pub fn for_proofs(settings: &PrintSettings) -> Result<Self, PaperSettingsError> {
         let mut settings = settings.clone();
         if settings.public_url.is_empty() {
             SAMPLE_URL.clone_into(&mut settings.public_url);
@@ -114,7 +114,14 @@ impl PaperSettings {
     ) -> Option<Barcode> {
         let mailer: MailerId = self.mailer_id.as_ref()?.parse().ok()?;
         let service: ServiceType = self.postage_marks(postage).service_type.parse().ok()?;
-        Barcode::new(&service, &mailer, serial % mailer.serials(), zip, plus4).ok()
+        Barcode::new(
+            &service,
+            &mailer,
+            serial % mailer.serial_count(),
+            zip,
+            plus4,
+        )
+        .ok()
     }
 
     fn postage_marks(&self, postage: &str) -> &PostageMarks {

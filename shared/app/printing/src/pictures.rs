@@ -44,7 +44,7 @@ pub enum LoadPicturesError {
 
 impl LoadedPictures {
     /// Pictures that are at hand, by their links.
-    pub fn of(pictures: impl IntoIterator<Item = (String, Bytes)>) -> Self {
+    pub fn from_files(pictures: impl IntoIterator<Item = (String, Bytes)>) -> Self {
         Self {
             by_name: pictures.into_iter().collect(),
         }
@@ -54,7 +54,7 @@ impl LoadedPictures {
     ///
     /// # Errors
     /// [`LoadPicturesError`] when one is not in the store.
-    pub async fn kept(
+    pub async fn load_kept(
         storage: &Storage,
         pictures: &BTreeMap<String, String>,
     ) -> Result<Self, LoadPicturesError> {
@@ -72,7 +72,7 @@ impl LoadedPictures {
     ///
     /// # Errors
     /// [`LoadPicturesError`]; no host's or picture's fault is one.
-    pub async fn find(
+    pub async fn find_missing(
         &self,
         fetcher: &Fetcher,
         team_id: TeamId,
@@ -88,7 +88,7 @@ impl LoadedPictures {
             };
             let wanted: Vec<&str> = links.into_iter().filter(|link| !is_there(link)).collect();
             let mut found = fetcher
-                .resolve(team_id, used, wanted.iter().copied(), until)
+                .resolve_links(team_id, used, wanted.iter().copied(), until)
                 .await?;
             for link in wanted {
                 if let Some(ResolvedPicture::Kept(file)) = found.remove(link) {
@@ -154,7 +154,7 @@ impl LoadedPictures {
 }
 
 impl PictureStore for LoadedPictures {
-    fn read(&mut self, file: &str) -> Result<Bytes, PictureError> {
+    fn read_picture(&mut self, file: &str) -> Result<Bytes, PictureError> {
         self.by_name.get(file).cloned().ok_or(PictureError::Missing)
     }
 }
@@ -165,7 +165,7 @@ fn picture_links<'a>(
     fields: &'a BTreeMap<String, String>,
 ) -> (Vec<&'a str>, Vec<&'a str>) {
     let (mut own, mut sent) = (Vec::new(), Vec::new());
-    for source in sources(document) {
+    for source in image_sources(document) {
         match source {
             ImageSource::Fixed { link } => own.push(link.as_str()),
             ImageSource::Variable { field, default } => {
@@ -178,10 +178,10 @@ fn picture_links<'a>(
 }
 
 /// Where the pictures of a design come from.
-pub fn sources(document: &PrintableDesign) -> impl Iterator<Item = &ImageSource> {
+pub fn image_sources(document: &PrintableDesign) -> impl Iterator<Item = &ImageSource> {
     let elements = Side::ALL
         .into_iter()
-        .flat_map(|side| &document.surface(side).elements);
+        .flat_map(|side| &document.side(side).elements);
     elements.filter_map(|element| match &element.content {
         ElementContent::Image(ImageElement { source, .. }) => Some(source),
         _ => None,

@@ -26,7 +26,7 @@ pub struct Proof {
 impl Proof {
     /// A card with these values of the design's fields, by folded name. A sample person stands where there are none, and a
     /// grey picture where one of the design's own is missing.
-    pub fn of_sample(
+    pub fn from_sample(
         document: PrintableDesign,
         design: (DesignId, i32),
         fields: BTreeMap<String, String>,
@@ -50,7 +50,7 @@ impl Proof {
     }
 
     /// A card as it is stored, with the pictures that it keeps.
-    pub fn of_card(
+    pub fn from_mailpiece(
         document: PrintableDesign,
         piece: PrintMailpiece,
         pictures: LoadedPictures,
@@ -83,7 +83,11 @@ impl Proof {
     ///
     /// # Errors
     /// [`PressError`] when the card cannot print.
-    pub fn pdf(self, paper: &PaperSettings, now: DateTime<Utc>) -> Result<Vec<u8>, PressError> {
+    pub fn render_pdf(
+        self,
+        paper: &PaperSettings,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<u8>, PressError> {
         let Self {
             plan,
             piece,
@@ -106,7 +110,7 @@ impl Proof {
             serial: 0,
         };
         let artwork = MailpieceArtwork::new(&mut Typesetter::new(), paper, &source);
-        press.print(&artwork.card(), &mut pictures)?;
+        press.print_mailpiece(&artwork.press_mailpiece(), &mut pictures)?;
         Ok(press.finish()?)
     }
 }

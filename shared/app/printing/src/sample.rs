@@ -11,7 +11,7 @@ use design::{ImageSource, PrintableDesign};
 use store::{MailpieceContent, PrintMailpiece};
 use uuid::Uuid;
 
-use crate::pictures::sources;
+use crate::pictures::image_sources;
 
 /// A code that no card has got: it leads nowhere.
 const CODE: &str = "SampleCard";
@@ -47,14 +47,14 @@ const PERSON: [(&str, &str); 10] = [
 /// Values for all fields of a design that print as text, by folded name: those of the sample person for built-in
 /// columns, the field's own name for others.
 pub fn sample_values(document: &PrintableDesign) -> BTreeMap<String, String> {
-    let pictures: HashSet<String> = sources(document)
+    let pictures: HashSet<String> = image_sources(document)
         .filter_map(|source| match source {
             ImageSource::Variable { field, .. } => Some(fold_name(field)),
             ImageSource::Fixed { .. } => None,
         })
         .collect();
     let fields = document
-        .fields()
+        .field_names()
         .into_iter()
         .map(|field| (fold_name(field), field));
     fields

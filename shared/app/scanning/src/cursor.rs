@@ -50,7 +50,7 @@ impl FeedCursor {
         Self::Position(FeedPosition {
             // 44 bits.
             position: ((high << POSITION_LOW_BITS) | low).cast_signed(),
-            at_ms: millis_of(given),
+            at_ms: id_millis(given),
             check: check_bits(given),
         })
     }
@@ -92,7 +92,7 @@ impl FeedPosition {
     pub(crate) fn after_item(item: FeedItem) -> Self {
         Self {
             position: item.position,
-            at_ms: millis_of(item.item_id),
+            at_ms: id_millis(item.item_id),
             check: check_bits(item.item_id),
         }
     }
@@ -124,12 +124,12 @@ impl FeedPosition {
 
 /// The least id that what was recorded after the scan with this id can have.
 pub(crate) fn least_id_after(id: Uuid) -> Uuid {
-    first_id(millis_of(id).saturating_sub(lateness_ms()))
+    first_id(id_millis(id).saturating_sub(lateness_ms()))
 }
 
 /// Past the ids of all that was recorded before the scan with this id.
 pub(crate) fn first_id_after(id: Uuid) -> Uuid {
-    first_id(millis_of(id) + lateness_ms())
+    first_id(id_millis(id) + lateness_ms())
 }
 
 fn lateness_ms() -> u64 {
@@ -137,7 +137,7 @@ fn lateness_ms() -> u64 {
 }
 
 /// The time in an id of version 7.
-fn millis_of(id: Uuid) -> u64 {
+fn id_millis(id: Uuid) -> u64 {
     (id.as_u128() >> 80) as u64
 }
 

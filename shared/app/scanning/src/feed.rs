@@ -36,8 +36,13 @@ impl FeedReader<'_> {
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn end_cursor(&self, now: DateTime<Utc>) -> Result<FeedCursor, StoreError> {
-        self.store.feed_place(self.team_id, FeedKind::Scans).await?;
-        let (position, item_id) = self.store.feed_end(self.team_id, FeedKind::Scans).await?;
+        self.store
+            .place_feed_items(self.team_id, FeedKind::Scans)
+            .await?;
+        let (position, item_id) = self
+            .store
+            .find_feed_end(self.team_id, FeedKind::Scans)
+            .await?;
         Ok(FeedCursor::Position(match item_id {
             Some(item_id) => FeedPosition::after_item(FeedItem { position, item_id }),
             None => FeedPosition::after_position(position, now),
@@ -53,7 +58,9 @@ impl FeedReader<'_> {
         after: FeedCursor,
         now: DateTime<Utc>,
     ) -> Result<ScanFeedPage, StoreError> {
-        self.store.feed_place(self.team_id, FeedKind::Scans).await?;
+        self.store
+            .place_feed_items(self.team_id, FeedKind::Scans)
+            .await?;
         let id = match after {
             FeedCursor::Id(id) => id,
             FeedCursor::Position(place) => match self.page_after_position(place).await? {
@@ -73,7 +80,7 @@ impl FeedReader<'_> {
         // With the item at the place itself, which shows that it is the same one.
         let items = self
             .store
-            .feed_page(
+            .list_feed_page(
                 self.team_id,
                 FeedKind::Scans,
                 place.position,
@@ -84,7 +91,12 @@ impl FeedReader<'_> {
             Some(first) if first.position == place.position => place.is_after_item(*first),
             _ => {
                 place.is_unknown()
-                    && place.position <= self.store.feed_end(self.team_id, FeedKind::Scans).await?.0
+                    && place.position
+                        <= self
+                            .store
+                            .find_feed_end(self.team_id, FeedKind::Scans)
+                            .await?
+                            .0
             }
         };
         if !is_known {
@@ -112,7 +124,7 @@ impl FeedReader<'_> {
             });
         };
         let ids: Vec<Uuid> = items.iter().map(|item| item.item_id).collect();
-        let found = self.store.scan_get_all(self.team_id, &ids).await?;
+        let found = self.store.find_scans(self.team_id, &ids).await?;
         let mut by_id: HashMap<Uuid, RecordedScan> =
             found.into_iter().map(|scan| (scan.scan_id, scan)).collect();
         let scans = ids.iter().filter_map(|id| by_id.remove(id)).collect();
@@ -131,13 +143,13 @@ impl FeedReader<'_> {
     ) -> Result<ScanFeedPage, StoreError> {
         let first = self
             .store
-            .feed_first_id(self.team_id, FeedKind::Scans)
+            .find_first_feed_id(self.team_id, FeedKind::Scans)
             .await?;
         let before = first.map_or(NO_ID, first_id_after);
         if id < before {
             let scans = self
                 .store
-                .scan_list_between(self.team_id, id, before, self.events)
+                .list_scans_between(self.team_id, id, before, self.events)
                 .await?;
             if let Some(last) = scans.last() {
                 let next_after = FeedCursor::Id(last.scan_id);
@@ -147,11 +159,11 @@ impl FeedReader<'_> {
         let least = least_id_after(id);
         let position = self
             .store
-            .feed_position_before(self.team_id, FeedKind::Scans, least)
+            .find_feed_position_before(self.team_id, FeedKind::Scans, least)
             .await?;
         let item = self
             .store
-            .feed_page(self.team_id, FeedKind::Scans, position, 1)
+            .list_feed_page(self.team_id, FeedKind::Scans, position, 1)
             .await?
             .into_iter()
             .next();

@@ -39,7 +39,7 @@ impl GeoLocator {
     }
 
     /// The place of an address, from the first file that knows it.
-    pub(crate) fn location_of(&self, address: IpAddr) -> GeoLocation {
+    pub(crate) fn locate(&self, address: IpAddr) -> GeoLocation {
         let known = self.readers.iter().find_map(|reader| {
             // A file of IPv4 networks answers an IPv6 address with an error: it does not know it.
             let record = reader
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(
             GeoLocator::open(&[])
                 .unwrap()
-                .location_of("8.8.8.8".parse().unwrap()),
+                .locate("8.8.8.8".parse().unwrap()),
             GeoLocation::default()
         );
         assert!(GeoLocator::open(&["/no/such/file".into()]).is_err());

@@ -15,7 +15,7 @@ use messages::{DELIVERIES_QUEUE, DELIVERIES_WAITING_V1};
 use model::scan::ScanTarget;
 use queue::Announcer;
 use runtime::{Process, fail_point, task};
-use store::{NewScan, ScannedMailpiece, Store, StoreError, retry};
+use store::{NewScan, ScannedMailpiece, Store, StoreError, retry_conflicts};
 use tokio::sync::{Mutex, mpsc, oneshot};
 use uuid::Uuid;
 
@@ -116,8 +116,8 @@ impl ScanRecorder {
     }
 
     /// Roughly where an address is.
-    pub fn location_of(&self, source: IpAddr) -> GeoLocation {
-        self.locator.location_of(source)
+    pub fn locate(&self, source: IpAddr) -> GeoLocation {
+        self.locator.locate(source)
     }
 
     /// Records a scan and tells where the code leads; `None` when it leads nowhere. A scan that is not recorded in
@@ -186,7 +186,7 @@ async fn read_batches(
             .collect();
         codes.sort_unstable();
         codes.dedup();
-        let cards = retry_when_unavailable(|| store.scan_find_cards(&codes)).await;
+        let cards = retry_when_unavailable(|| store.find_scanned_mailpieces(&codes)).await;
         if let Err(error) = &cards {
             tracing::error!(error = error as &dyn Error, "cannot look codes up");
         }
@@ -294,9 +294,9 @@ async fn write_batches(
 async fn record_scans(store: &Store, scans: &[NewScan], announcer: &Announcer) {
     let mut parts = vec![scans];
     while let Some(part) = parts.pop() {
-        match retry_when_unavailable(|| retry(|| store.scan_record(part))).await {
+        match retry_when_unavailable(|| retry_conflicts(|| store.record_scans(part))).await {
             Ok(endpoints) => {
-                fail_point::pass("scan.recorded");
+                fail_point::fail_if_chosen("scan.recorded");
                 count_scans("recorded", part.len());
                 announcer.announce(endpoints.into_iter().map(|id| id.0));
             }

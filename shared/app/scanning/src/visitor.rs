@@ -68,7 +68,7 @@ pub fn classify_visitor<'h>(header: impl Fn(&str) -> Option<&'h str>) -> Visitor
 mod tests {
     use super::*;
 
-    fn with(name: &'static str, value: &'static str) -> VisitorKind {
+    fn classify_header(name: &'static str, value: &'static str) -> VisitorKind {
         classify_visitor(|asked| (asked == name).then_some(value))
     }
 
@@ -112,9 +112,13 @@ mod tests {
             "Mozilla/5.0 (Linux; Android 16; Pixel 10) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36",
             "Mozilla/5.0 (Linux; Android 13; CUBOT KINGKONG 9) AppleWebKit/537.36 Chrome/142.0.0.0 Mobile Safari/537.36",
         ] {
-            assert_eq!(with("user-agent", agent), VisitorKind::Person, "{agent}");
+            assert_eq!(
+                classify_header("user-agent", agent),
+                VisitorKind::Person,
+                "{agent}"
+            );
         }
-        assert_eq!(with("purpose", "navigate"), VisitorKind::Person);
+        assert_eq!(classify_header("purpose", "navigate"), VisitorKind::Person);
     }
 
     #[test]
@@ -136,7 +140,11 @@ mod tests {
             ("x-purpose", "preview"),
             ("x-moz", "prefetch"),
         ] {
-            assert_eq!(with(name, value), VisitorKind::Program, "{name}: {value}");
+            assert_eq!(
+                classify_header(name, value),
+                VisitorKind::Program,
+                "{name}: {value}"
+            );
         }
     }
 }

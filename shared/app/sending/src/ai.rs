@@ -73,7 +73,7 @@ async fn write_due_cells(
     let call = i64::try_from(settings.timeout_ms).unwrap_or(i64::MAX / 2);
     let leased_until = now + TimeDelta::milliseconds(call.saturating_add(LEASE_MARGIN_MS));
     let cells = store
-        .ai_cell_take(
+        .claim_due_ai_cells(
             Uuid::now_v7(),
             now,
             leased_until,
@@ -98,9 +98,9 @@ async fn write_due_cells(
 
 async fn queue_new_cells(mailer: &MailerState, now: DateTime<Utc>) -> Result<bool, StoreError> {
     let mut connection = mailer.process.store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let is_any = transaction
-        .ai_column_queue(WAITS, now, QUEUED_AT_A_TIME)
+        .queue_next_ai_entries(WAITS, now, QUEUED_AT_A_TIME)
         .await?;
     transaction.commit().await?;
     Ok(is_any)
@@ -138,7 +138,7 @@ async fn write_cell(
     };
     let (store, settings) = (&mailer.process.store, &mailer.process.config.language_model);
     let digest = model.question_digest(&question.text);
-    if let Some(answer) = store.ai_answer_get(cell.team_id, &digest).await? {
+    if let Some(answer) = store.find_ai_answer(cell.team_id, &digest).await? {
         return keep_answer(mailer, cell, &digest, &answer).await;
     }
     if cell.attempts > settings.attempts {
@@ -148,13 +148,13 @@ async fn write_cell(
     let characters = (question.text.chars().count() + ANSWER_CHARS) as i64;
     let limit = settings.characters_per_team_and_day;
     if !store
-        .ai_spend(cell.team_id, now.date_naive(), characters, limit)
+        .reserve_ai_characters(cell.team_id, now.date_naive(), characters, limit)
         .await?
     {
         let reason = "the team has used up what it may ask the language model today";
         count_result("postponed");
         return store
-            .ai_cell_put_back(cell, cell.attempts - 1, next_utc_day(now), reason)
+            .release_ai_cell(cell, cell.attempts - 1, next_utc_day(now), reason)
             .await;
     }
     let asked = provider_call(
@@ -170,7 +170,7 @@ async fn write_cell(
     );
     match asked.await {
         Ok(answer) => {
-            fail_point::pass("ai.answered");
+            fail_point::fail_if_chosen("ai.answered");
             keep_answer(mailer, cell, &digest, &answer).await
         }
         Err(LanguageModelError::ForGood(reason)) => write_blank(mailer, cell, &reason).await,
@@ -179,7 +179,7 @@ async fn write_cell(
                 mailer.process.clock.now() + retry_pause(settings.pause_ms, cell.attempts, pause);
             count_result("postponed");
             store
-                .ai_cell_put_back(cell, cell.attempts, due_at, &reason)
+                .release_ai_cell(cell, cell.attempts, due_at, &reason)
                 .await
         }
         // It is the operator's to mend: no value is given up for it.
@@ -187,7 +187,7 @@ async fn write_cell(
             let due_at = mailer.process.clock.now() + retry_pause(settings.pause_ms, 1, None);
             count_result("postponed");
             store
-                .ai_cell_put_back(cell, cell.attempts - 1, due_at, &reason)
+                .release_ai_cell(cell, cell.attempts - 1, due_at, &reason)
                 .await
         }
     }
@@ -200,9 +200,9 @@ async fn keep_answer(
     answer: &str,
 ) -> Result<(), StoreError> {
     let mut connection = mailer.process.store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     if transaction
-        .ai_cell_write(cell, digest, answer, mailer.process.clock.now())
+        .write_ai_cell(cell, digest, answer, mailer.process.clock.now())
         .await?
     {
         transaction.commit().await?;
@@ -213,9 +213,9 @@ async fn keep_answer(
 
 async fn write_blank(mailer: &MailerState, cell: &AiCell, reason: &str) -> Result<(), StoreError> {
     let mut connection = mailer.process.store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     if transaction
-        .ai_cell_blank(cell, reason, mailer.process.clock.now())
+        .blank_ai_cell(cell, reason, mailer.process.clock.now())
         .await?
     {
         transaction.commit().await?;

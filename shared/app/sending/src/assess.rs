@@ -110,7 +110,7 @@ impl AssessmentContext<'_> {
         {
             return refused(reason);
         }
-        let values = self.values(assessed);
+        let values = self.sent_over_stored(assessed);
         let profile = recipient_profile(assessed, verified, &values);
         let is_waiting = self.facts.waiting.contains(&address_id);
         let after_duplicates = if self.are_centers {
@@ -133,9 +133,9 @@ impl AssessmentContext<'_> {
     ) -> String {
         match assessed.verdict {
             AddressVerdict::Deliverable(verified) => {
-                let values = self.values(assessed);
+                let values = self.sent_over_stored(assessed);
                 let profile = recipient_profile(assessed, verified, &values);
-                links.destinations(&self.rules.with_formulas(&profile, self.today))
+                links.resolve_destinations(&self.rules.with_formulas(&profile, self.today))
             }
             AddressVerdict::Undeliverable(_) => String::new(),
         }
@@ -149,15 +149,15 @@ impl AssessmentContext<'_> {
     ) -> DesignValues {
         match assessed.verdict {
             AddressVerdict::Deliverable(verified) => {
-                let values = self.values(assessed);
+                let values = self.sent_over_stored(assessed);
                 let profile = recipient_profile(assessed, verified, &values);
-                cards.values(&self.rules.with_formulas(&profile, self.today))
+                cards.design_values(&self.rules.with_formulas(&profile, self.today))
             }
             AddressVerdict::Undeliverable(_) => DesignValues::new(),
         }
     }
 
-    fn values<'a>(&'a self, assessed: &AssessedRecipient<'a>) -> SentOverStored<'a> {
+    fn sent_over_stored<'a>(&'a self, assessed: &AssessedRecipient<'a>) -> SentOverStored<'a> {
         let stored = self.stored.get(&assessed.entry_id);
         SentOverStored {
             sent: assessed.prepared,
@@ -375,7 +375,7 @@ fn mailpiece_row<'a>(
 fn verification_text(verdict: &AddressVerdict) -> String {
     match verdict {
         AddressVerdict::Deliverable(verified) => verified.level.as_str().to_owned(),
-        AddressVerdict::Undeliverable(failure) => failure.detail(),
+        AddressVerdict::Undeliverable(failure) => failure.to_sentence(),
     }
 }
 

@@ -106,7 +106,7 @@ mod tests {
 
     use super::*;
 
-    fn candidate(address: u128) -> MailingCandidate {
+    fn build_candidate(address: u128) -> MailingCandidate {
         let address_id = Uuid::from_u128(address);
         MailingCandidate {
             address_id,
@@ -122,7 +122,7 @@ mod tests {
         let both = |before, after| MailingCandidate {
             before_duplicates: before,
             after_duplicates: after,
-            ..candidate(1)
+            ..build_candidate(1)
         };
         let candidates = [
             both(
@@ -132,15 +132,15 @@ mod tests {
             both(None, Some(NotMailedReason::FilteredLocation)),
             MailingCandidate {
                 after_duplicates: Some(NotMailedReason::FilteredConditions),
-                ..candidate(4)
+                ..build_candidate(4)
             },
-            candidate(4),
-            candidate(2),
+            build_candidate(4),
+            build_candidate(2),
             MailingCandidate {
                 after_duplicates: Some(NotMailedReason::FilteredLocation),
-                ..candidate(2)
+                ..build_candidate(2)
             },
-            candidate(3),
+            build_candidate(3),
         ];
         let decisions = decide_candidates(&candidates, &mailed, Some(100), 79);
         use MailingDecision::{Copy, Mail, Refuse};
@@ -160,8 +160,12 @@ mod tests {
 
     #[test]
     fn a_copy_is_a_duplicate_only_when_the_first_is_mailed() {
-        let decisions =
-            decide_candidates(&[candidate(1), candidate(1)], &HashSet::new(), Some(10), 79);
+        let decisions = decide_candidates(
+            &[build_candidate(1), build_candidate(1)],
+            &HashSet::new(),
+            Some(10),
+            79,
+        );
         assert_eq!(
             decisions,
             [MailingDecision::Refuse(NotMailedReason::BudgetExceeded); 2]
@@ -176,7 +180,7 @@ mod tests {
             budget in proptest::option::of(0_i64..2000),
             price in 1_i64..200,
         ) {
-            let candidates: Vec<_> = addresses.iter().copied().map(candidate).collect();
+            let candidates: Vec<_> = addresses.iter().copied().map(build_candidate).collect();
             let mailed: HashSet<_> = mailed.into_iter().map(Uuid::from_u128).collect();
             let decisions = decide_candidates(&candidates, &mailed, budget, price);
             let sent: Vec<_> = candidates

@@ -32,7 +32,7 @@ pub(crate) fn explain_reason(
     }
     match (reason, assessed.verdict) {
         (NotMailedReason::InvalidAddress, AddressVerdict::Undeliverable(failure)) => {
-            failure.detail()
+            failure.to_sentence()
         }
         (NotMailedReason::RemovedBySender, _) => {
             "The recipient was removed from the campaign.".to_owned()

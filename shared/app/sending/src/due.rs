@@ -14,7 +14,7 @@ use contract::id::{ChargeId, TeamId};
 use contract::send::{NotMailedReason, SendError};
 use queue::{CallRefusedError, SlotScheduler};
 use runtime::fail_point;
-use store::{Campaign, Job, JobKind, StoreError, retry};
+use store::{Campaign, Job, JobKind, StoreError, retry_conflicts};
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
 use uuid::Uuid;
@@ -100,7 +100,7 @@ impl LeasedWork for DueJobs {
         let lease_id = Uuid::now_v7();
         let job = process
             .store
-            .job_take(
+            .claim_due_job(
                 lease_id,
                 now,
                 leased_until,
@@ -125,8 +125,8 @@ impl LeasedWork for DueJobs {
         let (process, settings) = (&self.mailer.process, &self.mailer.process.config.mailer);
         let due_at = process.clock.now() + TimeDelta::milliseconds(settings.job_pause_ms);
         let put_back = match error.is_external() {
-            true => process.store.job_postpone(lease, due_at).await,
-            false => process.store.job_put_back(lease, due_at).await,
+            true => process.store.postpone_job(lease, due_at).await,
+            false => process.store.release_job(lease, due_at).await,
         };
         if let Err(error) = put_back {
             tracing::warn!(job_id = %lease.job_id, error = &error as &dyn Error, "a failed job keeps its lease until it runs out");
@@ -137,10 +137,10 @@ impl LeasedWork for DueJobs {
 impl DueJobs {
     /// Does the job when it is its team's turn.
     async fn run_in_slot(&self, job: Job) -> Result<(), JobError> {
-        let queued = self.slots.arrive(job.lease.team_id.0, 0, 0);
-        let turn = with_lease_renewal(&self.mailer, job.lease, queued.turn()).await?;
+        let queued = self.slots.enqueue_call(job.lease.team_id.0, 0, 0);
+        let turn = with_lease_renewal(&self.mailer, job.lease, queued.wait_for_turn()).await?;
         // Boxed: it is large, and would be moved from layer to layer.
-        Box::pin(work(&self.mailer.in_turn(turn), job)).await
+        Box::pin(process_job(&self.mailer.with_slot(turn), job)).await
     }
 }
 
@@ -162,10 +162,10 @@ fn job_span(job: &Job) -> Span {
     )
 }
 
-async fn work(mailer: &MailerState, mut job: Job) -> Result<(), JobError> {
+async fn process_job(mailer: &MailerState, mut job: Job) -> Result<(), JobError> {
     let store = &mailer.process.store;
     let campaign = store
-        .campaign_get(job.lease.team_id, &job.campaign_id)
+        .find_campaign(job.lease.team_id, &job.campaign_id)
         .await?;
     if let Some(charge_id) = job.open_charge.take() {
         with_lease_renewal(
@@ -199,7 +199,7 @@ async fn work(mailer: &MailerState, mut job: Job) -> Result<(), JobError> {
     )
     .await;
     found.map_err(JobError::Campaign)?;
-    let columns = store.column_list(campaign.team_id).await?;
+    let columns = store.list_columns(campaign.team_id).await?;
     let rules = AudienceRules::compile(&campaign, &columns).map_err(JobError::Campaign)?;
     while !mailer.process.shutdown.is_cancelled() {
         let people = next_recipients(mailer, &job, &campaign).await?;
@@ -218,11 +218,11 @@ async fn work(mailer: &MailerState, mut job: Job) -> Result<(), JobError> {
         }
         job.progress = last;
         // A long job keeps no other team's waiting.
-        with_lease_renewal(mailer, job.lease, mailer.pass_turn()).await;
+        with_lease_renewal(mailer, job.lease, mailer.yield_slot()).await;
     }
     // Stopping: another worker goes on from here at once.
     Ok(store
-        .job_put_back(job.lease, mailer.process.clock.now())
+        .release_job(job.lease, mailer.process.clock.now())
         .await?)
 }
 
@@ -230,7 +230,7 @@ async fn work(mailer: &MailerState, mut job: Job) -> Result<(), JobError> {
 async fn mail_portion(mailer: &MailerState, portion: &JobPortion<'_>) -> Result<bool, JobError> {
     match portion.reserve_with_retry(mailer).await? {
         PortionOutcome::Open(charge_id) => {
-            fail_point::pass("job.reserved");
+            fail_point::fail_if_chosen("job.reserved");
             close_open_charge(mailer, portion.job, charge_id, Some(portion.campaign)).await?;
             tracing::info!(%charge_id, people = portion.recipients.len(), "mailed a portion");
         }
@@ -256,8 +256,8 @@ async fn close_open_charge(
 
 async fn finish_job(mailer: &MailerState, job: &Job) -> Result<(), StoreError> {
     let mut connection = mailer.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    transaction.job_finish(job.lease).await?;
+    let transaction = connection.begin_transaction().await?;
+    transaction.complete_job(job.lease).await?;
     transaction.commit().await
 }
 
@@ -270,11 +270,11 @@ async fn finish_or_repeat(
         return finish_job(mailer, job).await;
     }
     let next = next_recheck_at(mailer, campaign);
-    retry(|| async {
+    retry_conflicts(|| async {
         let mut connection = mailer.process.store.connection().await?;
-        let transaction = connection.begin().await?;
+        let transaction = connection.begin_transaction().await?;
         transaction
-            .job_finish_recheck(job.lease, &job.campaign_id, next)
+            .complete_recheck_job(job.lease, &job.campaign_id, next)
             .await?;
         transaction.commit().await
     })
@@ -291,7 +291,7 @@ async fn suspend_job(
         JobKind::Recheck => finish_or_repeat(mailer, job, campaign).await,
         JobKind::Step { .. } => {
             let due_at = mailer.process.clock.now() + PAUSED_REST;
-            mailer.process.store.job_postpone(job.lease, due_at).await
+            mailer.process.store.postpone_job(job.lease, due_at).await
         }
     }
 }

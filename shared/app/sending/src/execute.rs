@@ -11,7 +11,8 @@ use contract::id::TeamId;
 use contract::send::{SendError, SendRequest};
 use pictures::PictureFetchError;
 use store::{
-    BookEntryValues, Campaign, RecipientListings, SendLease, StoreError, TeamColumn, retry,
+    BookEntryValues, Campaign, RecipientListings, SendLease, StoreError, TeamColumn,
+    retry_conflicts,
 };
 use uuid::Uuid;
 use verification::VerificationError;
@@ -70,14 +71,14 @@ impl SendExecution<'_> {
 }
 
 /// Verifies, judges and reserves.
-pub(crate) async fn execute(
+pub(crate) async fn execute_send(
     mailer: &MailerState,
     execution: &SendExecution<'_>,
 ) -> Result<ReserveOutcome, ReserveError> {
     let SendExecution {
         campaign, request, ..
     } = *execution;
-    let columns = mailer.process.store.column_list(campaign.team_id).await?;
+    let columns = mailer.process.store.list_columns(campaign.team_id).await?;
     let mut preparation = prepare_columns(mailer, request, columns);
     let inputs: Vec<_> = preparation
         .recipients
@@ -85,7 +86,7 @@ pub(crate) async fn execute(
         .map(|recipient| recipient.address())
         .collect();
     let verdicts = mailer
-        .verify(&inputs, campaign.strictness)
+        .verify_addresses(&inputs, campaign.strictness)
         .await
         .map_err(reserve_error_from_verify)?;
     if matches!(execution.mode, SendMode::Reserve(_))
@@ -122,14 +123,14 @@ async fn create_columns<'a>(
     team_id: TeamId,
     request: &'a SendRequest<'_>,
 ) -> Result<PreparedRequest<'a>, StoreError> {
-    retry(|| async {
+    retry_conflicts(|| async {
         let mut connection = mailer.process.store.connection().await?;
-        let transaction = connection.begin().await?;
-        let columns = transaction.column_list_locked(team_id).await?;
+        let transaction = connection.begin_transaction().await?;
+        let columns = transaction.lock_columns(team_id).await?;
         let preparation = prepare_columns(mailer, request, columns);
         let new = preparation.fields.new_columns();
         transaction
-            .column_create(team_id, new, mailer.process.clock.now())
+            .insert_columns(team_id, new, mailer.process.clock.now())
             .await?;
         transaction.commit().await?;
         Ok(preparation)
@@ -251,7 +252,7 @@ async fn reserve_with_retry(
     lease: SendLease,
     plan: &SendPlan<'_>,
 ) -> Result<ReserveOutcome, ReserveError> {
-    retry(|| async {
+    retry_conflicts(|| async {
         match reserve_send(mailer, lease, plan).await {
             Err(ReserveError::Store(error)) => Err(error),
             other => Ok(other),
@@ -278,7 +279,7 @@ async fn load_recipient_facts(
         .chain(written_ids)
         .collect();
     let facts = store
-        .recipient_facts(campaign.team_id, &campaign.campaign_id, &address_ids)
+        .find_recipient_listings(campaign.team_id, &campaign.campaign_id, &address_ids)
         .await?;
     if !rules.has_conditions() && !step.cards.design.uses_stored_values() {
         return Ok((facts, HashMap::new()));
@@ -286,7 +287,9 @@ async fn load_recipient_facts(
     let entry_ids: Vec<Uuid> = assessed.iter().map(|one| one.entry_id).collect();
     Ok((
         facts,
-        store.entry_values(campaign.team_id, &entry_ids).await?,
+        store
+            .find_entry_values(campaign.team_id, &entry_ids)
+            .await?,
     ))
 }
 
@@ -315,7 +318,7 @@ async fn find_neighborhoods(
     let mut neighborhoods = NeighborhoodHomes::find(store, settings, &centers).await?;
     let ids = neighborhoods.address_ids();
     let facts = store
-        .recipient_facts(campaign.team_id, &campaign.campaign_id, &ids)
+        .find_recipient_listings(campaign.team_id, &campaign.campaign_id, &ids)
         .await?;
     neighborhoods.judge_homes(rules, &facts);
     Ok(Some(neighborhoods))

@@ -69,7 +69,7 @@ impl RequestColumns {
     }
 
     /// The slot of a field; makes its column when it is new and there is room.
-    pub(crate) fn target_of(&mut self, name: &str) -> FieldTarget {
+    pub(crate) fn resolve_target(&mut self, name: &str) -> FieldTarget {
         if let Some(slot) = self.by_name.get(name) {
             return *slot;
         }
@@ -134,25 +134,28 @@ mod tests {
         per_team: 50,
     };
 
-    fn stored(name: &str, kind: ColumnKind, source: ColumnSource) -> TeamColumn {
+    fn build_stored_column(name: &str, kind: ColumnKind, source: ColumnSource) -> TeamColumn {
         TeamColumn::new(name, ColumnType::Number, kind, source)
     }
 
     #[test]
     fn names_meet_whatever_their_case_and_built_in_names_are_no_custom_columns() {
-        let column = stored("Lifetime Value", ColumnKind::Custom, ColumnSource::Owner);
+        let column = build_stored_column("Lifetime Value", ColumnKind::Custom, ColumnSource::Owner);
         let mut fields = RequestColumns::new(
             vec![column],
             [("PET", ColumnType::Date)].into_iter(),
             LIMITS,
         );
-        assert_eq!(fields.target_of(" lifetime VALUE"), FieldTarget::Custom(0));
         assert_eq!(
-            fields.target_of("First_Name"),
+            fields.resolve_target(" lifetime VALUE"),
+            FieldTarget::Custom(0)
+        );
+        assert_eq!(
+            fields.resolve_target("First_Name"),
             FieldTarget::BuiltIn(BuiltInColumn::FirstName)
         );
-        assert_eq!(fields.target_of("Pet"), FieldTarget::Custom(1));
-        assert_eq!(fields.target_of("pet"), FieldTarget::Custom(1));
+        assert_eq!(fields.resolve_target("Pet"), FieldTarget::Custom(1));
+        assert_eq!(fields.resolve_target("pet"), FieldTarget::Custom(1));
         assert_eq!(fields.columns()[1].column_type, ColumnType::Date);
         assert_eq!(fields.new_columns().len(), 1);
     }
@@ -160,12 +163,15 @@ mod tests {
     #[test]
     fn values_for_formula_and_ai_columns_are_computed_fields() {
         let columns = vec![
-            stored("tier", ColumnKind::Formula, ColumnSource::Owner),
-            stored("greeting", ColumnKind::Ai, ColumnSource::Owner),
+            build_stored_column("tier", ColumnKind::Formula, ColumnSource::Owner),
+            build_stored_column("greeting", ColumnKind::Ai, ColumnSource::Owner),
         ];
         let mut fields = RequestColumns::new(columns, [].into_iter(), LIMITS);
         assert_eq!(
-            [fields.target_of("Tier"), fields.target_of("greeting")],
+            [
+                fields.resolve_target("Tier"),
+                fields.resolve_target("greeting")
+            ],
             [FieldTarget::Computed, FieldTarget::Computed]
         );
     }
@@ -174,24 +180,30 @@ mod tests {
     fn ten_new_columns_per_request_in_order_of_first_appearance() {
         let mut fields = RequestColumns::new(Vec::new(), [].into_iter(), LIMITS);
         let slots: Vec<_> = (0..12)
-            .map(|number| fields.target_of(&format!("field {number}")))
+            .map(|number| fields.resolve_target(&format!("field {number}")))
             .collect();
         assert_eq!(slots[9], FieldTarget::Custom(9));
         assert_eq!(slots[10..], [FieldTarget::Dropped, FieldTarget::Dropped]);
-        assert_eq!(fields.target_of("FIELD 3"), FieldTarget::Custom(3));
+        assert_eq!(fields.resolve_target("FIELD 3"), FieldTarget::Custom(3));
     }
 
     #[test]
     fn fifty_api_columns_per_team_count_only_those_made_over_the_api() {
         let mut columns: Vec<_> = (0..48)
-            .map(|number| stored(&format!("c{number}"), ColumnKind::Custom, ColumnSource::Api))
+            .map(|number| {
+                build_stored_column(&format!("c{number}"), ColumnKind::Custom, ColumnSource::Api)
+            })
             .collect();
-        columns.push(stored("owned", ColumnKind::Custom, ColumnSource::Owner));
+        columns.push(build_stored_column(
+            "owned",
+            ColumnKind::Custom,
+            ColumnSource::Owner,
+        ));
         let mut fields = RequestColumns::new(columns, [].into_iter(), LIMITS);
         let slots = [
-            fields.target_of("x"),
-            fields.target_of("y"),
-            fields.target_of("z"),
+            fields.resolve_target("x"),
+            fields.resolve_target("y"),
+            fields.resolve_target("z"),
         ];
         assert_eq!(
             slots,

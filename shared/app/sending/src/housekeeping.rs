@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use runtime::housekeeping::note;
+use runtime::housekeeping::record_failure;
 use runtime::purge::PurgePortions;
 use store::StoreError;
 
@@ -47,25 +47,25 @@ async fn keep_filling_search(mailer: &MailerState) {
     let interval = Duration::from_millis(mailer.process.config.mailer.job_interval_ms);
     let mut rounds = mailer.process.rounds(interval);
     while rounds.next().await {
-        note("make recipients findable", fill_search(mailer).await);
+        record_failure("make recipients findable", fill_search(mailer).await);
     }
 }
 
 async fn keep_purging(mailer: &MailerState) {
     let mut rounds = mailer.process.rounds(PURGE_INTERVAL);
     while rounds.next().await {
-        note("purge", purge(mailer).await);
+        record_failure("purge", purge_expired(mailer).await);
     }
 }
 
 async fn keep_deleting_files(mailer: &MailerState) {
     let mut rounds = mailer.process.rounds(FILE_PURGE_INTERVAL);
     while rounds.next().await {
-        note("delete old pictures", mailer.pictures.purge_files().await);
+        record_failure("delete old pictures", mailer.pictures.purge_files().await);
     }
 }
 
-async fn purge(mailer: &MailerState) -> Result<(), StoreError> {
+async fn purge_expired(mailer: &MailerState) -> Result<(), StoreError> {
     if !mailer.process.has_duty("purge sends", PURGE_LEASE).await? {
         return Ok(());
     }
@@ -73,38 +73,38 @@ async fn purge(mailer: &MailerState) -> Result<(), StoreError> {
     let retention = TimeDelta::days(mailer.process.config.mailer.request_retention_days);
     PURGE
         .delete("caches", |rows| {
-            store.rate_windows_purge(now - RATE_WINDOW_AGE, rows)
+            store.purge_rate_windows(now - RATE_WINDOW_AGE, rows)
         })
         .await;
     PURGE
-        .delete("caches", |rows| store.address_answers_purge(now, rows))
+        .delete("caches", |rows| store.purge_address_answers(now, rows))
         .await;
     PURGE
-        .delete("caches", |rows| store.pictures_purge(now, rows))
+        .delete("caches", |rows| store.purge_pictures(now, rows))
         .await;
     PURGE
-        .delete("caches", |rows| store.return_addresses_purge(now, rows))
+        .delete("caches", |rows| store.purge_return_addresses(now, rows))
         .await;
     PURGE
-        .delete("caches", |rows| store.shown_once_purge(now, rows))
+        .delete("caches", |rows| store.purge_shown_once(now, rows))
         .await;
     let sessions = now - TimeDelta::hours(mailer.process.config.console.session_longest_hours);
     PURGE
-        .delete("caches", |rows| store.session_purge(sessions, rows))
+        .delete("caches", |rows| store.purge_sessions(sessions, rows))
         .await;
     let answers = TimeDelta::days(mailer.process.config.language_model.answer_days);
     PURGE
-        .delete("caches", |rows| store.ai_purge(now - answers, rows))
+        .delete("caches", |rows| store.purge_ai_answers(now - answers, rows))
         .await;
     let days = now.date_naive() - FIGURE_AGE;
     PURGE
-        .delete("sends", |rows| store.campaign_day_purge(days, rows))
+        .delete("sends", |rows| store.purge_campaign_days(days, rows))
         .await;
     PURGE
-        .delete("sends", |rows| store.send_purge(now - retention, rows))
+        .delete("sends", |rows| store.purge_sends(now - retention, rows))
         .await;
     PURGE
-        .delete("sends", |rows| store.send_key_purge(now - retention, rows))
+        .delete("sends", |rows| store.purge_send_keys(now - retention, rows))
         .await;
     Ok(())
 }
@@ -112,7 +112,7 @@ async fn purge(mailer: &MailerState) -> Result<(), StoreError> {
 /// Makes recipients findable by name and address.
 async fn fill_search(mailer: &MailerState) -> Result<(), StoreError> {
     for _ in 0..SEARCH_STATEMENTS {
-        if mailer.process.store.recipient_search_fill().await? == 0 {
+        if mailer.process.store.fill_recipient_search().await? == 0 {
             break;
         }
     }

@@ -69,7 +69,19 @@ async fn renew_once(mailer: &MailerState, held: HeldLease) -> Result<(), StoreEr
     let leased_until =
         mailer.process.clock.now() + TimeDelta::milliseconds(mailer.process.config.mailer.lease_ms);
     match held {
-        HeldLease::Send(lease) => mailer.process.store.send_renew(lease, leased_until).await,
-        HeldLease::Job(lease) => mailer.process.store.job_renew(lease, leased_until).await,
+        HeldLease::Send(lease) => {
+            mailer
+                .process
+                .store
+                .renew_send_lease(lease, leased_until)
+                .await
+        }
+        HeldLease::Job(lease) => {
+            mailer
+                .process
+                .store
+                .renew_job_lease(lease, leased_until)
+                .await
+        }
     }
 }

@@ -69,7 +69,7 @@ pub(crate) async fn run_leased_work<W: LeasedWork>(mailer: &MailerState, work: W
             note_panic(W::NAME, ended);
         }
     };
-    let _ = tokio::time::timeout(process.grace(), ending).await;
+    let _ = tokio::time::timeout(process.grace_period(), ending).await;
 }
 
 /// Takes what is due while there are places for it, and begins nothing once the process is to stop.
@@ -119,7 +119,7 @@ struct TeamSlotGuard {
 impl TeamSlots {
     /// The teams that have their share; `None` when there is no place for anybody.
     fn full_teams(&self, bounds: WorkLimits) -> Option<Vec<TeamId>> {
-        let held = self.held();
+        let held = self.lock_held_slots();
         if held.values().sum::<usize>() >= bounds.in_all {
             return None;
         }
@@ -132,14 +132,14 @@ impl TeamSlots {
     }
 
     fn acquire(&self, team_id: TeamId) -> TeamSlotGuard {
-        *self.held().entry(team_id).or_default() += 1;
+        *self.lock_held_slots().entry(team_id).or_default() += 1;
         TeamSlotGuard {
             places: self.clone(),
             team_id,
         }
     }
 
-    fn held(&self) -> MutexGuard<'_, HashMap<TeamId, usize>> {
+    fn lock_held_slots(&self) -> MutexGuard<'_, HashMap<TeamId, usize>> {
         // Nothing in a change of the counts can panic half-way.
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -147,7 +147,7 @@ impl TeamSlots {
 
 impl Drop for TeamSlotGuard {
     fn drop(&mut self) {
-        let mut held = self.places.held();
+        let mut held = self.places.lock_held_slots();
         if let Some(count) = held.get_mut(&self.team_id) {
             *count -= 1;
             if *count == 0 {
@@ -183,6 +183,6 @@ mod tests {
         drop((first, third));
         assert_eq!(places.full_teams(BOUNDS), Some(vec![]));
         drop(second);
-        assert!(places.held().is_empty());
+        assert!(places.lock_held_slots().is_empty());
     }
 }

@@ -86,7 +86,7 @@ pub struct MailerState {
 /// # Errors
 /// When the configuration of payments or of the language model cannot be used.
 pub async fn run_due_work(mailer: &MailerState) -> anyhow::Result<()> {
-    let unattended = mailer.unattended()?;
+    let unattended = mailer.for_unattended_work()?;
     let model = ai::LanguageModelClient::from_settings(&mailer.process.config.language_model)?;
     tokio::join!(
         leased::run_leased_work(mailer, DueJobs::new(unattended.clone())),
@@ -110,7 +110,7 @@ impl MailerState {
                 product.as_str()
             );
         }
-        let pictures = pictures(&process)?;
+        let pictures = build_picture_fetcher(&process)?;
         let payments =
             PaymentProcessor::new(process.store.clone(), &process.config.stripe, AT_STRIPE)?;
         Ok(Self {
@@ -125,7 +125,7 @@ impl MailerState {
     }
 
     /// The same mailer for what nobody waits for: its payments take no place of those that somebody waits for.
-    fn unattended(&self) -> anyhow::Result<Self> {
+    fn for_unattended_work(&self) -> anyhow::Result<Self> {
         let Process { store, config, .. } = &self.process;
         let payments = PaymentProcessor::new(store.clone(), &config.stripe, AT_STRIPE_UNATTENDED)?;
         Ok(Self {
@@ -135,7 +135,7 @@ impl MailerState {
     }
 
     /// The same mailer for work that is in its turn.
-    pub fn in_turn(&self, turn: SlotPermit) -> Self {
+    pub fn with_slot(&self, turn: SlotPermit) -> Self {
         Self {
             turn: Some(turn),
             ..self.clone()
@@ -143,37 +143,37 @@ impl MailerState {
     }
 
     /// Lets others have the slot, and goes on in its next turn.
-    pub(crate) async fn pass_turn(&self) {
+    pub(crate) async fn yield_slot(&self) {
         if let Some(turn) = &self.turn {
-            turn.pass().await;
+            turn.yield_slot().await;
         }
     }
 
     /// The verdicts on these addresses.
-    pub(crate) async fn verify(
+    pub(crate) async fn verify_addresses(
         &self,
         inputs: &[AddressInput<'_>],
         strictness: Option<VerificationStrictness>,
     ) -> Result<Vec<AddressVerdict>, VerificationError> {
         let verdicts = self.verifier.verify(inputs, strictness);
         if self.verifier.is_remote() {
-            self.aside(verdicts).await
+            self.wait_without_slot(verdicts).await
         } else {
             verdicts.await
         }
     }
 
     /// Waits for somebody else, a host, a provider or an equal request. The slot of the work is another's meanwhile.
-    pub(crate) async fn aside<T>(&self, wait: impl Future<Output = T>) -> T {
+    pub(crate) async fn wait_without_slot<T>(&self, wait: impl Future<Output = T>) -> T {
         match &self.turn {
-            Some(turn) => turn.aside(wait).await,
+            Some(turn) => turn.release_while_waiting(wait).await,
             None => wait.await,
         }
     }
 }
 
 /// What fetches the pictures of cards.
-fn pictures(process: &Process) -> anyhow::Result<PictureFetcher> {
+fn build_picture_fetcher(process: &Process) -> anyhow::Result<PictureFetcher> {
     let config = &process.config;
     let client = OutboundClient::new(TargetPolicy::new(&config.outbound.allowed_networks))?;
     let storage = Storage::new(&config.storage)?;

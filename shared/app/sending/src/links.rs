@@ -14,7 +14,7 @@ pub(crate) struct QrLinks {
 
 impl QrLinks {
     pub(crate) fn from_document(document: &PrintableDesign) -> Self {
-        let elements = [Side::Front, Side::Back].map(|side| &document.surface(side).elements);
+        let elements = [Side::Front, Side::Back].map(|side| &document.side(side).elements);
         let codes = elements
             .into_iter()
             .flatten()
@@ -29,21 +29,21 @@ impl QrLinks {
 
     /// Where they lead for this recipient, in order, separated by spaces: a destination whose fields are all there,
     /// else the fallback link.
-    pub(crate) fn destinations(&self, recipient: &dyn ValueLookup) -> String {
+    pub(crate) fn resolve_destinations(&self, recipient: &dyn ValueLookup) -> String {
         let links: Vec<String> = self
             .codes
             .iter()
-            .map(|code| destination(code, recipient))
+            .map(|code| resolve_destination(code, recipient))
             .collect();
         links.join(" ")
     }
 }
 
-fn destination(code: &QrCode, recipient: &dyn ValueLookup) -> String {
+fn resolve_destination(code: &QrCode, recipient: &dyn ValueLookup) -> String {
     let keys: Vec<String> = code
         .destination
         .template()
-        .fields()
+        .field_names()
         .map(fold_name)
         .collect();
     // Rendering asks for the fields by the names that the template has.
@@ -77,7 +77,7 @@ mod tests {
         }
     }
 
-    fn links(destinations: [&str; 2]) -> QrLinks {
+    fn build_links(destinations: [&str; 2]) -> QrLinks {
         let code = |id: &str, destination: &str, x: i32| {
             json!({"id": id, "kind": "qr_code", "area": {"x": x, "y": 100, "width": 80, "height": 80},
                 "destination": destination, "fallback_link": format!("https://example.com/{id}")})
@@ -88,13 +88,13 @@ mod tests {
         QrLinks::from_document(&PrintableDesign::parse(&document).unwrap())
     }
 
-    fn rendered(
+    fn render_destinations(
         links: &QrLinks,
         first_name: &str,
         values: &[(&'static str, &'static str)],
     ) -> String {
         let values = TestLookup(values.iter().copied().collect());
-        links.destinations(&RecipientProfile {
+        links.resolve_destinations(&RecipientProfile {
             name: (first_name, "Reader"),
             lines: ("1 Main St", ""),
             city: "Austin",
@@ -107,33 +107,33 @@ mod tests {
 
     #[test]
     fn fields_are_filled_in_front_before_back() {
-        let links = links([
+        let links = build_links([
             "https://a.example/?n={{First_Name}}&z={{zip}}",
             "https://b.example/{{Offer Code}}",
         ]);
         assert_eq!(
-            rendered(&links, "José", &[("offer code", "X7")]),
+            render_destinations(&links, "José", &[("offer code", "X7")]),
             "https://a.example/?n=Jos%C3%A9&z=78701 https://b.example/X7"
         );
     }
 
     #[test]
     fn the_fallback_link_stands_in_when_a_field_is_empty_or_no_link_comes_of_it() {
-        let links = links(["https://a.example/{{offer}}", "{{page}}"]);
+        let links = build_links(["https://a.example/{{offer}}", "{{page}}"]);
         let fallback = "https://example.com/front https://example.com/back";
-        assert_eq!(rendered(&links, "Ann", &[]), fallback);
+        assert_eq!(render_destinations(&links, "Ann", &[]), fallback);
         let values = [("offer", ".."), ("page", "javascript:alert(1)")];
-        assert_eq!(rendered(&links, "Ann", &values), fallback);
+        assert_eq!(render_destinations(&links, "Ann", &values), fallback);
     }
 
     #[test]
     fn values_are_encoded_and_part_by_spaces_no_link_from_the_next() {
-        let links = links([
+        let links = build_links([
             "https://a.example/{{offer}}",
             "https://b.example/?q={{offer}}",
         ]);
         assert_eq!(
-            rendered(&links, "Ann", &[("offer", "2 for 1 https://c.example/")]),
+            render_destinations(&links, "Ann", &[("offer", "2 for 1 https://c.example/")]),
             "https://a.example/2%20for%201%20https%3A%2F%2Fc.example%2F \
              https://b.example/?q=2%20for%201%20https%3A%2F%2Fc.example%2F"
         );

@@ -111,7 +111,7 @@ impl NeighborhoodHomes {
         for part in centers.chunks(centers_at_a_time(settings)) {
             let places: Vec<(f64, f64)> = part.iter().filter_map(open_center_coordinates).collect();
             let around = store
-                .homes_around(&places, settings.radius_metres.into(), limit)
+                .list_homes_around(&places, settings.radius_metres.into(), limit)
                 .await?;
             let mut around = around.into_iter();
             for center in part {
@@ -333,7 +333,7 @@ fn home_values(
     let nothing_stored = BookEntryValues::default();
     deciding
         .rules
-        .values(&rules.with_formulas(&home_profile(home, &nothing_stored), deciding.today))
+        .design_values(&rules.with_formulas(&home_profile(home, &nothing_stored), deciding.today))
 }
 
 fn mailpiece_row<'a>(
@@ -356,7 +356,7 @@ fn mailpiece_row<'a>(
         plus4: home.plus4.as_deref(),
         verification: HOME_VERIFICATION,
         corrections: String::new(),
-        destinations: print.links.destinations(
+        destinations: print.links.resolve_destinations(
             &print
                 .rules
                 .with_formulas(&home_profile(home, &nothing_stored), print.today),

@@ -41,7 +41,7 @@ impl LeasedWork for OpenSends {
         let leased_until = now + TimeDelta::milliseconds(process.config.mailer.lease_ms);
         let reserved = process
             .store
-            .send_adopt(Uuid::now_v7(), now, leased_until, full_teams)
+            .adopt_reserved_send(Uuid::now_v7(), now, leased_until, full_teams)
             .await?;
         Ok(reserved.map(|reserved| (reserved.lease.team_id, reserved)))
     }
@@ -67,7 +67,7 @@ async fn finish_send(mailer: &MailerState, reserved: &ReservedSend) -> Result<()
     let campaign = mailer
         .process
         .store
-        .campaign_get(team_id, &reserved.campaign_id)
+        .find_campaign(team_id, &reserved.campaign_id)
         .await?;
     let settle = settle_send(mailer, reserved, campaign.as_ref());
     with_lease_renewal(mailer, reserved.lease, settle)

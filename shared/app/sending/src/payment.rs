@@ -123,7 +123,7 @@ impl PaymentProcessor {
     ) -> anyhow::Result<PaymentOutcome> {
         let taken = self
             .store
-            .balance_take(charge.team_id, charge.charge_id, charge.amount_cents, now)
+            .debit_balance(charge.team_id, charge.charge_id, charge.amount_cents, now)
             .await;
         match taken? {
             BalanceDebit::Paid => Ok(PaymentOutcome::Paid { reference: None }),
@@ -142,7 +142,7 @@ impl PaymentProcessor {
             .stripe
             .as_ref()
             .context("stripe.secret_key is not set")?;
-        let team = self.store.team_get(charge.team_id).await?;
+        let team = self.store.find_team(charge.team_id).await?;
         // A card that was taken off after the charge was made may have paid it before, so this is no decline.
         let customer = team
             .stripe_customer

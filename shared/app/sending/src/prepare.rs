@@ -68,7 +68,7 @@ impl<'a> PreparedRecipient<'a> {
         if sent.is_empty() {
             return None;
         }
-        match Birthday::read(sent) {
+        match Birthday::parse_unambiguous(sent) {
             Some(read) if read.has_unread_year => Some(UnreadBirthday::Year),
             Some(_) => None,
             None => Some(UnreadBirthday::Whole),
@@ -97,7 +97,7 @@ pub(crate) fn prepare_request<'a>(
         fields,
         unparseable_typed_values: 0,
         computed_fields_ignored: 0,
-        long_names_ignored: request.long_names(),
+        long_names_ignored: request.count_long_names(),
         birthdays_not_read: 0,
     };
     for recipient in &request.recipients {
@@ -119,7 +119,7 @@ impl<'a> PreparedRequest<'a> {
         for (name, value) in &recipient.fields {
             let sent = Cow::as_ref(value);
             let value = truncate_value(sent);
-            let slot = self.fields.target_of(name);
+            let slot = self.fields.resolve_target(name);
             if value.len() < sent.len()
                 && matches!(slot, FieldTarget::BuiltIn(_) | FieldTarget::Custom(_))
             {
@@ -129,7 +129,7 @@ impl<'a> PreparedRequest<'a> {
                 FieldTarget::BuiltIn(column) => prepared.built_in[column as usize] = value,
                 FieldTarget::Custom(at) => {
                     let column_type = self.fields.columns()[at].column_type;
-                    if column_type != ColumnType::Text && !value::fits(column_type, value) {
+                    if column_type != ColumnType::Text && !value::is_valid(column_type, value) {
                         self.unparseable_typed_values += 1;
                     }
                     prepared.custom.push((at, value));
@@ -167,13 +167,13 @@ pub(crate) fn unverified_address_id(input: AddressInput<'_>) -> Uuid {
 
 #[cfg(test)]
 mod tests {
-    use contract::send::parse;
+    use contract::send::parse_request;
     use store::{ColumnKind, ColumnSource, TeamColumn};
 
     use super::*;
     use crate::fields::ColumnLimits;
 
-    fn fields() -> RequestColumns {
+    fn build_request_columns() -> RequestColumns {
         let columns = vec![
             TeamColumn::new(
                 "visits",
@@ -206,8 +206,8 @@ mod tests {
             {"visits": "1,204", "TIER": "x"},
         ]})
         .to_string();
-        let request = parse(body.as_bytes()).unwrap();
-        let preparation = prepare_request(&request, fields());
+        let request = parse_request(body.as_bytes()).unwrap();
+        let preparation = prepare_request(&request, build_request_columns());
         assert_eq!(
             (
                 preparation.unparseable_typed_values,

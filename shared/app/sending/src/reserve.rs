@@ -77,9 +77,9 @@ pub(crate) async fn reserve_send(
 ) -> Result<ReserveOutcome, ReserveError> {
     let campaign = plan.campaign;
     let mut connection = mailer.process.store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let locked = transaction
-        .campaign_lock(campaign.team_id, &campaign.campaign_id)
+        .lock_campaign(campaign.team_id, &campaign.campaign_id)
         .await?;
     if !locked.is_active {
         let message = "The campaign is not active. Activate it to mail its recipients.";
@@ -105,7 +105,7 @@ async fn write_entries(
     plan: &SendPlan<'_>,
 ) -> Result<(), StoreError> {
     transaction
-        .entry_save(plan.campaign.team_id, plan.entries, plan.times.now)
+        .save_entries(plan.campaign.team_id, plan.entries, plan.times.now)
         .await?;
     queue_ai_columns(transaction, plan).await
 }
@@ -200,7 +200,7 @@ pub(crate) async fn decide_recipients(
     } else {
         let since = plan.times.mailed_since;
         transaction
-            .piece_mailed_since(campaign.team_id, &campaign.campaign_id, &open, since)
+            .find_mailed_addresses_since(campaign.team_id, &campaign.campaign_id, &open, since)
             .await?
     };
     let (budget, price) = (locked.budget_left_cents, plan.step.price_cents);
@@ -254,7 +254,7 @@ pub(crate) async fn refresh_recipient_facts(
         return Ok(RecipientListings::default());
     }
     transaction
-        .recipient_facts(campaign.team_id, &campaign.campaign_id, address_ids)
+        .find_recipient_listings(campaign.team_id, &campaign.campaign_id, address_ids)
         .await
 }
 
@@ -415,15 +415,15 @@ async fn write_reservation(
     let figures = daily_figures(&decided.decisions, pieces.len());
     let received = async {
         tokio::try_join!(
-            transaction.recipient_save(team_id, campaign_id, charge_id, &recipients, now),
+            transaction.save_recipients(team_id, campaign_id, charge_id, &recipients, now),
             plan_recheck(transaction, plan, draft.has_waiting),
-            transaction.campaign_day_add(team_id, campaign_id, times.today, &figures),
+            transaction.update_campaign_day(team_id, campaign_id, times.today, &figures),
         )
     };
     if pieces.is_empty() {
         tokio::try_join!(
             received,
-            transaction.send_finish_empty(lease, &draft.response, now)
+            transaction.complete_empty_send(lease, &draft.response, now)
         )?;
         return Ok(ReserveOutcome::Finished(draft.response.clone()));
     }
@@ -433,7 +433,7 @@ async fn write_reservation(
     tokio::try_join!(
         received,
         create_mailpieces(transaction, &charge, &batch, &pieces, now),
-        transaction.send_reserve(
+        transaction.reserve_send(
             lease,
             &draft.response,
             &copies,
@@ -483,7 +483,7 @@ async fn queue_ai_columns(
     }
     let ids: Vec<Uuid> = plan.entries.iter().map(|entry| entry.entry_id).collect();
     transaction
-        .ai_cell_queue(
+        .queue_ai_cells(
             plan.campaign.team_id,
             &keys,
             &ids,
@@ -506,7 +506,7 @@ async fn plan_recheck(
         campaign, times, ..
     } = plan;
     transaction
-        .job_plan_recheck(
+        .plan_recheck_job(
             campaign.team_id,
             &campaign.campaign_id,
             times.recheck_at,
@@ -566,9 +566,9 @@ pub(crate) async fn create_mailpieces(
 ) -> Result<(), StoreError> {
     let campaign_id: &CampaignId = batch.campaign_id;
     tokio::try_join!(
-        transaction.charge_reserve(charge, now),
-        transaction.piece_create(batch, pieces, now),
-        transaction.budget_commit(campaign_id, charge.amount_cents),
+        transaction.reserve_charge(charge, now),
+        transaction.insert_mailpieces(batch, pieces, now),
+        transaction.commit_campaign_budget(campaign_id, charge.amount_cents),
     )?;
     Ok(())
 }

@@ -132,7 +132,7 @@ impl AudienceRules {
         recipient: &'a RecipientProfile<'a>,
         today: NaiveDate,
     ) -> ComputedRecipient<'a> {
-        self.formulas.over(recipient, today)
+        self.formulas.for_recipient(recipient, today)
     }
 
     /// Whether conditions look at anything, so that stored values are worth reading.

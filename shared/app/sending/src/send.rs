@@ -8,7 +8,7 @@ use chrono::TimeDelta;
 use contract::id::{CampaignId, RequestId, TeamId};
 use contract::idempotency::IdempotencyKey;
 use contract::limits::CENTERS_PER_REQUEST;
-use contract::send::{SendError, SendRequest, fingerprint, parse, request_hash};
+use contract::send::{SendError, SendRequest, fingerprint_request, hash_request, parse_request};
 use runtime::fail_point;
 use store::{
     Campaign, FinishedSend, NewSend, ReservedSend, SendClaim, SendIdempotencyKey, SendLease,
@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::MailerState;
 use crate::cards::find_design_pictures;
-use crate::execute::{SendExecution, SendMode, execute};
+use crate::execute::{SendExecution, SendMode, execute_send};
 use crate::lease::with_lease_renewal;
 use crate::reserve::{ReserveError, ReserveOutcome};
 use crate::rules::{StepRules, check_campaign};
@@ -59,7 +59,7 @@ pub async fn handle_send(
     mailer: &MailerState,
     incoming: IncomingSend,
 ) -> Result<SendAnswer, SendError> {
-    let request = tokio::task::block_in_place(|| parse(&incoming.body))?;
+    let request = tokio::task::block_in_place(|| parse_request(&incoming.body))?;
     let key = incoming.send_key()?;
     if let Some(response) = find_answer_by_key(mailer, &incoming, key).await? {
         return Ok(SendAnswer::Replayed(response));
@@ -86,7 +86,7 @@ pub async fn handle_send(
         }
         SendLeaseOutcome::Finished(answer) => return Ok(answer),
     };
-    fail_point::pass("send.claimed");
+    fail_point::fail_if_chosen("send.claimed");
     let execution = SendExecution {
         mode: SendMode::Reserve(lease),
         campaign: &campaign,
@@ -94,13 +94,13 @@ pub async fn handle_send(
         request: &request,
         deadline_ms: incoming.deadline_ms,
     };
-    match with_lease_renewal(mailer, lease, execute(mailer, &execution)).await {
+    match with_lease_renewal(mailer, lease, execute_send(mailer, &execution)).await {
         Ok(ReserveOutcome::Finished(response)) => Ok(SendAnswer::New(FinishedSend {
             response,
             cost_cents: 0,
         })),
         Ok(ReserveOutcome::Open(reserved)) => {
-            fail_point::pass("send.reserved");
+            fail_point::fail_if_chosen("send.reserved");
             settle_reserved(mailer, &reserved, Some(&campaign)).await
         }
         Err(error) => Err(release_failed(mailer, lease, error).await),
@@ -113,7 +113,7 @@ impl IncomingSend {
         let Some(key) = &self.idempotency_key else {
             return Ok(None);
         };
-        let hash = tokio::task::block_in_place(|| request_hash(&self.body))?;
+        let hash = tokio::task::block_in_place(|| hash_request(&self.body))?;
         Ok(Some(SendIdempotencyKey { key, hash }))
     }
 }
@@ -129,7 +129,7 @@ async fn find_answer_by_key(
     mailer
         .process
         .store
-        .send_response_by_key(incoming.team_id, key)
+        .find_response_by_key(incoming.team_id, key)
         .await
         .map_err(internal_error)
 }
@@ -158,7 +158,7 @@ async fn find_earlier_answer(
             // Paused or not: its later steps are planned with the charge.
             let store = &mailer.process.store;
             let campaign = store
-                .campaign_get(asked.incoming.team_id, &reserved.campaign_id)
+                .find_campaign(asked.incoming.team_id, &reserved.campaign_id)
                 .await
                 .map_err(internal_error)?;
             settle_reserved(mailer, &reserved, campaign.as_ref()).await
@@ -181,7 +181,7 @@ pub(crate) async fn load_campaign(
     let campaign = mailer
         .process
         .store
-        .campaign_get(team_id, campaign_id)
+        .find_campaign(team_id, campaign_id)
         .await
         .map_err(internal_error)?;
     let campaign = campaign.ok_or(SendError::CampaignNotFound)?;
@@ -273,7 +273,7 @@ async fn lease_or_find(
         request,
         key,
     } = asked;
-    let fingerprint = fingerprint(campaign_id, &request.recipients);
+    let fingerprint = fingerprint_request(campaign_id, &request.recipients);
     let lease = SendLease {
         send_id: incoming.request_id,
         team_id: incoming.team_id,
@@ -296,8 +296,8 @@ async fn lease_or_find(
             leased_until: now + TimeDelta::milliseconds(settings.lease_ms),
         };
         let claim = match if_new {
-            NewSendPolicy::Begin => store.send_claim(new).await.map(Some),
-            NewSendPolicy::LeaveAlone => store.send_resume(new).await,
+            NewSendPolicy::Begin => store.claim_send(new).await.map(Some),
+            NewSendPolicy::LeaveAlone => store.resume_send(new).await,
         };
         match claim.map_err(internal_error)? {
             None => return Ok(None),
@@ -316,7 +316,7 @@ async fn lease_or_find(
             Some(SendClaim::InProgress) => return Err(SendError::InProgress),
             Some(SendClaim::KeyReused) => return Err(SendError::IdempotencyKeyReused),
             Some(SendClaim::Running(other)) => {
-                mailer.aside(tokio::time::sleep(pause)).await;
+                mailer.wait_without_slot(tokio::time::sleep(pause)).await;
                 pause = (pause * 2).min(LONGEST_PAUSE);
                 if key.is_some() {
                     // The next claim finds the answer, and writes down that the key stands for it.
@@ -324,7 +324,7 @@ async fn lease_or_find(
                 }
                 // Whoever waited for a request gets its answer, also when it mailed nobody.
                 let finished = store
-                    .send_response(incoming.team_id, other)
+                    .find_send_response(incoming.team_id, other)
                     .await
                     .map_err(internal_error)?;
                 if let Some(finished) = finished {
@@ -352,7 +352,7 @@ async fn release_failed(mailer: &MailerState, lease: SendLease, error: ReserveEr
         ReserveError::Store(StoreError::LeaseLost) => return SendError::DeadlinePassed,
         ReserveError::Store(error) => internal_error(error),
     };
-    if let Err(error) = mailer.process.store.send_release(lease).await {
+    if let Err(error) = mailer.process.store.release_send(lease).await {
         tracing::warn!(
             error = &error as &dyn Error,
             "a failed request keeps its claim until the lease runs out"

@@ -12,7 +12,7 @@ use contract::send::{NotMailedReason, SendError, SendResponse, write_response};
 use runtime::fail_point;
 use store::{
     Campaign, CampaignFigure, Charge, FinishedSend, JobLease, PaymentKind, ReservedSend,
-    StepJobPlan, StoreError, Transaction, retry,
+    StepJobPlan, StoreError, Transaction, retry_conflicts,
 };
 use tracing::Span;
 
@@ -38,10 +38,10 @@ pub(crate) async fn settle_send(
 ) -> Result<FinishedSend, SettleError> {
     let store = &mailer.process.store;
     let charge = store
-        .charge_get(reserved.lease.team_id, ChargeId(reserved.lease.send_id.0))
+        .find_charge(reserved.lease.team_id, ChargeId(reserved.lease.send_id.0))
         .await?;
     let payment = take_payment(mailer, &charge).await?;
-    fail_point::pass("send.charged");
+    fail_point::fail_if_chosen("send.charged");
     let replacement = corrected_response(reserved, &payment).map_err(StoreError::from)?;
     let now = mailer.process.clock.now();
     let cost_cents = if payment.is_paid() {
@@ -56,21 +56,21 @@ pub(crate) async fn settle_send(
         declined_to: NotMailedReason::PaymentFailed,
         now,
     };
-    retry(|| async {
+    retry_conflicts(|| async {
         let mut connection = store.connection().await?;
-        let transaction = connection.begin().await?;
+        let transaction = connection.begin_transaction().await?;
         close_charge(&transaction, &close).await?;
         let stored = replacement
             .as_ref()
             .map(|(body, mailed)| (&body[..], *mailed));
         transaction
-            .send_finish(reserved.lease, stored, cost_cents, now)
+            .complete_send(reserved.lease, stored, cost_cents, now)
             .await?;
         transaction.commit().await
     })
     .await?;
     count_closed(&charge, &payment);
-    fail_point::pass("send.settled");
+    fail_point::fail_if_chosen("send.settled");
     let response =
         replacement.map_or_else(|| reserved.response.clone(), |(body, _)| Bytes::from(body));
     Ok(FinishedSend {
@@ -110,9 +110,9 @@ pub(crate) async fn settle_portion(
     declined_to: NotMailedReason,
 ) -> Result<(), SettleError> {
     let store = &mailer.process.store;
-    let charge = store.charge_get(lease.team_id, charge_id).await?;
+    let charge = store.find_charge(lease.team_id, charge_id).await?;
     let payment = take_payment(mailer, &charge).await?;
-    fail_point::pass("job.charged");
+    fail_point::fail_if_chosen("job.charged");
     let now = mailer.process.clock.now();
     let close = ChargeClosing {
         charge: &charge,
@@ -121,11 +121,11 @@ pub(crate) async fn settle_portion(
         declined_to,
         now,
     };
-    retry(|| async {
+    retry_conflicts(|| async {
         let mut connection = store.connection().await?;
-        let transaction = connection.begin().await?;
+        let transaction = connection.begin_transaction().await?;
         close_charge(&transaction, &close).await?;
-        transaction.job_close_charge(lease).await?;
+        transaction.close_job_charge(lease).await?;
         transaction.commit().await
     })
     .await?;
@@ -142,7 +142,7 @@ async fn take_payment(
     if charge.payment == PaymentKind::Balance {
         paying.await
     } else {
-        mailer.aside(paying).await
+        mailer.wait_without_slot(paying).await
     }
 }
 
@@ -171,24 +171,24 @@ async fn close_charge(
     let closed = match close.payment {
         PaymentOutcome::Paid { reference } => {
             let closed = transaction
-                .charge_settle(*team_id, *charge_id, reference.as_deref(), close.now)
+                .settle_charge(*team_id, *charge_id, reference.as_deref(), close.now)
                 .await?;
             if *payment == PaymentKind::Stripe {
                 transaction
-                    .sale_book(*team_id, *charge_id, *amount_cents, close.now)
+                    .record_card_sale(*team_id, *charge_id, *amount_cents, close.now)
                     .await?;
             }
             let steps = plan_later_steps(close);
             transaction
-                .job_plan_steps(*team_id, campaign_id, *charge_id, &steps, close.now)
+                .plan_step_jobs(*team_id, campaign_id, *charge_id, &steps, close.now)
                 .await?;
             closed
         }
         PaymentOutcome::Declined { detail } => {
             tracing::info!(%charge_id, detail, "a charge was declined");
-            let closed = transaction.charge_decline(close.charge, close.now).await?;
+            let closed = transaction.decline_charge(close.charge, close.now).await?;
             let declined = transaction
-                .recipient_decline(*team_id, *charge_id, close.declined_to)
+                .decline_recipients(*team_id, *charge_id, close.declined_to)
                 .await?;
             revert_figures(transaction, close, declined).await?;
             closed
@@ -214,7 +214,9 @@ async fn revert_figures(
         created_at,
         ..
     } = close.charge;
-    let cards = transaction.charge_cards(*team_id, *charge_id).await?;
+    let cards = transaction
+        .count_charge_mailpieces(*team_id, *charge_id)
+        .await?;
     let zone = close
         .campaign
         .map_or(Tz::UTC, |campaign| campaign.time_zone);
@@ -233,7 +235,7 @@ async fn revert_figures(
         ));
     }
     transaction
-        .campaign_day_add(*team_id, campaign_id, day, &figures)
+        .update_campaign_day(*team_id, campaign_id, day, &figures)
         .await
 }
 

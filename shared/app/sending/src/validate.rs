@@ -2,11 +2,11 @@
 //! for it. What it looks up elsewhere (addresses, pictures) is remembered as for every send.
 
 use bytes::Bytes;
-use contract::send::{SendError, SendResponse, SendValidation, parse, write_validation};
+use contract::send::{SendError, SendResponse, SendValidation, parse_request, write_validation};
 use store::{PaymentKind, StoreError};
 
 use crate::MailerState;
-use crate::execute::{SendExecution, SendMode, execute};
+use crate::execute::{SendExecution, SendMode, execute_send};
 use crate::reserve::{
     ReserveError, ReserveOutcome, SendPlan, address_line, build_response, decide_recipients,
 };
@@ -21,7 +21,7 @@ pub async fn validate_send(
         // Nobody waits any more.
         return Err(SendError::InternalError);
     }
-    let request = tokio::task::block_in_place(|| parse(&incoming.body))?;
+    let request = tokio::task::block_in_place(|| parse_request(&incoming.body))?;
     let campaign = load_campaign(mailer, incoming.team_id, &request).await?;
     let steps = load_steps(mailer, &campaign).await?;
     // A campaign that passed the check has a step.
@@ -34,7 +34,7 @@ pub async fn validate_send(
         request: &request,
         deadline_ms,
     };
-    match execute(mailer, &execution).await {
+    match execute_send(mailer, &execution).await {
         Ok(ReserveOutcome::Finished(answer)) => Ok(answer),
         // A dry run reserves nothing.
         Ok(ReserveOutcome::Open(_)) => Err(SendError::InternalError),
@@ -51,9 +51,9 @@ pub(crate) async fn dry_run(
     let (store, campaign) = (&mailer.process.store, plan.campaign);
     let decided = {
         let mut connection = store.connection().await?;
-        let transaction = connection.begin().await?;
+        let transaction = connection.begin_transaction().await?;
         let standing = transaction
-            .campaign_glance(campaign.team_id, &campaign.campaign_id)
+            .read_campaign_unlocked(campaign.team_id, &campaign.campaign_id)
             .await?;
         decide_recipients(&transaction, plan, standing).await?
     };
@@ -61,7 +61,7 @@ pub(crate) async fn dry_run(
     let cost_cents = plan.step.price_cents * decided.mailpiece_count() as i64;
     // Whether a card at a payment provider would pay, only the provider can say.
     let is_covered = campaign.payment != PaymentKind::Balance
-        || store.balance_get(campaign.team_id).await? >= cost_cents;
+        || store.find_balance(campaign.team_id).await? >= cost_cents;
     let answer = tokio::task::block_in_place(|| {
         let addresses: Vec<String> = plan.assessed.iter().map(address_line).collect();
         let response: SendResponse = build_response(plan, &decided, &addresses);

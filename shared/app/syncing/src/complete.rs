@@ -13,7 +13,7 @@ use model::id::{IntegrationId, SyncId};
 use store::{Store, StoreError, SyncRemoval, Transaction};
 
 use crate::idempotent::{ChangeAnswer, ChangeError, IdempotentChange, apply_once};
-use crate::{SyncerState, internal_error, json, removed_or_internal_error};
+use crate::{SyncerState, internal_error, removed_or_internal_error, to_json_bytes};
 
 /// A complete.
 struct CompleteChange {
@@ -40,9 +40,9 @@ pub async fn complete_sync(
     let request = CompleteSyncRequest::parse(body)?;
     let (store, integration_id) = (&syncer.process.store, context.integration_id);
     // A sync that is nobody's is told apart from one that is not open here, not under the lock.
-    refuse_unknown(store, integration_id, request.sync_id).await?;
+    refuse_unknown_sync(store, integration_id, request.sync_id).await?;
     let integration = store
-        .integration_get(integration_id)
+        .find_integration(integration_id)
         .await
         .map_err(removed_or_internal_error)?;
     let guard = integration
@@ -78,7 +78,7 @@ async fn record_held_back_removal(
 ) {
     let (store, now) = (&syncer.process.store, syncer.process.clock.now());
     if let Err(error) = store
-        .sync_hold_back(integration_id, sync_id, removal, now)
+        .hold_back_sync(integration_id, sync_id, removal, now)
         .await
     {
         tracing::error!(
@@ -89,7 +89,7 @@ async fn record_held_back_removal(
 }
 
 /// Refuses an id that is no sync's of the integration.
-async fn refuse_unknown(
+async fn refuse_unknown_sync(
     store: &Store,
     integration_id: IntegrationId,
     sync_id: Option<SyncId>,
@@ -118,7 +118,7 @@ fn select_open_sync(
 
 impl IdempotentChange for CompleteChange {
     fn request_hash(&self) -> RequestHash {
-        self.request.hash()
+        self.request.request_hash()
     }
 
     async fn apply(
@@ -127,17 +127,17 @@ impl IdempotentChange for CompleteChange {
         now: DateTime<Utc>,
     ) -> Result<Bytes, ChangeError> {
         let integration_id = self.integration_id;
-        transaction.integration_hold(integration_id).await?;
-        let open = transaction.sync_open(integration_id, now).await?;
+        transaction.lock_integration_syncs(integration_id).await?;
+        let open = transaction.find_open_sync(integration_id, now).await?;
         let sync = select_open_sync(open, self.request.sync_id)?;
         let marked_removed = match sync.mode {
             SyncMode::Delta => 0,
             SyncMode::Full => self.remove_missing(transaction, sync.id, now).await?,
         };
         transaction
-            .sync_complete(integration_id, sync.id, marked_removed, now)
+            .complete_sync(integration_id, sync.id, marked_removed, now)
             .await?;
-        Ok(json(&CompleteAnswer {
+        Ok(to_json_bytes(&CompleteAnswer {
             ok: true,
             sync_id: sync.id,
             mode: sync.mode,
@@ -161,12 +161,12 @@ impl CompleteChange {
         {
             guard.check_removal(
                 transaction
-                    .sync_removal(self.integration_id, sync_id)
+                    .preview_sync_removal(self.integration_id, sync_id)
                     .await?,
             )?;
         }
         Ok(transaction
-            .sync_remove_missing(self.integration_id, sync_id, now)
+            .remove_missing_contacts(self.integration_id, sync_id, now)
             .await?)
     }
 }
@@ -202,7 +202,7 @@ pub async fn validate_complete(
     body: &[u8],
 ) -> Result<Bytes, PushError> {
     let request = CompleteSyncRequest::parse(body)?;
-    refuse_unknown(
+    refuse_unknown_sync(
         &syncer.process.store,
         context.integration_id,
         request.sync_id,
@@ -219,9 +219,9 @@ async fn count_removal(
     request: CompleteSyncRequest,
 ) -> Result<Result<Bytes, PushError>, StoreError> {
     let mut connection = syncer.process.store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let open = transaction
-        .sync_open(context.integration_id, syncer.process.clock.now())
+        .find_open_sync(context.integration_id, syncer.process.clock.now())
         .await?;
     let sync = match select_open_sync(open, request.sync_id) {
         Ok(sync) => sync,
@@ -230,7 +230,7 @@ async fn count_removal(
     let removal = match sync.mode {
         SyncMode::Full => {
             transaction
-                .sync_removal(context.integration_id, sync.id)
+                .preview_sync_removal(context.integration_id, sync.id)
                 .await?
         }
         SyncMode::Delta => SyncRemoval {
@@ -238,7 +238,7 @@ async fn count_removal(
             contacts: 0,
         },
     };
-    Ok(Ok(json(&ValidatedComplete {
+    Ok(Ok(to_json_bytes(&ValidatedComplete {
         validated: true,
         sync_id: sync.id,
         mode: sync.mode,

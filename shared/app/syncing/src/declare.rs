@@ -13,9 +13,9 @@ use messages::PushContext;
 use model::id::{IntegrationId, RequestId, TeamId};
 use model::limits::DECLARED_FIELDS;
 use runtime::fail_point;
-use store::{ColumnKind, ColumnSource, StoreError, TeamColumn, retry};
+use store::{ColumnKind, ColumnSource, StoreError, TeamColumn, retry_conflicts};
 
-use crate::{SyncerState, json, removed_or_internal_error};
+use crate::{SyncerState, removed_or_internal_error, to_json_bytes};
 
 /// What a declaration comes to.
 #[derive(Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub async fn declare_fields(
         integration_id: context.integration_id,
         fields: read_declaration(body)?,
     };
-    retry(|| apply_declaration(syncer, &declaration))
+    retry_conflicts(|| apply_declaration(syncer, &declaration))
         .await
         .map_err(removed_or_internal_error)?
 }
@@ -66,45 +66,43 @@ async fn apply_declaration(
     } = *declaration;
     let now = syncer.process.clock.now();
     let mut connection = syncer.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    let stored = transaction.field_list_locked(integration_id).await?;
+    let transaction = connection.begin_transaction().await?;
+    let stored = transaction.lock_fields(integration_id).await?;
     // A worker that died before its reply has added them already.
     let added_before = transaction
-        .field_count_added_by(integration_id, request_id)
+        .count_fields_added_by(integration_id, request_id)
         .await?;
-    let mapped = transaction
-        .field_keys_mapped_by_owner(integration_id)
-        .await?;
+    let mapped = transaction.list_owner_mapped_keys(integration_id).await?;
     let declared = match merge_fields(stored, sent, &mapped) {
         Ok(declared) => declared,
         Err(error) => return Ok(Err(error)),
     };
-    let columns = transaction.column_list_locked(team_id).await?;
+    let columns = transaction.lock_columns(team_id).await?;
     let retyped = find_retyped_fields(sent, &columns);
     // Nothing is read of campaigns while types stay, as they do in almost every declaration.
     let uses = match retyped.is_empty() {
         true => None,
-        false => Some(TypeUses::read(&transaction, team_id, &columns).await?),
+        false => Some(TypeUses::load(&transaction, team_id, &columns).await?),
     };
     let locked = find_locked_fields(&retyped, uses.as_ref());
     if !locked.is_empty() {
         return Ok(Err(PushError::FieldLocked { fields: locked }));
     }
     transaction
-        .column_declare(team_id, &wanted_columns(sent), now)
+        .declare_columns(team_id, &wanted_columns(sent), now)
         .await?;
     transaction
-        .field_save(integration_id, &declared.fields, request_id, now)
+        .save_fields(integration_id, &declared.fields, request_id, now)
         .await?;
     transaction.commit().await?;
-    fail_point::pass("push.declared");
+    fail_point::fail_if_chosen("push.declared");
     let MergedDeclaration {
         added,
         no_longer_sent,
         ..
     } = declared;
     let added = added + usize::try_from(added_before).unwrap_or(0);
-    Ok(Ok(json(&DeclareAnswer {
+    Ok(Ok(to_json_bytes(&DeclareAnswer {
         ok: true,
         added,
         no_longer_sent,
@@ -217,7 +215,7 @@ fn find_locked_fields(
         if column.is_locked || column.kind != ColumnKind::Custom {
             return Some(TypeLockReason::Owner);
         }
-        uses?.keeps(&column.name_key, field.field_type.column_type())
+        uses?.type_lock_reason(&column.name_key, field.field_type.column_type())
     };
     let locked = |(field, column): &(&IntegrationField, &TeamColumn)| {
         Some(LockedField {
@@ -251,7 +249,7 @@ mod tests {
 
     use super::*;
 
-    fn field(key: &str, semantic: Option<FieldSemantic>) -> IntegrationField {
+    fn build_field(key: &str, semantic: Option<FieldSemantic>) -> IntegrationField {
         let (label, options) = (key.to_owned(), Vec::new());
         IntegrationField {
             key: key.to_owned(),
@@ -265,13 +263,13 @@ mod tests {
     #[test]
     fn a_declaration_adds_and_changes_and_lists_what_it_does_not_mention() {
         let stored = vec![
-            field("mail", Some(FieldSemantic::Email)),
-            field("city", Some(FieldSemantic::City)),
-            field("a", None),
+            build_field("mail", Some(FieldSemantic::Email)),
+            build_field("city", Some(FieldSemantic::City)),
+            build_field("a", None),
         ];
         let sent = [
-            field("e-mail", Some(FieldSemantic::Email)),
-            field("a", Some(FieldSemantic::Zip)),
+            build_field("e-mail", Some(FieldSemantic::Email)),
+            build_field("a", Some(FieldSemantic::Zip)),
         ];
         let declared = merge_fields(stored, &sent, &HashSet::new()).unwrap();
         assert_eq!(declared.added, 1);
@@ -279,10 +277,10 @@ mod tests {
         assert_eq!(
             declared.fields,
             [
-                field("mail", None),
-                field("city", Some(FieldSemantic::City)),
-                field("a", Some(FieldSemantic::Zip)),
-                field("e-mail", Some(FieldSemantic::Email)),
+                build_field("mail", None),
+                build_field("city", Some(FieldSemantic::City)),
+                build_field("a", Some(FieldSemantic::Zip)),
+                build_field("e-mail", Some(FieldSemantic::Email)),
             ]
         );
     }
@@ -290,25 +288,25 @@ mod tests {
     #[test]
     fn what_the_owner_has_mapped_stays_so_whatever_is_declared() {
         let stored = vec![
-            field("given", Some(FieldSemantic::FirstName)),
-            field("plz", Some(FieldSemantic::Zip)),
-            field("town", None),
+            build_field("given", Some(FieldSemantic::FirstName)),
+            build_field("plz", Some(FieldSemantic::Zip)),
+            build_field("town", None),
         ];
         let mapped = ["given", "town"].map(str::to_owned).into();
         let sent = [
-            field("name", Some(FieldSemantic::FirstName)),
-            field("town", Some(FieldSemantic::City)),
-            field("postcode", Some(FieldSemantic::Zip)),
+            build_field("name", Some(FieldSemantic::FirstName)),
+            build_field("town", Some(FieldSemantic::City)),
+            build_field("postcode", Some(FieldSemantic::Zip)),
         ];
         let declared = merge_fields(stored, &sent, &mapped).unwrap();
         assert_eq!(
             declared.fields,
             [
-                field("given", Some(FieldSemantic::FirstName)),
-                field("plz", None),
-                field("town", None),
-                field("name", None),
-                field("postcode", Some(FieldSemantic::Zip)),
+                build_field("given", Some(FieldSemantic::FirstName)),
+                build_field("plz", None),
+                build_field("town", None),
+                build_field("name", None),
+                build_field("postcode", Some(FieldSemantic::Zip)),
             ]
         );
         assert_eq!(declared.no_longer_sent, ["given", "plz"]);
@@ -317,10 +315,10 @@ mod tests {
     #[test]
     fn too_many_fields_counts_those_declared_before() {
         let stored: Vec<_> = (0..600)
-            .map(|number| field(&format!("old{number}"), None))
+            .map(|number| build_field(&format!("old{number}"), None))
             .collect();
         let sent: Vec<_> = (0..401)
-            .map(|number| field(&format!("new{number}"), None))
+            .map(|number| build_field(&format!("new{number}"), None))
             .collect();
         assert_eq!(
             merge_fields(stored.clone(), &sent, &HashSet::new()),
@@ -339,8 +337,8 @@ mod tests {
     fn two_fields_cannot_fill_one_column() {
         assert!(
             merge_fields(
-                vec![field("Score", None)],
-                &[field("score", None)],
+                vec![build_field("Score", None)],
+                &[build_field("score", None)],
                 &HashSet::new()
             )
             .is_err()
@@ -358,10 +356,10 @@ mod tests {
             column("since", ColumnType::Date, ColumnSource::Api),
         ];
         let sent = [
-            field("score", None),
-            field("note", None),
-            field("since", None),
-            field("new", None),
+            build_field("score", None),
+            build_field("note", None),
+            build_field("since", None),
+            build_field("new", None),
         ];
         let locked = find_locked_fields(&find_retyped_fields(&sent, &columns), None);
         assert_eq!(
@@ -376,9 +374,9 @@ mod tests {
     #[test]
     fn a_field_with_a_semantic_or_a_built_in_name_makes_no_column() {
         let sent = [
-            field("mail", Some(FieldSemantic::Email)),
-            field("Birthday", None),
-            field("score", None),
+            build_field("mail", Some(FieldSemantic::Email)),
+            build_field("Birthday", None),
+            build_field("score", None),
         ];
         let names: Vec<_> = wanted_columns(&sent)
             .into_iter()

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use runtime::housekeeping::note;
+use runtime::housekeeping::record_failure;
 use runtime::purge::PurgePortions;
 use store::StoreError;
 
@@ -32,39 +32,41 @@ pub async fn run(syncer: &SyncerState) {
     let interval = Duration::from_millis(syncer.process.config.syncer.job_interval_ms);
     let mut rounds = syncer.process.rounds(interval);
     while rounds.next().await {
-        note("expire syncs and purge", purge(syncer).await);
+        record_failure("expire syncs and purge", purge_expired(syncer).await);
     }
 }
 
 /// A bounded number of portions of each kind, by one syncer for all.
-async fn purge(syncer: &SyncerState) -> Result<(), StoreError> {
+async fn purge_expired(syncer: &SyncerState) -> Result<(), StoreError> {
     if !syncer.process.has_duty("purge syncs", LEASE).await? {
         return Ok(());
     }
     let (store, settings) = (&syncer.process.store, &syncer.process.config.syncer);
     let now = syncer.process.clock.now();
-    let expired = store.sync_expire(now, EXPIRED).await;
+    let expired = store.expire_syncs(now, EXPIRED).await;
     BATCHES
-        .delete("syncs", |rows| store.sync_received_purge(rows))
+        .delete("syncs", |rows| store.purge_received_contacts(rows))
         .await;
     let keys_before = now - TimeDelta::days(settings.idempotency_key_days);
     PURGE
         .delete("idempotency_keys", |rows| {
-            store.idempotency_purge(keys_before, rows)
+            store.purge_idempotency_keys(keys_before, rows)
         })
         .await;
     let syncs_before = now - TimeDelta::days(settings.sync_retention_days);
     PURGE
-        .delete("syncs", |rows| store.sync_purge(syncs_before, rows))
+        .delete("syncs", |rows| store.purge_syncs(syncs_before, rows))
         .await;
     let missed_before = settings.removals_undone_since(now);
     PURGE
-        .delete("contacts", |rows| store.contact_erase(missed_before, rows))
+        .delete("contacts", |rows| {
+            store.erase_removed_contacts(missed_before, rows)
+        })
         .await;
     let removed_before = now - TimeDelta::days(settings.removed_integration_days);
     PURGE
         .delete("integrations", |rows| {
-            store.integration_erase(removed_before, rows, now)
+            store.erase_removed_integration(removed_before, rows, now)
         })
         .await;
     // What could not be expired is no reason to keep what is old.

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use contract::push::{IdempotencyKey, PushError, RequestHash};
 use messages::PushContext;
 use runtime::fail_point;
-use store::{IdempotencyKeyState, StoreError, Transaction, retry};
+use store::{IdempotencyKeyState, StoreError, Transaction, retry_conflicts};
 
 use crate::{SyncerState, internal_error};
 
@@ -71,7 +71,7 @@ pub(crate) async fn apply_once(
         .idempotency_key
         .as_ref()
         .ok_or(PushError::MissingIdempotencyKey)?;
-    let attempt = retry(|| async {
+    let attempt = retry_conflicts(|| async {
         match apply_in_transaction(syncer, context, key, change).await {
             Err(ChangeError::Store(error)) => Err(error),
             Err(ChangeError::Request(error)) => Ok(Err(error)),
@@ -89,9 +89,9 @@ async fn apply_in_transaction(
 ) -> Result<ChangeAnswer, ChangeError> {
     let (integration_id, hash) = (context.integration_id, change.request_hash());
     let mut connection = syncer.process.store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     match transaction
-        .idempotency_claim(integration_id, key, hash)
+        .claim_idempotency_key(integration_id, key, hash)
         .await?
     {
         IdempotencyKeyState::New => {}
@@ -99,13 +99,13 @@ async fn apply_in_transaction(
         IdempotencyKeyState::Reused => return Err(PushError::IdempotencyKeyReused.into()),
         IdempotencyKeyState::Done(response) => return Ok(ChangeAnswer::Replayed(response)),
     }
-    fail_point::pass("push.claimed");
+    fail_point::fail_if_chosen("push.claimed");
     let now = syncer.process.clock.now();
     let response = change.apply(&transaction, now).await?;
     transaction
-        .idempotency_store(integration_id, key, hash, &response, now)
+        .store_idempotent_response(integration_id, key, hash, &response, now)
         .await?;
-    fail_point::pass("push.applied");
+    fail_point::fail_if_chosen("push.applied");
     match transaction.commit().await {
         Ok(()) => {}
         // The connection went while it was being committed: whether it was, a retry finds out.
@@ -118,6 +118,6 @@ async fn apply_in_transaction(
         }
         Err(error) => return Err(error.into()),
     }
-    fail_point::pass("push.committed");
+    fail_point::fail_if_chosen("push.committed");
     Ok(ChangeAnswer::New(response))
 }

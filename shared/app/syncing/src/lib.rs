@@ -48,7 +48,7 @@ impl SyncerState {
 }
 
 /// An answer's JSON. Answers hold texts and numbers, which can always be written.
-fn json(answer: &impl serde::Serialize) -> Bytes {
+fn to_json_bytes(answer: &impl serde::Serialize) -> Bytes {
     serde_json::to_vec(answer)
         .map(Bytes::from)
         .unwrap_or_default()

@@ -16,7 +16,7 @@ use store::{BatchCounts, ContactBatch, Transaction};
 use tracing::Span;
 
 use crate::idempotent::{ChangeAnswer, ChangeError, IdempotentChange, apply_once};
-use crate::{SyncerState, internal_error, json};
+use crate::{SyncerState, internal_error, to_json_bytes};
 
 /// A batch to apply.
 struct PushChange<'a> {
@@ -44,12 +44,12 @@ pub async fn push_batch(
 ) -> Result<ChangeAnswer, PushError> {
     let integration_id = context.integration_id;
     // The database looks the fields up while the batch is taken apart.
-    let fields = syncer.process.store.field_list(integration_id);
+    let fields = syncer.process.store.list_fields(integration_id);
     let batch = async { tokio::task::block_in_place(|| split_batch(body)) };
     let (fields, batch) = future::try_join(fields.map_err(internal_error), batch).await?;
     let push = tokio::task::block_in_place(|| PushChange {
         integration_id,
-        hash: RequestHash::of_records(&batch.records),
+        hash: RequestHash::hash_records(&batch.records),
         batch: &batch,
         fields: &fields,
         external_ids: batch.external_ids(),
@@ -67,7 +67,7 @@ impl<'a> PushChange<'a> {
         self.checked.get_or_init(|| {
             let batch = check_batch(self.batch, &FieldSchema::new(self.fields));
             CheckedPush {
-                response: json(&batch.answer()),
+                response: to_json_bytes(&batch.answer()),
                 batch,
             }
         })
@@ -86,12 +86,12 @@ impl IdempotentChange for PushChange<'_> {
     ) -> Result<Bytes, ChangeError> {
         let integration_id = self.integration_id;
         let shared = transaction
-            .sync_share(integration_id, now)
+            .share_open_sync(integration_id, now)
             .await?
             .ok_or(PushError::NoOpenSync)?;
         let sync = shared.sync;
         // The database looks the contacts up while their values are checked.
-        let known = transaction.contact_find(integration_id, &self.external_ids);
+        let known = transaction.find_known_contacts(integration_id, &self.external_ids);
         let checked = async { tokio::task::block_in_place(|| self.get_or_check()) };
         let (
             known,
@@ -107,12 +107,12 @@ impl IdempotentChange for PushChange<'_> {
             known: &known?,
         };
         let received = transaction
-            .contact_apply(integration_id, sync.id, batch, now)
+            .apply_contact_batch(integration_id, sync.id, batch, now)
             .await?;
         if shared.has_issues {
             let (upserts, deletes) = (&checked.upserts, &checked.deletes);
             transaction
-                .issue_resolve(integration_id, sync.id, upserts, deletes, now)
+                .resolve_issues(integration_id, sync.id, upserts, deletes, now)
                 .await?;
         }
         let received = if sync.mode == SyncMode::Full {
@@ -121,12 +121,12 @@ impl IdempotentChange for PushChange<'_> {
             Vec::new()
         };
         let counted = transaction
-            .sync_count(integration_id, sync.id, batch_counts(checked), &received)
+            .record_sync_batch(integration_id, sync.id, batch_counts(checked), &received)
             .await?;
         if !checked.rejections.is_empty() || !checked.warnings.is_empty() {
             let (rejections, warnings) = (&checked.rejections, &checked.warnings);
             transaction
-                .issue_store(integration_id, sync.id, counted, rejections, warnings)
+                .insert_issues(integration_id, sync.id, counted, rejections, warnings)
                 .await?;
         }
         Ok(response.clone())
@@ -170,12 +170,12 @@ pub async fn validate_push(
     let fields = syncer
         .process
         .store
-        .field_list(context.integration_id)
+        .list_fields(context.integration_id)
         .await
         .map_err(internal_error)?;
     tokio::task::block_in_place(|| {
         let batch = split_batch(body)?;
-        Ok(json(
+        Ok(to_json_bytes(
             &check_batch(&batch, &FieldSchema::new(&fields)).dry_run_answer(),
         ))
     })

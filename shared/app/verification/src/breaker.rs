@@ -24,7 +24,7 @@ impl CircuitBreaker {
     }
 
     /// Whether the provider may be asked.
-    pub(crate) fn allows(&self, now: Instant) -> bool {
+    pub(crate) fn allows_requests(&self, now: Instant) -> bool {
         self.open_until.is_none_or(|until| now >= until)
     }
 
@@ -55,13 +55,13 @@ mod tests {
         breaker.record_failure(start);
         breaker.record_success();
         breaker.record_failure(start);
-        assert!(breaker.allows(start));
+        assert!(breaker.allows_requests(start));
         breaker.record_failure(start);
-        assert!(!breaker.allows(start + Duration::from_secs(9)));
-        assert!(breaker.allows(start + rest));
+        assert!(!breaker.allows_requests(start + Duration::from_secs(9)));
+        assert!(breaker.allows_requests(start + rest));
         breaker.record_failure(start + rest);
-        assert!(!breaker.allows(start + rest));
+        assert!(!breaker.allows_requests(start + rest));
         breaker.record_success();
-        assert!(breaker.allows(start + rest));
+        assert!(breaker.allows_requests(start + rest));
     }
 }

@@ -66,7 +66,7 @@ impl<P: VerificationProvider> CachedVerifier<P> {
         let now = self.clock.now();
         let mut kept = self
             .store
-            .address_answers(self.provider.name(), &ids, now)
+            .find_address_answers(self.provider.name(), &ids, now)
             .await?;
         let missing: Vec<usize> = (0..ids.len())
             .filter(|at| !kept.contains_key(&ids[*at]))
@@ -84,7 +84,7 @@ impl<P: VerificationProvider> CachedVerifier<P> {
             fresh.dedup_by_key(|(id, _)| *id);
             // Also in an outage: what was answered need not be asked again when the request is.
             self.store
-                .address_answers_save(self.provider.name(), &fresh, now + self.lifetime)
+                .save_address_answers(self.provider.name(), &fresh, now + self.lifetime)
                 .await?;
             kept.extend(fresh);
             if let Some(failure) = failure {
@@ -109,10 +109,10 @@ impl<P: VerificationProvider> CachedVerifier<P> {
             .collect();
         let readings: Vec<CheckedAddress> = refused
             .iter()
-            .map(|at| CheckedAddress::of(inputs[*at]))
+            .map(|at| CheckedAddress::from_input(inputs[*at]))
             .collect();
         let keys: Vec<_> = readings.iter().map(CheckedAddress::point_key).collect();
-        let facts = self.store.address_look_up(&keys).await?;
+        let facts = self.store.look_up_address_points(&keys).await?;
         for ((at, reading), facts) in refused.into_iter().zip(readings).zip(facts) {
             if facts.is_overridden {
                 verdicts[at] = reading.into_overridden();
@@ -143,7 +143,7 @@ impl<P: VerificationProvider> AddressVerifier for CachedVerifier<P> {
                 distinct
                     .inputs
                     .iter()
-                    .map(|input| CheckedAddress::of(*input))
+                    .map(|input| CheckedAddress::from_input(*input))
                     .collect()
             });
             let is_asked = |at: &usize| !readings[*at].failure().is_some_and(has_no_address);

@@ -60,7 +60,7 @@ pub trait AddressVerifier: Send + Sync + 'static {
 ///
 /// # Errors
 /// [`SmartySettingsError`] when the provider's settings cannot be used.
-pub fn configured(
+pub fn build_verifier(
     config: &Config,
     store: &Store,
     clock: &Clock,

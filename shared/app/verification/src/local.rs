@@ -40,7 +40,7 @@ impl LocalVerifier {
         let mut readings: Vec<CheckedAddress> =
             tokio::task::block_in_place(|| parse_addresses(inputs));
         let keys: Vec<PointKey> = readings.iter().map(CheckedAddress::point_key).collect();
-        let mut facts = self.store.address_look_up(&keys).await?;
+        let mut facts = self.store.look_up_address_points(&keys).await?;
         self.correct_streets(&mut readings, &keys, &mut facts)
             .await?;
         Ok(readings.into_iter().zip(facts).collect())
@@ -69,7 +69,7 @@ impl LocalVerifier {
         if open.is_empty() {
             return Ok(());
         }
-        let namesakes = self.store.address_namesakes(&questions).await?;
+        let namesakes = self.store.find_similar_streets(&questions).await?;
         let candidates: Vec<(usize, CheckedAddress)> = open
             .into_iter()
             .zip(&namesakes)
@@ -84,7 +84,7 @@ impl LocalVerifier {
             .iter()
             .map(|(_, candidate)| candidate.point_key())
             .collect();
-        let candidate_facts = self.store.address_look_up(&candidate_keys).await?;
+        let candidate_facts = self.store.look_up_address_points(&candidate_keys).await?;
         let mut found = candidates.into_iter().zip(candidate_facts).peekable();
         while let Some(&((at, _), _)) = found.peek() {
             // Candidates of one address follow each other.
@@ -125,7 +125,7 @@ impl LocalVerifier {
             };
             reading
                 .confirm(facts.evidence)
-                .demand(strictness.unwrap_or(usual))
+                .into_verdict(strictness.unwrap_or(usual))
         };
         match (verdict, reading_if_overridden) {
             (AddressVerdict::Undeliverable(_), Some(reading)) => reading.into_overridden(),
@@ -138,7 +138,7 @@ impl LocalVerifier {
 fn parse_addresses(inputs: &[AddressInput<'_>]) -> Vec<CheckedAddress> {
     let read_part = |part: &[AddressInput<'_>]| {
         part.iter()
-            .map(|input| CheckedAddress::of(*input))
+            .map(|input| CheckedAddress::from_input(*input))
             .collect::<Vec<_>>()
     };
     let cores = thread::available_parallelism().map_or(1, usize::from);

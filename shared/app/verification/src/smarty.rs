@@ -126,7 +126,7 @@ impl SmartyClient {
             .map_err(|error| error.to_string())?;
         let mut pause = self.first_pause;
         for attempt in 1.. {
-            if !self.with_breaker(|breaker| breaker.allows(Instant::now())) {
+            if !self.with_breaker(|breaker| breaker.allows_requests(Instant::now())) {
                 return Err(
                     "the provider failed again and again, and is left alone for a while".to_owned(),
                 );
@@ -230,7 +230,7 @@ impl VerificationProvider for SmartyClient {
         answer: &Value,
         strictness: Option<VerificationStrictness>,
     ) -> AddressVerdict {
-        answer::judge(
+        answer::judge_answer(
             reading,
             answer,
             strictness.unwrap_or(VerificationStrictness::DeliveryPoint),

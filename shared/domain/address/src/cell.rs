@@ -19,8 +19,8 @@ const METRES_PER_DEGREE: f64 = 111_195.080_233_5;
 const EARTH_RADIUS_METRES: f64 = 6_371_008.8;
 
 /// The number of the cell that a place is in. Degrees outside the globe count as its edge.
-pub fn cell(latitude: f64, longitude: f64) -> i64 {
-    interleave(latitude_row(latitude), longitude_column(longitude))
+pub fn cell_at(latitude: f64, longitude: f64) -> i64 {
+    interleave_bits(latitude_row(latitude), longitude_column(longitude))
 }
 
 /// Ranges of cell numbers, both ends included, that hold every place within `radius_metres` of a place, and little
@@ -50,7 +50,7 @@ pub fn cells_around(latitude: f64, longitude: f64, radius_metres: f64) -> Vec<(i
         for step in 0..=width {
             // Past the 180th degree the columns begin again.
             let square_column = ((first_column >> shift) + step) & (grid_mask() >> shift);
-            let low = interleave(square_row, square_column) << (2 * shift);
+            let low = interleave_bits(square_row, square_column) << (2 * shift);
             ranges.push((low, low + (1_i64 << (2 * shift)) - 1));
         }
     }
@@ -99,7 +99,7 @@ fn scale_to_grid(part: f64) -> u32 {
 }
 
 /// Bits of the two numbers in turn, the row's above the column's.
-fn interleave(row: u32, column: u32) -> i64 {
+fn interleave_bits(row: u32, column: u32) -> i64 {
     (spread_bits(row) << 1 | spread_bits(column)).cast_signed()
 }
 
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     /// A place `metres` away in a direction, on a sphere.
-    fn away(from: (f64, f64), metres: f64, direction: f64) -> (f64, f64) {
+    fn move_by(from: (f64, f64), metres: f64, direction: f64) -> (f64, f64) {
         let angle = metres / EARTH_RADIUS_METRES;
         let (latitude, longitude) = (from.0.to_radians(), from.1.to_radians());
         let north =
@@ -168,8 +168,8 @@ mod tests {
             part in 0.0_f64..1.0,
             direction in 0.0_f64..std::f64::consts::TAU,
         ) {
-            let place = away((latitude, longitude), radius * part, direction);
-            let number = cell(place.0, place.1);
+            let place = move_by((latitude, longitude), radius * part, direction);
+            let number = cell_at(place.0, place.1);
             let ranges = cells_around(latitude, longitude, radius);
             prop_assert!(ranges.len() <= RANGES_MAX);
             prop_assert!(ranges.windows(2).all(|pair| pair[0].1 < pair[1].0));
@@ -183,7 +183,7 @@ mod tests {
             metres in 0.0_f64..50_000.0,
             direction in 0.0_f64..std::f64::consts::TAU,
         ) {
-            let place = away((latitude, longitude), metres, direction);
+            let place = move_by((latitude, longitude), metres, direction);
             let measured = distance_metres((latitude, longitude), place);
             prop_assert!((measured - metres).abs() < 0.01 + metres * 1e-6, "{} and {}", measured, metres);
         }

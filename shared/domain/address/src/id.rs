@@ -33,13 +33,13 @@ impl AddressId {
 
     /// The identity of the house that the address is in: the address itself when it has no unit.
     #[must_use]
-    pub fn house(self) -> Self {
+    pub fn without_unit(self) -> Self {
         Self(Uuid::from_u128(self.0.as_u128() & !UNIT_MASK))
     }
 
     /// The last identity that a unit of the house can have.
     #[must_use]
-    pub fn last_of_house(self) -> Self {
+    pub fn last_unit_id(self) -> Self {
         Self(Uuid::from_u128(self.0.as_u128() | UNIT_MASK))
     }
 

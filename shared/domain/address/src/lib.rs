@@ -28,17 +28,17 @@ mod verdict;
 mod verify;
 mod zips;
 
-pub use cell::{RANGES_MAX, cell, cells_around, distance_metres};
+pub use cell::{RANGES_MAX, cell_at, cells_around, distance_metres};
 pub use correction::{SimilarStreets, StreetQuestion, find_only_confirmed, is_one_component_apart};
 pub use id::{AddressId, unverified_address_id};
 pub use input::{AddressInput, INPUT_BYTES_MAX, one_line_as_sent};
 pub use listed::AddressListEntry;
 pub use parsed::{ParsedAddress, parse, parse_one_line};
 pub use points::{DeliveryPoint, PointEvidence, PointKey, StandardStreet};
-pub use unit::{lines_as_sent, part_unit};
+pub use unit::{lines_as_sent, split_unit};
 pub use verdict::{
     AddressCorrection, AddressError, AddressField, AddressVerdict, ConfirmationLevel,
     VerificationStrictness, VerifiedAddress,
 };
-pub use verify::{CheckedAddress, verify};
-pub use zips::{zip_centre, zip_place};
+pub use verify::{CheckedAddress, verify_address};
+pub use zips::{find_city_and_state, zip_centre};

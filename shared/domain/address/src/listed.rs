@@ -4,7 +4,7 @@ use crate::id::AddressId;
 use crate::input::AddressInput;
 use crate::parsed::ParsedAddress;
 use crate::verdict::AddressVerdict;
-use crate::{parse_one_line, verify};
+use crate::{parse_one_line, verify_address};
 
 /// A verified address for a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl AddressListEntry {
     /// # Errors
     /// Why it cannot be mailed.
     pub fn from_parts(input: AddressInput<'_>) -> Result<Self, String> {
-        match verify(input) {
+        match verify_address(input) {
             AddressVerdict::Deliverable(verified) => Ok(Self {
                 id: verified.id,
                 line: format!(

@@ -137,7 +137,7 @@ impl ParsedAddress {
     }
 
     fn assemble(mut delivery: DeliveryLine, last_line: LastLine) -> Self {
-        delivery.settle_box();
+        delivery.take_box_from_units();
         delivery.units = sort_units(delivery.units);
         let street_line = delivery.street_line();
         let box_line = format_box_line(&delivery);

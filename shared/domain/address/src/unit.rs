@@ -8,14 +8,14 @@ use crate::{
 
 /// A delivery line without its units, and the units: `123 Main St Apt 5` is `123 Main St` and `Apt 5`. A line that does
 /// not end with its units in standard form, or has none, stays whole; nothing of it is ever changed or lost.
-pub fn part_unit(line: &str) -> (&str, &str) {
+pub fn split_unit(line: &str) -> (&str, &str) {
     let whole = (line, "");
     if line.len() > INPUT_BYTES_MAX {
         return whole;
     }
     let mut delivery = DeliveryLine::default();
     delivery.read_line(FoldedLine::fold(line).words(), InputLine::Address1);
-    delivery.settle_box();
+    delivery.take_box_from_units();
     let mut units = String::new();
     for unit in &delivery.units {
         push_part(&mut units, unit.designator);
@@ -103,9 +103,9 @@ mod tests {
             ("Apt 5, 123 Main St", ("Apt 5, 123 Main St", "")),
             ("", ("", "")),
         ] {
-            assert_eq!(part_unit(line), parted);
+            assert_eq!(split_unit(line), parted);
         }
         let long = "x".repeat(INPUT_BYTES_MAX + 1);
-        assert_eq!(part_unit(&long), (long.as_str(), ""));
+        assert_eq!(split_unit(&long), (long.as_str(), ""));
     }
 }

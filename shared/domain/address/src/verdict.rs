@@ -109,7 +109,7 @@ impl VerificationStrictness {
 
 impl VerifiedAddress {
     /// The verdict where this much must be confirmed.
-    pub fn demand(self: Box<Self>, strictness: VerificationStrictness) -> AddressVerdict {
+    pub fn into_verdict(self: Box<Self>, strictness: VerificationStrictness) -> AddressVerdict {
         if strictness.accepts(self.level) {
             return AddressVerdict::Deliverable(self);
         }
@@ -253,7 +253,7 @@ pub enum AddressError {
 
 impl AddressError {
     /// The reason as a sentence for the person who sent the address.
-    pub fn detail(&self) -> String {
+    pub fn to_sentence(&self) -> String {
         let text = match self {
             // A field's name is written as it is sent.
             Self::Missing(field) => format!("the address has no {}", field.as_str()),

@@ -19,8 +19,8 @@ const MILITARY_CITIES: [&str; 3] = ["APO", "FPO", "DPO"];
 
 /// Verifies an address without looking anywhere else. An address that can be mailed comes back in
 /// its standard form, at [`ConfirmationLevel::Zip`] and without coordinates of its own.
-pub fn verify(input: AddressInput<'_>) -> AddressVerdict {
-    CheckedAddress::of(input).into_verdict()
+pub fn verify_address(input: AddressInput<'_>) -> AddressVerdict {
+    CheckedAddress::from_input(input).into_verdict()
 }
 
 /// An address that was read and checked as far as that goes without looking anywhere else. Address points
@@ -36,7 +36,7 @@ pub struct CheckedAddress {
 
 impl CheckedAddress {
     /// Reads an address sent in parts.
-    pub fn of(input: AddressInput<'_>) -> Self {
+    pub fn from_input(input: AddressInput<'_>) -> Self {
         Self::new(parse(input), input)
     }
 
@@ -114,7 +114,7 @@ fn check_address(
             input.address_1.trim().to_owned(),
         ));
     }
-    note_symbols(parsed, input, corrections);
+    record_removed_symbols(parsed, input, corrections);
     Ok(())
 }
 
@@ -130,7 +130,7 @@ fn check_characters(input: AddressInput<'_>) -> Result<(), AddressError> {
 }
 
 /// Pictures mean nothing in an address and are left out, but not in silence.
-fn note_symbols(
+fn record_removed_symbols(
     parsed: &ParsedAddress,
     input: AddressInput<'_>,
     corrections: &mut Vec<AddressCorrection>,

@@ -60,9 +60,11 @@ impl ZipEntry {
     /// True when a post office of the same state by this name serves this ZIP's neighbourhood.
     pub fn accepts_city(&self, city: &str) -> bool {
         let key = city_key(city);
-        ZIPS.by_city
-            .get(&(self.state, key))
-            .is_some_and(|indexes| indexes.iter().any(|&index| self.is_near(ZIPS.at(index))))
+        ZIPS.by_city.get(&(self.state, key)).is_some_and(|indexes| {
+            indexes
+                .iter()
+                .any(|&index| self.is_near(ZIPS.entry_at(index)))
+        })
     }
 
     /// True when the other ZIP is of the same sectional centre (first three digits) or close by.
@@ -92,7 +94,7 @@ struct ZipTable {
 }
 
 impl ZipTable {
-    fn at(&self, index: u32) -> &ZipEntry {
+    fn entry_at(&self, index: u32) -> &ZipEntry {
         &self.sorted[index as usize]
     }
 }
@@ -186,7 +188,7 @@ pub(crate) fn nearby_zips(zip5: &str) -> Option<(i32, i32)> {
 }
 
 /// The post office name and the state of a ZIP (five digits). The name is empty where it is not known.
-pub fn zip_place(zip5: &str) -> Option<(&'static str, &'static str)> {
+pub fn find_city_and_state(zip5: &str) -> Option<(&'static str, &'static str)> {
     find_zip(zip5).map(|zip| (zip.city(), zip.state()))
 }
 

@@ -22,7 +22,7 @@ const DIRECTIONALS: &[&str] = &["", "", "", "N", "S", "E"];
 
 /// A county of streets that are told apart by little: by suffix, by a directional before or behind, by one more word,
 /// by the ZIP; each with a few houses.
-fn county() -> impl Strategy<Value = County> {
+fn county_strategy() -> impl Strategy<Value = County> {
     let select = |words: &'static [&'static str]| prop::sample::select(words);
     let name = (
         select(DIRECTIONALS),
@@ -61,13 +61,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn no_house_is_taken_for_one_on_another_street_that_stands(county in county()) {
-        for street in county.streets() {
-            for household in county.households() {
+    fn no_house_is_taken_for_one_on_another_street_that_stands(county in county_strategy()) {
+        for street in county.street_names() {
+            for household in county.iter_households() {
                 for zip in ZIPS {
                     let written = Household { street: street.clone(), zip: (*zip).to_owned(), ..household.clone() };
-                    let address_1 = written.line();
-                    let input = written.input(&address_1);
+                    let address_1 = written.delivery_line();
+                    let input = written.address_input(&address_1);
                     let AddressVerdict::Deliverable(verified) = county.verify(input) else { continue };
                     if verified.level == ConfirmationLevel::DeliveryPoint {
                         prop_assert_eq!(verified.id, parse(input).id(), "{} is {}", address_1, verified.one_line);
@@ -79,7 +79,7 @@ proptest! {
 
     #[test]
     fn a_correction_keeps_every_word_but_a_suffix(
-        county in county(),
+        county in county_strategy(),
         name in prop::sample::select(NAMES),
         suffix in prop::sample::select(SUFFIXES),
         number in 1_u32..9,
@@ -112,8 +112,8 @@ proptest! {
 fn where_points_are_too_few_to_know_that_a_street_is_not_there_it_stays() {
     let one = || County::from_households([Household::parse("7 Main St|21219")]);
     let written = Household::parse("7 Main Ave|21219");
-    let address_1 = written.line();
-    let line = |county: County| match county.verify(written.input(&address_1)) {
+    let address_1 = written.delivery_line();
+    let line = |county: County| match county.verify(written.address_input(&address_1)) {
         AddressVerdict::Deliverable(verified) => verified.line1,
         other => panic!("{other:?}"),
     };
@@ -125,8 +125,9 @@ fn where_points_are_too_few_to_know_that_a_street_is_not_there_it_stays() {
 fn verify_in_county(points: &[&str], line: &str) -> (ConfirmationLevel, String) {
     let county = County::from_households(points.iter().map(|point| Household::parse(point)));
     let written = Household::parse(line);
-    let address_1 = written.line();
-    let AddressVerdict::Deliverable(verified) = county.verify(written.input(&address_1)) else {
+    let address_1 = written.delivery_line();
+    let AddressVerdict::Deliverable(verified) = county.verify(written.address_input(&address_1))
+    else {
         panic!("undeliverable")
     };
     (verified.level, verified.line1)

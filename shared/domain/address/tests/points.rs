@@ -6,7 +6,7 @@ use address::{
 };
 use proptest::prelude::*;
 
-fn input(address_1: &str) -> AddressInput<'_> {
+fn austin_input(address_1: &str) -> AddressInput<'_> {
     AddressInput {
         address_1,
         city: "Austin",
@@ -16,7 +16,7 @@ fn input(address_1: &str) -> AddressInput<'_> {
     }
 }
 
-fn place() -> DeliveryPoint {
+fn sample_point() -> DeliveryPoint {
     DeliveryPoint {
         latitude: 30.27,
         longitude: -97.74,
@@ -27,7 +27,8 @@ fn place() -> DeliveryPoint {
 
 #[test]
 fn each_evidence_has_its_level_and_says_what_is_lacking() {
-    let confirmed = |evidence| CheckedAddress::of(input("1 Main St Apt 4")).confirm(evidence);
+    let confirmed =
+        |evidence| CheckedAddress::from_input(austin_input("1 Main St Apt 4")).confirm(evidence);
     let nothing = confirmed(PointEvidence::Nothing);
     assert_eq!(nothing.level, ConfirmationLevel::Zip);
     assert!(matches!(
@@ -40,7 +41,7 @@ fn each_evidence_has_its_level_and_says_what_is_lacking() {
         street.shortfall,
         Some(AddressError::UnknownNumber { .. })
     ));
-    let house = confirmed(PointEvidence::House(place()));
+    let house = confirmed(PointEvidence::House(sample_point()));
     assert_eq!(
         (house.level, house.latitude),
         (ConfirmationLevel::Street, Some(30.27))
@@ -49,13 +50,13 @@ fn each_evidence_has_its_level_and_says_what_is_lacking() {
         house.shortfall,
         Some(AddressError::UnknownUnit(_))
     ));
-    let without_unit =
-        CheckedAddress::of(input("1 Main St")).confirm(PointEvidence::House(place()));
+    let without_unit = CheckedAddress::from_input(austin_input("1 Main St"))
+        .confirm(PointEvidence::House(sample_point()));
     assert_eq!(
         without_unit.shortfall,
         Some(AddressError::MissingUnit("1 Main St".to_owned()))
     );
-    let point = confirmed(PointEvidence::DeliveryPoint(place()));
+    let point = confirmed(PointEvidence::DeliveryPoint(sample_point()));
     assert_eq!(
         (point.level, point.shortfall.is_none()),
         (ConfirmationLevel::DeliveryPoint, true)
@@ -72,12 +73,15 @@ fn a_strictness_accepts_its_level_and_what_is_above() {
     for (evidence, accepted) in [
         (PointEvidence::Nothing, [true, false, false]),
         (PointEvidence::Street, [true, true, false]),
-        (PointEvidence::DeliveryPoint(place()), [true, true, true]),
+        (
+            PointEvidence::DeliveryPoint(sample_point()),
+            [true, true, true],
+        ),
     ] {
         let verdicts = VerificationStrictness::ALL.map(|strictness| {
-            let verdict = CheckedAddress::of(input("1 Main St"))
+            let verdict = CheckedAddress::from_input(austin_input("1 Main St"))
                 .confirm(evidence.clone())
-                .demand(strictness);
+                .into_verdict(strictness);
             matches!(verdict, AddressVerdict::Deliverable(_))
         });
         assert_eq!(verdicts, accepted, "{evidence:?}");
@@ -86,22 +90,28 @@ fn a_strictness_accepts_its_level_and_what_is_above() {
 
 #[test]
 fn a_unit_lies_within_its_house_and_another_house_does_not() {
-    let id = |line| parse(input(line)).id();
+    let id = |line| parse(austin_input(line)).id();
     let house = id("1 Main St");
-    assert_eq!(house, house.house());
+    assert_eq!(house, house.without_unit());
     for unit in ["1 Main St Apt 4", "1 Main St # 9", "1 Main St Bldg 2"] {
-        assert_eq!(id(unit).house(), house);
+        assert_eq!(id(unit).without_unit(), house);
         assert!(
-            id(unit) > house && id(unit) <= house.last_of_house(),
+            id(unit) > house && id(unit) <= house.last_unit_id(),
             "{unit}"
         );
     }
-    assert_ne!(id("2 Main St Apt 4").house(), house);
+    assert_ne!(id("2 Main St Apt 4").without_unit(), house);
 }
 
 #[test]
 fn addresses_stand_in_the_order_of_their_zips() {
-    let id = |line, zip| parse(AddressInput { zip, ..input(line) }).id();
+    let id = |line, zip| {
+        parse(AddressInput {
+            zip,
+            ..austin_input(line)
+        })
+        .id()
+    };
     for lines in [
         ["1 Main St", "9 Oak Ave"],
         ["9 Oak Ave", "1 Main St"],
@@ -114,17 +124,17 @@ fn addresses_stand_in_the_order_of_their_zips() {
 
 #[test]
 fn another_street_of_the_name_keeps_number_and_unit_and_is_a_correction() {
-    let reading = CheckedAddress::of(input("8 n main ave apt 4"));
+    let reading = CheckedAddress::from_input(austin_input("8 n main ave apt 4"));
     let street = StandardStreet {
         name: "Main".to_owned(),
         suffix: "St".to_owned(),
         ..StandardStreet::default()
     };
     let corrected = reading.with_street(&street);
-    assert_eq!(corrected.id(), parse(input("8 Main St Apt 4")).id());
+    assert_eq!(corrected.id(), parse(austin_input("8 Main St Apt 4")).id());
     assert_eq!(
         corrected.point_key(),
-        CheckedAddress::of(input("8 Main St Apt 4")).point_key()
+        CheckedAddress::from_input(austin_input("8 Main St Apt 4")).point_key()
     );
     assert_eq!(corrected.point_key().name_key, reading.point_key().name_key);
     let AddressVerdict::Deliverable(verified) = corrected.into_verdict() else {
@@ -144,15 +154,21 @@ fn another_street_of_the_name_keeps_number_and_unit_and_is_a_correction() {
 fn boxes_and_failures_are_in_no_zip() {
     for line in ["PO Box 7", "RR 2 Box 18", "Main St", ""] {
         assert!(
-            !CheckedAddress::of(input(line)).point_key().is_in_zip(),
+            !CheckedAddress::from_input(austin_input(line))
+                .point_key()
+                .is_in_zip(),
             "{line}"
         );
     }
     let unknown_zip = AddressInput {
         zip: "00000",
-        ..input("1 Main St")
+        ..austin_input("1 Main St")
     };
-    assert!(!CheckedAddress::of(unknown_zip).point_key().is_in_zip());
+    assert!(
+        !CheckedAddress::from_input(unknown_zip)
+            .point_key()
+            .is_in_zip()
+    );
 }
 
 proptest! {
@@ -164,8 +180,8 @@ proptest! {
         unit in prop::sample::select(vec!["", " Apt 4", " #12B", " suite 200"]),
     ) {
         let line = format!("{number} {name} {suffix}{unit}");
-        let sent = CheckedAddress::of(input(&line));
+        let sent = CheckedAddress::from_input(austin_input(&line));
         let standard = sent.parsed().line1.clone();
-        prop_assert_eq!(CheckedAddress::of(input(&standard)).point_key(), sent.point_key());
+        prop_assert_eq!(CheckedAddress::from_input(austin_input(&standard)).point_key(), sent.point_key());
     }
 }

@@ -1,7 +1,7 @@
 //! What holds for every address.
 
 use address::{
-    AddressInput, AddressVerdict, ParsedAddress, parse, parse_one_line, part_unit, verify,
+    AddressInput, AddressVerdict, ParsedAddress, parse, parse_one_line, split_unit, verify_address,
 };
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ const LAST_LINES: &[[&str; 3]] = &[
     ["Long Island City", "NY", "11101"],
 ];
 
-fn name() -> impl Strategy<Value = String> {
+fn name_strategy() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
         "Main",
         "OAK",
@@ -53,7 +53,7 @@ fn name() -> impl Strategy<Value = String> {
     prop::collection::vec(word, 1..4).prop_map(|words| words.join(" "))
 }
 
-fn road() -> impl Strategy<Value = String> {
+fn highway_strategy() -> impl Strategy<Value = String> {
     let kind = prop::sample::select(vec![
         "US Hwy",
         "US",
@@ -69,7 +69,7 @@ fn road() -> impl Strategy<Value = String> {
     (kind, 1..2000_u32).prop_map(|(kind, number)| format!("{kind} {number}"))
 }
 
-fn street() -> impl Strategy<Value = String> {
+fn street_strategy() -> impl Strategy<Value = String> {
     let number = prop_oneof![
         "[1-9][0-9]{0,4}",
         "[1-9][0-9]{1,3}[A-F]",
@@ -94,7 +94,7 @@ fn street() -> impl Strategy<Value = String> {
         "Lot 3",
         "Apt 3 N",
     ]);
-    let middle = prop_oneof![3 => name(), 1 => road()];
+    let middle = prop_oneof![3 => name_strategy(), 1 => highway_strategy()];
     (number, direction.clone(), middle, suffix, direction, unit).prop_map(
         |(number, before, name, suffix, behind, unit)| {
             format!("{number} {before} {name} {suffix} {behind} {unit}")
@@ -104,7 +104,7 @@ fn street() -> impl Strategy<Value = String> {
 
 fn first_line() -> impl Strategy<Value = String> {
     prop_oneof![
-        6 => street(),
+        6 => street_strategy(),
         1 => "(PO|P\\.O\\.|Post Office) Box #?[1-9][0-9]{0,5}",
         1 => "(RR|Rural Route|HC|Star Route) [0-9]{1,2},? Box [1-9][0-9]{0,3}[A-C]?",
         1 => "(PSC|CMR|UNIT) [1-9][0-9]{2,3} BOX [1-9][0-9]{1,3}",
@@ -114,8 +114,8 @@ fn first_line() -> impl Strategy<Value = String> {
         1 => "(USS|USCGC) (Nimitz|SEA DEVIL)( Box [1-9][0-9]?)?",
         1 => "[1-9][0-9]{0,3} (RR|Ranch Rd|FM|Farm Road|RM|I H|County Road) [1-9][0-9]{1,3}( N)?( Apt 4)?",
         1 => "0?[1-9]{3} (Dr )?(MLK|Martin Luther King|M\\.L\\. King)( Jr)? (Blvd|Dr)( Ste 0?[1-9]{2}| # 1-B)?",
-        1 => street().prop_map(|street| format!("c/o Jane Doe, {street}")),
-        1 => street().prop_map(|street| format!("{street}, PO Box 12")),
+        1 => street_strategy().prop_map(|street| format!("c/o Jane Doe, {street}")),
+        1 => street_strategy().prop_map(|street| format!("{street}, PO Box 12")),
     ]
 }
 
@@ -173,7 +173,7 @@ proptest! {
         address_2 in second_line(),
     ) {
         let parsed = parse(AddressInput { address_1: &address_1, address_2, ..AddressInput::default() });
-        let (street, unit) = part_unit(&parsed.line1);
+        let (street, unit) = split_unit(&parsed.line1);
         let joined = format!("{street} {unit}");
         prop_assert_eq!(joined.trim_end(), parsed.line1.as_str());
         let is_parted = parsed.is_street() && !parsed.unit_designator.is_empty();
@@ -187,11 +187,11 @@ proptest! {
         last in prop::sample::select(LAST_LINES),
     ) {
         let [city, state, zip] = last;
-        let verdict = verify(AddressInput { address_1: &address_1, address_2, city, state, zip });
+        let verdict = verify_address(AddressInput { address_1: &address_1, address_2, city, state, zip });
         let AddressVerdict::Deliverable(once) = verdict else {
             return Err(TestCaseError::reject("undeliverable"));
         };
-        let twice = verify(AddressInput {
+        let twice = verify_address(AddressInput {
             address_1: &once.line1,
             address_2: &once.line2,
             city: &once.city,
@@ -224,7 +224,7 @@ proptest! {
     ) {
         let [city, state, zip] = last;
         let id = |address_1: &str| {
-            match verify(AddressInput { address_1, address_2: "", city, state, zip }) {
+            match verify_address(AddressInput { address_1, address_2: "", city, state, zip }) {
                 AddressVerdict::Deliverable(verified) => Some(verified.id),
                 AddressVerdict::Undeliverable(_) => None,
             }
@@ -241,7 +241,7 @@ proptest! {
         zip in "[0-9 -]{0,12}",
     ) {
         let input = AddressInput { address_1: &address_1, address_2: &address_2, city: &city, state: &state, zip: &zip };
-        let _ = verify(input);
+        let _ = verify_address(input);
         let parsed = parse_one_line(&format!("{address_1} {address_2}, {city} {state} {zip}"));
         prop_assert!(parsed.state.len() <= 2);
     }

@@ -850,7 +850,7 @@ const CASES: &[StandardizationCase] = &[
     ),
 ];
 
-fn parsed(address_1: &str, address_2: &str) -> ParsedAddress {
+fn parse_in_austin(address_1: &str, address_2: &str) -> ParsedAddress {
     parse(AddressInput {
         address_1,
         address_2,
@@ -865,7 +865,7 @@ fn every_case_takes_its_standard_form() {
     let failures: Vec<String> = CASES
         .iter()
         .filter_map(|(section, address_1, address_2, line1, line2)| {
-            let parsed = parsed(address_1, address_2);
+            let parsed = parse_in_austin(address_1, address_2);
             ((parsed.line1.as_str(), parsed.line2.as_str()) != (line1, line2)).then(|| {
                 format!(
                     "{section}: {address_1:?} {address_2:?} gave {:?} {:?}",
@@ -882,7 +882,7 @@ fn every_standard_form_stays_as_it_is() {
     let failures: Vec<String> = CASES
         .iter()
         .filter_map(|(section, _, _, line1, line2)| {
-            let again = parsed(line1, line2);
+            let again = parse_in_austin(line1, line2);
             ((again.line1.as_str(), again.line2.as_str()) != (line1, line2)).then(|| {
                 format!(
                     "{section}: {line1:?} {line2:?} gave {:?} {:?}",
@@ -896,7 +896,7 @@ fn every_standard_form_stays_as_it_is() {
 
 #[test]
 fn the_parts_of_a_street_address_are_told_apart() {
-    let parsed = parsed("123-A South West Oak Hill Road NE Apt 4", "");
+    let parsed = parse_in_austin("123-A South West Oak Hill Road NE Apt 4", "");
     let parts = [
         parsed.number.as_str(),
         &parsed.predirectional,
@@ -911,12 +911,12 @@ fn the_parts_of_a_street_address_are_told_apart() {
 
 #[test]
 fn the_parts_of_a_route_and_of_a_box_are_told_apart() {
-    let route = parsed("RR 2 Box 18", "");
+    let route = parse_in_austin("RR 2 Box 18", "");
     assert_eq!(
         (route.rural_route.as_str(), route.box_number.as_str()),
         ("RR 2", "18")
     );
-    let dual = parsed("115 Harting Rd", "PO Box 5");
+    let dual = parse_in_austin("115 Harting Rd", "PO Box 5");
     assert_eq!(
         (
             dual.po_box.as_str(),
@@ -990,13 +990,13 @@ fn of_two_addresses_one_prints_and_the_other_stands_above_it() {
         ("RR 2 Box 18, PO Box 5", "", "PO Box 5", "RR 2 Box 18"),
         ("115 Harting Rd", "PO Box 5", "PO Box 5", "115 Harting Rd"),
     ] {
-        let read = parsed(address_1, address_2);
+        let read = parse_in_austin(address_1, address_2);
         assert_eq!(
             (read.line1.as_str(), read.line2.as_str()),
             (line1, line2),
             "{address_1}"
         );
-        let again = parsed(&read.line1, &read.line2);
+        let again = parse_in_austin(&read.line1, &read.line2);
         assert_eq!(
             (again.line1, again.line2),
             (read.line1, read.line2),

@@ -1,6 +1,6 @@
 //! Which spellings are one address, and which are two.
 
-use address::{AddressId, AddressInput, AddressVerdict, verify};
+use address::{AddressId, AddressInput, AddressVerdict, verify_address};
 
 /// What is told apart or not: two delivery lines with a second line and a ZIP each.
 type AddressPair = ([&'static str; 2], [&'static str; 2], [&'static str; 3]);
@@ -103,7 +103,7 @@ const TWO: &[AddressPair] = &[
 
 #[track_caller]
 fn id([address_1, address_2]: [&str; 2], [city, state, zip]: [&str; 3]) -> AddressId {
-    match verify(AddressInput {
+    match verify_address(AddressInput {
         address_1,
         address_2,
         city,

@@ -3,10 +3,10 @@
 use address::{
     AddressCorrection, AddressError, AddressField, AddressInput, AddressVerdict, ConfirmationLevel,
     INPUT_BYTES_MAX, VerifiedAddress, one_line_as_sent, parse_one_line, unverified_address_id,
-    verify, zip_centre,
+    verify_address, zip_centre,
 };
 
-fn input<'a>(address_1: &'a str, address_2: &'a str, last: [&'a str; 3]) -> AddressInput<'a> {
+fn build_input<'a>(address_1: &'a str, address_2: &'a str, last: [&'a str; 3]) -> AddressInput<'a> {
     let [city, state, zip] = last;
     AddressInput {
         address_1,
@@ -20,16 +20,16 @@ fn input<'a>(address_1: &'a str, address_2: &'a str, last: [&'a str; 3]) -> Addr
 const AUSTIN: [&str; 3] = ["Austin", "TX", "78701"];
 
 #[track_caller]
-fn verified(address_1: &str, address_2: &str, last: [&str; 3]) -> VerifiedAddress {
-    match verify(input(address_1, address_2, last)) {
+fn expect_deliverable(address_1: &str, address_2: &str, last: [&str; 3]) -> VerifiedAddress {
+    match verify_address(build_input(address_1, address_2, last)) {
         AddressVerdict::Deliverable(verified) => *verified,
         AddressVerdict::Undeliverable(failure) => panic!("undeliverable: {failure}"),
     }
 }
 
 #[track_caller]
-fn failure(address_1: &str, last: [&str; 3]) -> AddressError {
-    match verify(input(address_1, "", last)) {
+fn expect_undeliverable(address_1: &str, last: [&str; 3]) -> AddressError {
+    match verify_address(build_input(address_1, "", last)) {
         AddressVerdict::Undeliverable(failure) => failure,
         AddressVerdict::Deliverable(verified) => panic!("deliverable: {}", verified.one_line),
     }
@@ -37,7 +37,7 @@ fn failure(address_1: &str, last: [&str; 3]) -> AddressError {
 
 #[test]
 fn the_verified_form_is_the_one_of_the_contract() {
-    let verified = verified(
+    let verified = expect_deliverable(
         "123 NORTH MAIN STREET",
         "",
         ["austin", "texas", "787011234"],
@@ -58,8 +58,8 @@ fn the_verified_form_is_the_one_of_the_contract() {
 
 #[test]
 fn a_unit_shows_on_one_line_only_when_address_1_had_it() {
-    let first = verified("123 Main St Apt 4", "", AUSTIN);
-    let second = verified("123 Main St", "Apt 4", AUSTIN);
+    let first = expect_deliverable("123 Main St Apt 4", "", AUSTIN);
+    let second = expect_deliverable("123 Main St", "Apt 4", AUSTIN);
     assert_eq!(first.one_line, "123 Main St Apt 4, Austin, TX 78701");
     assert_eq!(second.one_line, "123 Main St, Austin, TX 78701");
     assert_eq!(first.line1, second.line1);
@@ -69,7 +69,7 @@ fn a_unit_shows_on_one_line_only_when_address_1_had_it() {
 #[test]
 fn two_units_are_two_addresses() {
     let ids = ["", "Apt 4", "Apt 5", "Bldg 4", "Rear"]
-        .map(|unit| verified("123 Main St", unit, AUSTIN).id);
+        .map(|unit| expect_deliverable("123 Main St", unit, AUSTIN).id);
     for (index, id) in ids.iter().enumerate() {
         assert!(!ids[..index].contains(id), "unit {index} is another's");
     }
@@ -77,7 +77,7 @@ fn two_units_are_two_addresses() {
 
 #[test]
 fn spellings_of_one_address_are_one_address() {
-    let id = verified("123 N Main St Apt 4", "", AUSTIN).id;
+    let id = expect_deliverable("123 N Main St Apt 4", "", AUSTIN).id;
     for (address_1, address_2, last) in [
         ("123 north main street", "#4", AUSTIN),
         (
@@ -89,7 +89,7 @@ fn spellings_of_one_address_are_one_address() {
         ("123 N Main St", "c/o Jane Doe, Apt 4", AUSTIN),
     ] {
         assert_eq!(
-            verified(address_1, address_2, last).id,
+            expect_deliverable(address_1, address_2, last).id,
             id,
             "{address_1} {address_2}"
         );
@@ -98,8 +98,8 @@ fn spellings_of_one_address_are_one_address() {
 
 #[test]
 fn the_same_line_in_another_zip_is_another_address() {
-    let other = verified("123 Main St", "", ["Austin", "TX", "78702"]);
-    assert_ne!(verified("123 Main St", "", AUSTIN).id, other.id);
+    let other = expect_deliverable("123 Main St", "", ["Austin", "TX", "78702"]);
+    assert_ne!(expect_deliverable("123 Main St", "", AUSTIN).id, other.id);
 }
 
 #[test]
@@ -115,10 +115,10 @@ fn each_required_part_may_not_be_missing() {
         let mut parts = whole;
         parts[index] = "  ";
         let [address_1, city, state, zip] = parts;
-        let failure = failure(address_1, [city, state, zip]);
+        let failure = expect_undeliverable(address_1, [city, state, zip]);
         assert_eq!(failure, AddressError::Missing(field));
         assert_eq!(
-            failure.detail(),
+            failure.to_sentence(),
             format!("The address has no {}.", field.as_str())
         );
     }
@@ -126,7 +126,7 @@ fn each_required_part_may_not_be_missing() {
 
 #[test]
 fn a_zip_that_lost_its_leading_zero_is_mended_and_the_correction_kept() {
-    let verified = verified("10 Beacon St", "", ["Boston", "MA", "2108"]);
+    let verified = expect_deliverable("10 Beacon St", "", ["Boston", "MA", "2108"]);
     assert_eq!(verified.zip, "02108");
     let correction = AddressCorrection {
         field: AddressField::Zip,
@@ -139,7 +139,7 @@ fn a_zip_that_lost_its_leading_zero_is_mended_and_the_correction_kept() {
 #[test]
 fn spellings_of_the_city_are_no_correction() {
     for city in ["St. Louis", "saint louis", "ST LOUIS", "St.Louis"] {
-        let verified = verified("123 Main St", "", [city, "MO", "63101"]);
+        let verified = expect_deliverable("123 Main St", "", [city, "MO", "63101"]);
         assert_eq!(verified.city, "Saint Louis", "{city}");
         assert_eq!(verified.corrections, [], "{city}");
     }
@@ -147,7 +147,7 @@ fn spellings_of_the_city_are_no_correction() {
 
 #[test]
 fn a_neighbouring_post_office_is_kept_as_sent() {
-    let verified = verified("123 Main St", "", ["Round Rock", "TX", "78701"]);
+    let verified = expect_deliverable("123 Main St", "", ["Round Rock", "TX", "78701"]);
     assert_eq!(verified.city, "Round Rock");
     assert_eq!(verified.corrections, []);
 }
@@ -161,7 +161,7 @@ fn a_city_elsewhere_in_the_state_contradicts_the_zip() {
     ] {
         assert!(
             matches!(
-                failure("123 Main St", [city, state, zip]),
+                expect_undeliverable("123 Main St", [city, state, zip]),
                 AddressError::CityNotInZip { .. }
             ),
             "{city}"
@@ -169,7 +169,7 @@ fn a_city_elsewhere_in_the_state_contradicts_the_zip() {
     }
     for city in ["!!", "12345"] {
         assert_eq!(
-            failure("123 Main St", [city, "TX", "78701"]),
+            expect_undeliverable("123 Main St", [city, "TX", "78701"]),
             AddressError::UnreadableCity(city.to_owned())
         );
     }
@@ -178,7 +178,7 @@ fn a_city_elsewhere_in_the_state_contradicts_the_zip() {
 #[test]
 fn a_city_that_no_post_office_has_is_corrected_to_the_one_of_the_zip() {
     for city in ["Asutin", "Gotham"] {
-        let verified = verified("123 Main St", "", [city, "TX", "78701"]);
+        let verified = expect_deliverable("123 Main St", "", [city, "TX", "78701"]);
         assert_eq!(verified.one_line, "123 Main St, Austin, TX 78701");
         assert_eq!(verified.corrections.len(), 1, "{city}");
         assert_eq!(verified.corrections[0].from, city);
@@ -187,22 +187,22 @@ fn a_city_that_no_post_office_has_is_corrected_to_the_one_of_the_zip() {
 
 #[test]
 fn a_zip_of_another_state_is_undeliverable() {
-    let failure = failure("123 Main St", ["Austin", "TX", "10001"]);
-    assert_eq!(failure.detail(), "ZIP code 10001 is in NY, not in TX.");
+    let failure = expect_undeliverable("123 Main St", ["Austin", "TX", "10001"]);
+    assert_eq!(failure.to_sentence(), "ZIP code 10001 is in NY, not in TX.");
 }
 
 #[test]
 fn unknown_zips_and_states_are_undeliverable() {
     assert_eq!(
-        failure("1 A St", ["Austin", "TX", "00000"]),
+        expect_undeliverable("1 A St", ["Austin", "TX", "00000"]),
         AddressError::UnknownZip("00000".to_owned())
     );
     assert_eq!(
-        failure("1 A St", ["Austin", "TX", "7870X"]),
+        expect_undeliverable("1 A St", ["Austin", "TX", "7870X"]),
         AddressError::UnreadableZip("7870X".to_owned())
     );
     assert_eq!(
-        failure("1 A St", ["Austin", "ZZ", "78701"]),
+        expect_undeliverable("1 A St", ["Austin", "ZZ", "78701"]),
         AddressError::UnknownState("ZZ".to_owned())
     );
 }
@@ -211,7 +211,10 @@ fn unknown_zips_and_states_are_undeliverable() {
 fn a_line_without_number_or_box_is_undeliverable() {
     for line in ["Main St", "City Hall", "5th Ave", "Apt 4", "?!", "Room 1"] {
         assert!(
-            matches!(failure(line, AUSTIN), AddressError::UnreadableStreet(_)),
+            matches!(
+                expect_undeliverable(line, AUSTIN),
+                AddressError::UnreadableStreet(_)
+            ),
             "{line}"
         );
     }
@@ -219,10 +222,10 @@ fn a_line_without_number_or_box_is_undeliverable() {
 
 #[test]
 fn military_addresses_go_by_their_zip() {
-    let verified = verified("PSC 802 Box 74", "", ["apo", "AE", "09499"]);
+    let verified = expect_deliverable("PSC 802 Box 74", "", ["apo", "AE", "09499"]);
     assert_eq!(verified.one_line, "PSC 802 Box 74, APO, AE 09499");
     assert!(matches!(
-        failure("PSC 802 Box 74", ["APO", "AP", "09499"]),
+        expect_undeliverable("PSC 802 Box 74", ["APO", "AP", "09499"]),
         AddressError::ZipNotInState { .. }
     ));
 }
@@ -230,7 +233,7 @@ fn military_addresses_go_by_their_zip() {
 #[test]
 fn islands_have_their_zips() {
     assert_eq!(
-        verified(
+        expect_deliverable(
             "150 Calle A",
             "Urb Las Gladiolas",
             ["San Juan", "PR", "926"]
@@ -239,7 +242,7 @@ fn islands_have_their_zips() {
         "Urb Las Gladiolas"
     );
     assert_eq!(
-        verified("12 Main St", "", ["Tamuning", "GU", "96931"]).corrections,
+        expect_deliverable("12 Main St", "", ["Tamuning", "GU", "96931"]).corrections,
         []
     );
 }
@@ -249,14 +252,17 @@ fn zips_of_post_office_boxes_and_of_the_military_are_known() {
     let puerto_rico = "00902 00908 00910 00914 00916 00919 00922 00928 00929 00931 00936 00937 00939 00940 00955 00963 \
         00970 00977 00978 00981 00984 00986 00988";
     for zip in puerto_rico.split_ascii_whitespace() {
-        assert_eq!(verified("PO Box 12", "", ["San Juan", "PR", zip]).zip, zip);
+        assert_eq!(
+            expect_deliverable("PO Box 12", "", ["San Juan", "PR", zip]).zip,
+            zip
+        );
     }
     assert_eq!(
-        verified("PSC 1 Box 12", "", ["APO", "AA", "34090"]).city,
+        expect_deliverable("PSC 1 Box 12", "", ["APO", "AA", "34090"]).city,
         "APO"
     );
     assert_eq!(
-        verified("USS Nimitz Box 12", "", ["FPO", "AP", "96601"]).one_line,
+        expect_deliverable("USS Nimitz Box 12", "", ["FPO", "AP", "96601"]).one_line,
         "USS Nimitz Box 12, FPO, AP 96601"
     );
 }
@@ -264,18 +270,24 @@ fn zips_of_post_office_boxes_and_of_the_military_are_known() {
 #[test]
 fn places_without_a_number_of_their_own_are_deliverable() {
     let last = ["San Juan", "PR", "00926"];
-    assert_eq!(verified("Cond X Apt 4", "", last).line1, "Cond X Apt 4");
     assert_eq!(
-        verified("Pier 39", "", ["San Francisco", "CA", "94133"]).line1,
+        expect_deliverable("Cond X Apt 4", "", last).line1,
+        "Cond X Apt 4"
+    );
+    assert_eq!(
+        expect_deliverable("Pier 39", "", ["San Francisco", "CA", "94133"]).line1,
         "Pier 39"
     );
     assert!(
-        matches!(failure("Cond X", last), AddressError::UnreadableStreet(_)),
+        matches!(
+            expect_undeliverable("Cond X", last),
+            AddressError::UnreadableStreet(_)
+        ),
         "no unit"
     );
     assert!(
         matches!(
-            failure("Cond X Apt 4", AUSTIN),
+            expect_undeliverable("Cond X Apt 4", AUSTIN),
             AddressError::UnreadableStreet(_)
         ),
         "not in Puerto Rico"
@@ -285,14 +297,14 @@ fn places_without_a_number_of_their_own_are_deliverable() {
 #[test]
 fn nothing_of_an_address_is_dropped_in_silence() {
     assert_eq!(
-        failure("12 東京 St", AUSTIN),
+        expect_undeliverable("12 東京 St", AUSTIN),
         AddressError::UnreadableCharacter('東')
     );
     assert_eq!(
-        failure("12 Невский St", AUSTIN).detail(),
+        expect_undeliverable("12 Невский St", AUSTIN).to_sentence(),
         "The address has a character that mail cannot be addressed with: Н."
     );
-    let verified = verified("12 Main St 🎉", "Apt 4 ☂", AUSTIN);
+    let verified = expect_deliverable("12 Main St 🎉", "Apt 4 ☂", AUSTIN);
     assert_eq!(
         (verified.line1.as_str(), verified.line2.as_str()),
         ("12 Main St Apt 4", "")
@@ -320,13 +332,13 @@ fn nothing_of_an_address_is_dropped_in_silence() {
 }
 
 fn plainly_verified(address_1: &str) -> VerifiedAddress {
-    verified(address_1, "", AUSTIN)
+    expect_deliverable(address_1, "", AUSTIN)
 }
 
 #[test]
 fn an_address_longer_than_the_limit_is_undeliverable() {
     let line = "1".repeat(INPUT_BYTES_MAX);
-    assert_eq!(failure(&line, AUSTIN), AddressError::TooLong);
+    assert_eq!(expect_undeliverable(&line, AUSTIN), AddressError::TooLong);
 }
 
 #[test]
@@ -340,19 +352,22 @@ fn a_zip_has_a_centre_and_a_military_one_has_none() {
 
 #[test]
 fn the_line_as_sent_is_trimmed_and_without_address_2() {
-    let sent = input(" 12  Nowhere\tRd ", "Apt 1", [" X ", "", "99999"]);
+    let sent = build_input(" 12  Nowhere\tRd ", "Apt 1", [" X ", "", "99999"]);
     assert_eq!(one_line_as_sent(sent), "12 Nowhere Rd, X 99999");
     assert_eq!(one_line_as_sent(AddressInput::default()), "");
 }
 
 #[test]
 fn unverified_addresses_compare_by_their_parts_without_case_and_spaces() {
-    let id = unverified_address_id(input("Nowhere", "1", AUSTIN));
+    let id = unverified_address_id(build_input("Nowhere", "1", AUSTIN));
     assert_eq!(
-        unverified_address_id(input(" NOWHERE ", "1", ["AUSTIN", "tx", "78701"])),
+        unverified_address_id(build_input(" NOWHERE ", "1", ["AUSTIN", "tx", "78701"])),
         id
     );
-    assert_ne!(unverified_address_id(input("Nowhere1", "", AUSTIN)), id);
+    assert_ne!(
+        unverified_address_id(build_input("Nowhere1", "", AUSTIN)),
+        id
+    );
 }
 
 #[test]

@@ -71,9 +71,9 @@ impl GeoArea {
             return Err(AreaError::TooLong);
         }
         // The JSON reader stops at 128 levels, so that neither it nor what follows goes too deep.
-        let document: GeoJson = text
-            .parse()
-            .map_err(|error: geojson::Error| AreaError::NotGeoJson(words(&error)))?;
+        let document: GeoJson = text.parse().map_err(|error: geojson::Error| {
+            AreaError::NotGeoJson(describe_geojson_error(&error))
+        })?;
         let mut collector = PolygonCollector::default();
         collector.add_document(&document)?;
         if collector.parts.is_empty() {
@@ -89,9 +89,9 @@ impl GeoArea {
     ///
     /// # Errors
     /// [`AreaError::Crossing`] and [`AreaError::NoExtent`].
-    pub fn check(&self) -> Result<(), AreaError> {
+    pub fn validate(&self) -> Result<(), AreaError> {
         for polygon in &self.parts {
-            if let Some(GeoPlace { x, y }) = crossing::find(polygon) {
+            if let Some(GeoPlace { x, y }) = crossing::find_crossing(polygon) {
                 return Err(AreaError::Crossing(format!("{x:.4}"), format!("{y:.4}")));
             }
             if polygon.is_empty() {
@@ -124,7 +124,7 @@ impl GeoArea {
 }
 
 /// What is wrong with a text that is no GeoJSON, for people.
-fn words(error: &geojson::Error) -> String {
+fn describe_geojson_error(error: &geojson::Error) -> String {
     match error {
         geojson::Error::MalformedGeoJson(error) if error.is_syntax() || error.is_eof() => format!(
             "it cannot be read from line {}, column {} on, where a bracket, a quotation mark or a comma may be missing",
@@ -176,21 +176,21 @@ impl PolygonCollector {
     }
 
     fn add_polygon(&mut self, rings: &PolygonType) -> Result<(), AreaError> {
-        let rings = rings.iter().map(|ring| self.ring(ring));
+        let rings = rings.iter().map(|ring| self.parse_ring(ring));
         let rings = rings.collect::<Result<Vec<_>, _>>()?;
         self.parts
             .push(AreaPolygon::new(rings).ok_or(AreaError::Ring)?);
         Ok(())
     }
 
-    fn ring(&mut self, positions: &[Position]) -> Result<Vec<GeoPlace>, AreaError> {
+    fn parse_ring(&mut self, positions: &[Position]) -> Result<Vec<GeoPlace>, AreaError> {
         self.vertices += positions.len();
         if self.vertices > MAX_VERTICES {
             return Err(AreaError::TooManyVertices);
         }
         let ring = positions
             .iter()
-            .map(coordinate)
+            .map(parse_coordinate)
             .collect::<Result<Vec<_>, _>>()?;
         if ring.len() < MIN_RING_POSITIONS || ring.first() != ring.last() {
             return Err(AreaError::Ring);
@@ -203,7 +203,7 @@ impl PolygonCollector {
     }
 }
 
-fn coordinate(position: &Position) -> Result<GeoPlace, AreaError> {
+fn parse_coordinate(position: &Position) -> Result<GeoPlace, AreaError> {
     match position.as_slice() {
         [x, y, ..] if (-180.0..=180.0).contains(x) && (-90.0..=90.0).contains(y) => {
             Ok(GeoPlace { x: *x, y: *y })

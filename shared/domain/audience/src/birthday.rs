@@ -61,7 +61,7 @@ enum BirthYear {
 impl Birthday {
     /// Reads a birthday as [`Birthday::read`] does, for those who do not ask after the year.
     pub fn parse(text: &str) -> Option<Self> {
-        Self::read(text).map(|read| read.birthday)
+        Self::parse_unambiguous(text).map(|read| read.birthday)
     }
 
     /// Reads every form of a day that means one day only: `M/D`, `M-D` and `--MM-DD` without a year; `M/D/YYYY`,
@@ -72,21 +72,21 @@ impl Birthday {
     /// `None` for a blank, another form, or a day that does not exist such as 2/30; 2/29 exists
     /// without a year and in a leap year. No year from 1 to 9999 is refused: whether a year is
     /// likely depends on today, which a stored value outlives.
-    pub fn read(text: &str) -> Option<ParsedBirthday> {
+    pub fn parse_unambiguous(text: &str) -> Option<ParsedBirthday> {
         let text = text.trim();
         if let Some(date) = read_date(text) {
-            return Self::of(
+            return Self::from_parts(
                 date.month(),
                 date.day(),
                 Some(BirthYear::Known(date.year())),
             );
         }
         let day = without_time(text);
-        Self::with_month_name(day).or_else(|| Self::in_numbers(day))
+        Self::with_month_name(day).or_else(|| Self::parse_numeric(day))
     }
 
     /// A day that exists.
-    fn of(month: u32, day: u32, year: Option<BirthYear>) -> Option<ParsedBirthday> {
+    fn from_parts(month: u32, day: u32, year: Option<BirthYear>) -> Option<ParsedBirthday> {
         let known = match year {
             Some(BirthYear::Known(year)) => Some(year),
             Some(BirthYear::Unread) | None => None,
@@ -106,14 +106,14 @@ impl Birthday {
         })
     }
 
-    fn in_numbers(text: &str) -> Option<ParsedBirthday> {
+    fn parse_numeric(text: &str) -> Option<ParsedBirthday> {
         if let Some(rest) = text.strip_prefix("--") {
             let (month, day) = rest.split_once('-')?;
-            return Self::of(two_digits(month)?, two_digits(day)?, None);
+            return Self::from_parts(two_digits(month)?, two_digits(day)?, None);
         }
         if text.len() == 8 && is_digits(text) {
             let (year, day) = text.split_at(4);
-            return Self::of(
+            return Self::from_parts(
                 two_digits(&day[..2])?,
                 two_digits(&day[2..])?,
                 Some(four_digits(year)?),
@@ -122,14 +122,14 @@ impl Birthday {
         let separator = text.chars().find(|c| matches!(c, '/' | '-'))?;
         let parts: Vec<&str> = text.split(separator).collect();
         match parts.as_slice() {
-            [month, day] => Self::of(two_digits(month)?, two_digits(day)?, None),
-            [year, month, day] if year.len() == 4 => Self::of(
+            [month, day] => Self::from_parts(two_digits(month)?, two_digits(day)?, None),
+            [year, month, day] if year.len() == 4 => Self::from_parts(
                 two_digits(month)?,
                 two_digits(day)?,
                 Some(four_digits(year)?),
             ),
             [month, day, year] => {
-                Self::of(two_digits(month)?, two_digits(day)?, Some(read_year(year)?))
+                Self::from_parts(two_digits(month)?, two_digits(day)?, Some(read_year(year)?))
             }
             _ => None,
         }
@@ -158,7 +158,7 @@ impl Birthday {
             },
             _ => return None,
         };
-        Self::of(month, day, year)
+        Self::from_parts(month, day, year)
     }
 
     /// The month, 1 to 12.
@@ -181,18 +181,18 @@ impl Birthday {
     pub fn is_kept_within_days(self, today: NaiveDate, days: u32) -> bool {
         [today.year(), today.year() + 1]
             .into_iter()
-            .filter_map(|year| self.kept_in(year))
+            .filter_map(|year| self.date_in_year(year))
             .any(|kept| (0..=i64::from(days)).contains(&(kept - today).num_days()))
     }
 
     /// The day on which the birthday is kept in a year.
-    fn kept_in(self, year: i32) -> Option<NaiveDate> {
+    fn date_in_year(self, year: i32) -> Option<NaiveDate> {
         NaiveDate::from_ymd_opt(year, self.month, self.day)
             .or_else(|| NaiveDate::from_ymd_opt(year, self.month, self.day - 1))
     }
 
     /// Whether this is the birthday that `wanted` names; a `wanted` without a year takes any year.
-    pub fn is(self, wanted: Self) -> bool {
+    pub fn matches(self, wanted: Self) -> bool {
         let same_day = (self.month, self.day) == (wanted.month, wanted.day);
         same_day && (wanted.year.is_none() || wanted.year == self.year)
     }

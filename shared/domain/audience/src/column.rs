@@ -140,12 +140,12 @@ impl BuiltInColumn {
 /// What makes two names the same column: the name without outer white space, in lower case, its characters composed
 /// (Unicode NFC).
 pub fn fold_name(name: &str) -> String {
-    fold(name)
+    fold_case(name)
 }
 
 /// The form in which texts are compared: without outer white space, in lower case, composed (Unicode NFC), so that an é
 /// is an é whether it was typed as one character or as two.
-pub(crate) fn fold(text: &str) -> String {
+pub(crate) fn fold_case(text: &str) -> String {
     let text = text.trim();
     if text.is_ascii() {
         text.to_ascii_lowercase()

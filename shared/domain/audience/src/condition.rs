@@ -167,7 +167,7 @@ impl ConditionNode {
 impl ColumnCondition {
     fn matches(&self, recipient: &dyn ValueLookup, today: NaiveDate) -> bool {
         let value = recipient.value(&self.column).unwrap_or_default();
-        self.test.holds(value, today) != self.negated
+        self.test.matches(value, today) != self.negated
     }
 }
 

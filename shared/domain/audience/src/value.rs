@@ -41,14 +41,14 @@ impl fmt::Display for ColumnValue {
 
 /// The text does not read as the type of its column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", expected(*column_type))]
+#[error("{}", expected_form(*column_type))]
 pub struct ColumnValueError {
     /// The type that was asked for.
     pub column_type: ColumnType,
 }
 
 /// What a value of the type looks like, for messages.
-const fn expected(column_type: ColumnType) -> &'static str {
+const fn expected_form(column_type: ColumnType) -> &'static str {
     match column_type {
         ColumnType::Text => "must be text",
         ColumnType::Number => "must be a number like 1,234.50 or $12",
@@ -58,7 +58,10 @@ const fn expected(column_type: ColumnType) -> &'static str {
 }
 
 /// Reads a text as a value of the type; `None` is a blank.
-pub fn read(column_type: ColumnType, text: &str) -> Result<Option<ColumnValue>, ColumnValueError> {
+pub fn parse_typed(
+    column_type: ColumnType,
+    text: &str,
+) -> Result<Option<ColumnValue>, ColumnValueError> {
     let text = text.trim();
     if text.is_empty() {
         return Ok(None);
@@ -73,8 +76,8 @@ pub fn read(column_type: ColumnType, text: &str) -> Result<Option<ColumnValue>, 
 }
 
 /// Whether the text is blank or reads as a value of the type.
-pub fn fits(column_type: ColumnType, text: &str) -> bool {
-    read(column_type, text).is_ok()
+pub fn is_valid(column_type: ColumnType, text: &str) -> bool {
+    parse_typed(column_type, text).is_ok()
 }
 
 /// Reads a decimal number: `1,234.50`, `$12`, `-5`, `-$5`, `$-5`, `.5`, `1e3`.

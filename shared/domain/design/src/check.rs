@@ -27,7 +27,7 @@ pub(crate) fn check_document(document: &PrintableDesign) -> Result<(), DesignErr
     let mut ids = HashSet::new();
     let mut typesetter = Typesetter::new();
     for side in Side::ALL {
-        for element in &document.surface(side).elements {
+        for element in &document.side(side).elements {
             let checked = check_unique_id(&mut ids, &element.id)
                 .and_then(|()| check_element(document, side, element))
                 .and_then(|()| check_fixed_text(&mut typesetter, element));
@@ -69,10 +69,10 @@ fn is_id(id: &str) -> bool {
 }
 
 fn check_unique_id<'a>(ids: &mut HashSet<&'a str>, id: &'a str) -> CheckResult {
-    require(is_id(id), || {
+    ensure(is_id(id), || {
         format!("its id must have 1 to {ID_CHARS} characters")
     })?;
-    require(ids.insert(id), || "another item has the same id".to_owned())
+    ensure(ids.insert(id), || "another item has the same id".to_owned())
 }
 
 fn check_element(document: &PrintableDesign, side: Side, element: &DesignElement) -> CheckResult {
@@ -99,13 +99,13 @@ fn check_element(document: &PrintableDesign, side: Side, element: &DesignElement
 
 fn check_frame(product: Product, element: &DesignElement) -> CheckResult {
     let frame = element.frame;
-    require(frame.area.width > 0.0 && frame.area.height > 0.0, || {
+    ensure(frame.area.width > 0.0 && frame.area.height > 0.0, || {
         "its width and height must be more than 0".to_owned()
     })?;
-    require((-360.0..=360.0).contains(&frame.rotation), || {
+    ensure((-360.0..=360.0).contains(&frame.rotation), || {
         "its rotation must be -360 to 360 degrees".to_owned()
     })?;
-    require(frame.is_within(product.bleed_area()), || {
+    ensure(frame.is_within(product.bleed_area()), || {
         "it reaches past the bleed".to_owned()
     })?;
     // Pictures and colour may be cut, what must be read may not.
@@ -113,7 +113,7 @@ fn check_frame(product: Product, element: &DesignElement) -> CheckResult {
         element.content,
         ElementContent::Text(_) | ElementContent::QrCode(_)
     );
-    require(!is_read || frame.is_within(product.safe_area()), || {
+    ensure(!is_read || frame.is_within(product.safe_area()), || {
         "it reaches past the safe margin".to_owned()
     })
 }
@@ -121,17 +121,17 @@ fn check_frame(product: Product, element: &DesignElement) -> CheckResult {
 fn check_text(text: &TextBox, frame: ElementFrame) -> CheckResult {
     let smallest_size = text.smallest_size();
     for (name, size) in [("size", text.size), ("smallest_size", smallest_size)] {
-        require((SMALLEST_SIZE..=LARGEST_SIZE).contains(&size), || {
+        ensure((SMALLEST_SIZE..=LARGEST_SIZE).contains(&size), || {
             format!("its {name} must be {SMALLEST_SIZE} to {LARGEST_SIZE} points")
         })?;
     }
-    require(smallest_size <= text.size, || {
+    ensure(smallest_size <= text.size, || {
         format!(
             "its smallest_size {smallest_size} is larger than its size {}",
             text.size
         )
     })?;
-    require(
+    ensure(
         (SMALLEST_LINE_HEIGHT..=LARGEST_LINE_HEIGHT).contains(&text.line_height),
         || {
             format!(
@@ -139,19 +139,19 @@ fn check_text(text: &TextBox, frame: ElementFrame) -> CheckResult {
             )
         },
     )?;
-    let line = ShapingFace::for_font(text.font).height() * smallest_size;
-    require(line <= frame.area.height, || {
+    let line = ShapingFace::for_font(text.font).line_height() * smallest_size;
+    ensure(line <= frame.area.height, || {
         format!("its area is lower than one line of its smallest size {smallest_size}")
     })?;
     let Some(arc) = text.arc else { return Ok(()) };
     let width = frame.area.width;
-    require((width / 2.0..=LARGEST_RADIUS).contains(&arc.radius), || {
+    ensure((width / 2.0..=LARGEST_RADIUS).contains(&arc.radius), || {
         format!("its arc's radius must be half its width to {LARGEST_RADIUS} points")
     })?;
-    require(arc.radius > line, || {
+    ensure(arc.radius > line, || {
         "its arc is too small for one line of its smallest size".to_owned()
     })?;
-    require(arc.rise(width) + line <= frame.area.height, || {
+    ensure(arc.sagitta(width) + line <= frame.area.height, || {
         "its area is too low for its arc and one line of text".to_owned()
     })
 }
@@ -163,8 +163,8 @@ fn check_fixed_text(typesetter: &mut Typesetter, element: &DesignElement) -> Che
     };
     let setting = TextPlacement::new(text, element.frame.area);
     for own in text.text.fixed_texts() {
-        let unsupported = setting.analyse(typesetter, own).unsupported;
-        require(unsupported.is_empty(), || {
+        let unsupported = setting.analyse_text(typesetter, own).unsupported;
+        ensure(unsupported.is_empty(), || {
             format!(
                 "its font {} has no {}",
                 text.font.name(),
@@ -173,7 +173,7 @@ fn check_fixed_text(typesetter: &mut Typesetter, element: &DesignElement) -> Che
         })?;
     }
     // What prints for a recipient without any values.
-    let analysis = setting.analyse(typesetter, &text.text.render(|_| None).text);
+    let analysis = setting.analyse_text(typesetter, &text.text.render(|_| None).text);
     match setting.find_size(&analysis, LineWrapping::AtSpaces) {
         FittedSize::At(_) => Ok(()),
         FittedSize::BelowSmallest(_) => {
@@ -191,34 +191,34 @@ fn check_image(image: &ImageElement) -> CheckResult {
     };
     let is_name =
         !field.is_empty() && field.trim() == field && field.chars().nth(FIELD_NAME_CHARS).is_none();
-    require(is_name, || {
+    ensure(is_name, || {
         format!("its field must have 1 to {FIELD_NAME_CHARS} characters and no space around them")
     })
 }
 
 fn check_qr_code(frame: ElementFrame) -> CheckResult {
     let side = frame.area.width.min(frame.area.height);
-    require(side >= SMALLEST_QR_CODE, || {
+    ensure(side >= SMALLEST_QR_CODE, || {
         format!("its width and height must be {SMALLEST_QR_CODE} points at least")
     })
 }
 
 fn check_shape(shape: &ShapeElement, frame: ElementFrame) -> CheckResult {
     let half = frame.area.width.min(frame.area.height) / 2.0;
-    require(shape.fill.is_some() || shape.stroke.is_some(), || {
+    ensure(shape.fill.is_some() || shape.stroke.is_some(), || {
         "it has neither fill nor stroke".to_owned()
     })?;
-    require(
+    ensure(
         shape.corner_radius == 0.0 || shape.outline == ShapeOutline::Rectangle,
         || "only a rectangle has a corner_radius".to_owned(),
     )?;
-    require((0.0..=half).contains(&shape.corner_radius), || {
+    ensure((0.0..=half).contains(&shape.corner_radius), || {
         "its corner_radius must be 0 to half its shorter side".to_owned()
     })?;
     let stroke_fits = shape
         .stroke
         .is_none_or(|stroke| stroke.width > 0.0 && stroke.width <= half.min(LARGEST_STROKE));
-    require(stroke_fits, || {
+    ensure(stroke_fits, || {
         format!(
             "its stroke must be more than 0, and no more than {LARGEST_STROKE} points and half its shorter side"
         )
@@ -227,21 +227,21 @@ fn check_shape(shape: &ShapeElement, frame: ElementFrame) -> CheckResult {
 
 fn check_return_address(return_address: &ReturnAddress) -> CheckResult {
     let ReturnAddress { address, fallback } = return_address;
-    let is_variable = address.fields().next().is_some();
-    require(is_variable == fallback.is_some(), || {
+    let is_variable = address.field_names().next().is_some();
+    ensure(is_variable == fallback.is_some(), || {
         "it must have a fallback exactly when it has fields".to_owned()
     })?;
-    require(
+    ensure(
         fallback
             .iter()
-            .all(|fallback| fallback.fields().next().is_none()),
+            .all(|fallback| fallback.field_names().next().is_none()),
         || "its fallback must have no fields".to_owned(),
     )?;
     let has_every_part = [Some(address), fallback.as_ref()]
         .into_iter()
         .flatten()
         .all(|part| !part.has_blank_part());
-    require(has_every_part, || {
+    ensure(has_every_part, || {
         "name, address_1, city, state and zip must not be blank".to_owned()
     })
 }
@@ -258,15 +258,15 @@ fn check_fixed_address(
         .map_or(("it", address), |fallback| ("its fallback", fallback));
     let (name, lines) = (own.0, own.1.render(|_| None).lines());
     let block = product.set_return_address(typesetter, &lines);
-    require(block.unsupported.is_empty(), || {
+    ensure(block.unsupported.is_empty(), || {
         format!(
             "{name} has characters that no font prints: {}",
             character_list(&block.unsupported)
         )
     })?;
-    require(block.fits, || format!("{name} is too long for its place"))
+    ensure(block.fits, || format!("{name} is too long for its place"))
 }
 
-fn require(holds: bool, explanation: impl FnOnce() -> String) -> CheckResult {
+fn ensure(holds: bool, explanation: impl FnOnce() -> String) -> CheckResult {
     if holds { Ok(()) } else { Err(explanation()) }
 }

@@ -77,7 +77,7 @@ impl PrintableDesign {
     }
 
     /// One side of it.
-    pub const fn surface(&self, side: Side) -> &DesignSide {
+    pub const fn side(&self, side: Side) -> &DesignSide {
         match side {
             Side::Front => &self.front,
             Side::Back => &self.back,
@@ -102,17 +102,17 @@ impl PrintableDesign {
 
     /// The recipient's fields that it uses, each once in the spelling met first, in alphabetical order. Case
     /// does not make two fields of one.
-    pub fn fields(&self) -> Vec<&str> {
+    pub fn field_names(&self) -> Vec<&str> {
         let elements = self
             .front
             .elements
             .iter()
             .chain(&self.back.elements)
-            .flat_map(DesignElement::fields);
+            .flat_map(DesignElement::field_names);
         let address = self
             .return_address
             .iter()
-            .flat_map(|return_address| return_address.address.fields());
+            .flat_map(|return_address| return_address.address.field_names());
         let mut spelling = BTreeMap::new();
         for field in elements.chain(address) {
             spelling.entry(field.to_lowercase()).or_insert(field);

@@ -203,7 +203,7 @@ impl TextArc {
     }
 
     /// How far the arc departs from a straight line in a box of this width. Points.
-    pub fn rise(self, width: f64) -> f64 {
+    pub fn sagitta(self, width: f64) -> f64 {
         let half = width / 2.0;
         self.radius - (self.radius * self.radius - half * half).max(0.0).sqrt()
     }
@@ -237,7 +237,7 @@ impl DesignElement {
     }
 
     /// The names of its fields, repeats included.
-    pub fn fields(&self) -> impl Iterator<Item = &str> {
+    pub fn field_names(&self) -> impl Iterator<Item = &str> {
         let (template, field) = match &self.content {
             ElementContent::Text(text) => (Some(&text.text), None),
             ElementContent::QrCode(code) => (Some(code.destination.template()), None),
@@ -249,7 +249,7 @@ impl DesignElement {
         };
         template
             .into_iter()
-            .flat_map(TextTemplate::fields)
+            .flat_map(TextTemplate::field_names)
             .chain(field)
     }
 }

@@ -99,7 +99,11 @@ impl LayoutWarningCode {
 }
 
 impl LayoutError {
-    pub(crate) fn unsupported(text_box: &str, font: &str, characters: &[String]) -> Self {
+    pub(crate) fn unsupported_characters(
+        text_box: &str,
+        font: &str,
+        characters: &[String],
+    ) -> Self {
         let detail = format!(
             "The font {font} cannot print {} in the text box \"{text_box}\".",
             character_list(characters)
@@ -111,7 +115,7 @@ impl LayoutError {
         }
     }
 
-    pub(crate) fn overflow(text_box: &str, smallest_size: f64) -> Self {
+    pub(crate) fn text_overflow(text_box: &str, smallest_size: f64) -> Self {
         let detail = format!(
             "The text does not fit the text box \"{text_box}\", even at its smallest size of {smallest_size} points."
         );
@@ -192,14 +196,14 @@ impl LayoutWarning {
         Self::new(LayoutWarningCode::QrFallbackLink, field, detail)
     }
 
-    pub(crate) fn overlap(text_box: &str, other: &str) -> Self {
+    pub(crate) fn text_overlap(text_box: &str, other: &str) -> Self {
         let detail = format!(
             "The text in \"{text_box}\" meets \"{other}\", which it does not in the design."
         );
         Self::new(LayoutWarningCode::TextOverlap, text_box, detail)
     }
 
-    pub(crate) fn unmeasurable(text_box: &str) -> Self {
+    pub(crate) fn text_unmeasurable(text_box: &str) -> Self {
         let detail = format!(
             "The text in \"{text_box}\" is in a script without spaces between words, so its lines may end within a word."
         );

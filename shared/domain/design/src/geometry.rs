@@ -65,13 +65,13 @@ impl PageRect {
     }
 
     /// The point in its middle.
-    pub(crate) const fn middle(self) -> PagePoint {
+    pub(crate) const fn centre(self) -> PagePoint {
         (self.x + self.width / 2.0, self.y + self.height / 2.0)
     }
 
     /// The largest square in its middle.
     pub fn middle_square(self) -> Self {
-        let (side, (x, y)) = (self.width.min(self.height), self.middle());
+        let (side, (x, y)) = (self.width.min(self.height), self.centre());
         Self::new(x - side / 2.0, y - side / 2.0, side, side)
     }
 
@@ -88,7 +88,7 @@ impl PageRect {
 impl ElementFrame {
     /// A point of its area, turned with it.
     pub(crate) fn rotate_point(self, (x, y): PagePoint) -> PagePoint {
-        let middle = self.area.middle();
+        let middle = self.area.centre();
         let (sine, cosine) = self.rotation.to_radians().sin_cos();
         let (right, down) = (x - middle.0, y - middle.1);
         (
@@ -174,7 +174,7 @@ mod tests {
 
     const PAGE: PageRect = PageRect::new(0.0, 0.0, 100.0, 60.0);
 
-    fn frame(x: f64, y: f64, width: f64, height: f64, rotation: f64) -> ElementFrame {
+    fn rotated_frame(x: f64, y: f64, width: f64, height: f64, rotation: f64) -> ElementFrame {
         ElementFrame {
             area: PageRect::new(x, y, width, height),
             rotation,
@@ -184,24 +184,24 @@ mod tests {
     #[test]
     fn a_quarter_turn_swaps_width_and_height() {
         // 20 wide and 60 high in the middle of the page fits; turned it is 60 wide and 20 high.
-        assert!(frame(40.0, 0.0, 20.0, 60.0, 0.0).is_within(PAGE));
-        assert!(frame(40.0, 0.0, 20.0, 60.0, 90.0).is_within(PAGE));
-        assert!(!frame(0.0, 0.0, 20.0, 60.0, 90.0).is_within(PAGE));
+        assert!(rotated_frame(40.0, 0.0, 20.0, 60.0, 0.0).is_within(PAGE));
+        assert!(rotated_frame(40.0, 0.0, 20.0, 60.0, 90.0).is_within(PAGE));
+        assert!(!rotated_frame(0.0, 0.0, 20.0, 60.0, 90.0).is_within(PAGE));
     }
 
     #[test]
     fn edges_may_touch() {
-        assert!(!frame(100.0, 0.0, 10.0, 10.0, 0.0).overlaps_area(PAGE));
-        assert!(frame(99.0, 0.0, 10.0, 10.0, 0.0).overlaps_area(PAGE));
+        assert!(!rotated_frame(100.0, 0.0, 10.0, 10.0, 0.0).overlaps_area(PAGE));
+        assert!(rotated_frame(99.0, 0.0, 10.0, 10.0, 0.0).overlaps_area(PAGE));
     }
 
     #[test]
     fn a_turned_corner_is_not_its_bounding_box() {
         // A diamond beside the corner: its bounding box reaches into the page, the diamond does not.
-        let diamond = frame(98.0, 58.0, 20.0, 20.0, 45.0);
+        let diamond = rotated_frame(98.0, 58.0, 20.0, 20.0, 45.0);
         assert!(diamond.corners().iter().any(|corner| corner.0 < 100.0));
         assert!(!diamond.overlaps_area(PAGE));
-        assert!(frame(90.0, 50.0, 20.0, 20.0, 45.0).overlaps_area(PAGE));
+        assert!(rotated_frame(90.0, 50.0, 20.0, 20.0, 45.0).overlaps_area(PAGE));
     }
 
     proptest! {
@@ -209,7 +209,7 @@ mod tests {
         fn what_is_within_the_page_covers_it(
             x in -20.0..120.0, y in -20.0..80.0, width in 1.0..50.0, height in 1.0..50.0, rotation in -360.0..360.0,
         ) {
-            let frame = frame(x, y, width, height, rotation);
+            let frame = rotated_frame(x, y, width, height, rotation);
             prop_assert!(!frame.is_within(PAGE) || frame.overlaps_area(PAGE));
         }
 
@@ -217,8 +217,8 @@ mod tests {
         fn a_whole_turn_changes_nothing(
             x in -20.0..120.0, y in -20.0..80.0, width in 1.0..50.0, height in 1.0..50.0, rotation in -360.0..0.0,
         ) {
-            let once = frame(x, y, width, height, rotation).corners();
-            let again = frame(x, y, width, height, rotation + 360.0).corners();
+            let once = rotated_frame(x, y, width, height, rotation).corners();
+            let again = rotated_frame(x, y, width, height, rotation + 360.0).corners();
             for (first, second) in once.iter().zip(again) {
                 prop_assert!((first.0 - second.0).abs() < 1e-6 && (first.1 - second.1).abs() < 1e-6);
             }

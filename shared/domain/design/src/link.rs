@@ -104,7 +104,7 @@ impl TryFrom<String> for QrDestination {
         let template = TextTemplate::parse(&text).map_err(|error| error.to_string())?;
         // A destination that begins with a field is whatever the recipient's value is; any other is tried
         // with a value that can stand everywhere in a link, even for a port.
-        if template.fields().next().is_none() || !template.leading_text().is_empty() {
+        if template.field_names().next().is_none() || !template.leading_text().is_empty() {
             parse_web_link(&template.render(|_| Some("1")).text)?;
         }
         Ok(Self(template))
@@ -117,7 +117,7 @@ mod tests {
 
     use super::*;
 
-    fn destination(text: &str) -> Result<QrDestination, String> {
+    fn parse_destination(text: &str) -> Result<QrDestination, String> {
         QrDestination::try_from(text.to_owned())
     }
 
@@ -146,7 +146,7 @@ mod tests {
             "{{link}}",
             "{{link|x}}/y",
         ] {
-            assert!(destination(text).is_ok(), "{text}");
+            assert!(parse_destination(text).is_ok(), "{text}");
         }
         for text in [
             "",
@@ -155,19 +155,19 @@ mod tests {
             "https://{{domain",
             "/{{path}}",
         ] {
-            assert!(destination(text).is_err(), "{text}");
+            assert!(parse_destination(text).is_err(), "{text}");
         }
     }
 
     #[test]
     fn a_destination_that_is_no_link_for_a_recipient_is_none() {
-        let whole = destination("{{link}}").unwrap();
+        let whole = parse_destination("{{link}}").unwrap();
         assert_eq!(
             whole.render(|_| Some("https://a.example/b")).as_deref(),
             Some("https://a.example/b")
         );
         assert_eq!(whole.render(|_| Some("javascript:alert(1)")), None);
-        let part = destination("https://example.com/{{code}}").unwrap();
+        let part = parse_destination("https://example.com/{{code}}").unwrap();
         assert_eq!(part.render(|_| None), None);
         assert_eq!(
             part.render(|_| Some("7")).as_deref(),
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_value_is_percent_encoded_and_stays_where_the_template_has_it() {
-        let link = destination(
+        let link = parse_destination(
             "https://example.com/a/{{path}}/b?x={{query}}&y=1#{{fragment|top of page}}",
         )
         .unwrap();
@@ -211,12 +211,12 @@ mod tests {
 
     #[test]
     fn a_value_cannot_lead_up_the_path_or_to_another_host() {
-        let path = destination("https://example.com/a/{{code}}").unwrap();
+        let path = parse_destination("https://example.com/a/{{code}}").unwrap();
         assert_eq!(
             (path.render(|_| Some(".")), path.render(|_| Some(".."))),
             (None, None)
         );
-        let host = destination("https://{{shop}}.example.com/").unwrap();
+        let host = parse_destination("https://{{shop}}.example.com/").unwrap();
         assert_eq!(
             host.render(|_| Some("north")).as_deref(),
             Some("https://north.example.com/")
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_value_that_the_link_begins_with_is_the_link_and_those_behind_it_are_encoded() {
-        let link = destination("{{link}}?name={{name}}").unwrap();
+        let link = parse_destination("{{link}}?name={{name}}").unwrap();
         let value = |name: &str| {
             Some(if name == "link" {
                 "https://a.example/b%20c/d"
@@ -246,12 +246,12 @@ mod tests {
             link.render(value).as_deref(),
             Some("https://a.example/b%20c/d?name=A%20%26%20B")
         );
-        let spaced = destination("{{link}}")
+        let spaced = parse_destination("{{link}}")
             .unwrap()
             .render(|_| Some(" https://a.example/b c "));
         assert_eq!(spaced.as_deref(), Some("https://a.example/b%20c"));
         assert_eq!(
-            destination("{{link}}")
+            parse_destination("{{link}}")
                 .unwrap()
                 .render(|_| Some("https://a.example/b\tc")),
             None
@@ -263,7 +263,7 @@ mod tests {
         fn any_value_comes_back_from_the_query_as_it_was(value in "\\PC{1,40}") {
             let trimmed = value.trim();
             prop_assume!(!matches!(trimmed, "" | "." | ".."));
-            let link = destination("https://example.com/{{value}}?v={{value}}&end=1").unwrap();
+            let link = parse_destination("https://example.com/{{value}}?v={{value}}&end=1").unwrap();
             let link = Url::parse(&link.render(|_| Some(&value)).unwrap()).unwrap();
             let pairs: Vec<_> = link.query_pairs().into_owned().collect();
             prop_assert_eq!(pairs, [("v".to_owned(), trimmed.to_owned()), ("end".to_owned(), "1".to_owned())]);

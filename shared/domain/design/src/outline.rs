@@ -19,12 +19,12 @@ impl ElementOutline {
             ElementContent::QrCode(_) => vec![area.middle_square().corners().to_vec()],
             ElementContent::Image(_) | ElementContent::Text(_) => vec![area.corners().to_vec()],
         };
-        Self(polygons).rotate(element.frame)
+        Self(polygons).rotate_with(element.frame)
     }
 
     /// Of a text: the corners of rectangles in its area before that is turned.
     pub(crate) fn from_text(frame: ElementFrame, rectangles: &[[PagePoint; 4]]) -> Self {
-        Self(rectangles.iter().map(|corners| corners.to_vec()).collect()).rotate(frame)
+        Self(rectangles.iter().map(|corners| corners.to_vec()).collect()).rotate_with(frame)
     }
 
     /// Whether the two share more than an edge.
@@ -34,7 +34,7 @@ impl ElementOutline {
             .any(|own| other.0.iter().any(|other| polygons_overlap(own, other)))
     }
 
-    fn rotate(mut self, frame: ElementFrame) -> Self {
+    fn rotate_with(mut self, frame: ElementFrame) -> Self {
         self.0
             .iter_mut()
             .flatten()
@@ -67,7 +67,7 @@ fn outline_polygon(form: Form, area: PageRect) -> Vec<PagePoint> {
     match form {
         Form::Rectangle => area.corners().to_vec(),
         Form::Ellipse => {
-            let (x, y) = area.middle();
+            let (x, y) = area.centre();
             let corner = |index: usize| {
                 let (sine, cosine) =
                     (std::f64::consts::TAU * index as f64 / ELLIPSE_CORNERS as f64).sin_cos();

@@ -67,7 +67,7 @@ impl LayoutPlan {
         let mut typesetter = Typesetter::new();
         let mut codes = 0;
         let mut parts = |side| -> Vec<ElementPlan> {
-            let elements = &document.surface(side).elements;
+            let elements = &document.side(side).elements;
             elements
                 .iter()
                 .map(|element| ElementPlan::new(&mut typesetter, element, &mut codes))
@@ -92,7 +92,7 @@ impl LayoutPlan {
     ///
     /// # Errors
     /// [`LayoutError`] when no card is to be made; of several reasons the first in the order of [`LayoutErrorReason`](crate::RefusalReason).
-    pub fn decide(
+    pub fn check_layout(
         &self,
         typesetter: &mut Typesetter,
         recipient: &impl RecipientValues,
@@ -107,13 +107,14 @@ impl LayoutPlan {
         }
         let mut warnings = Vec::new();
         for side in Side::ALL {
-            for (index, (part, element)) in self.elements(side).enumerate() {
+            for (index, (part, element)) in self.planned_elements(side).enumerate() {
                 match (&part.kind, &element.content) {
                     (ElementPlanKind::Text { .. }, ElementContent::Text(text_box)) => {
                         let text = texts
                             .iter()
                             .find(|text| (text.side, text.index) == (side, index));
-                        warnings.extend(text.and_then(|text| text.warning(&part.id, text_box)));
+                        warnings
+                            .extend(text.and_then(|text| text.find_warning(&part.id, text_box)));
                         warnings.extend(
                             text.and_then(|text| self.find_overlap(text, &texts, recipient)),
                         );
@@ -133,14 +134,14 @@ impl LayoutPlan {
 
     /// Lays out a recipient's card: the front and the back. A card that [`LayoutPlan::decide`] refuses is laid out as far
     /// as it goes: text that does not fit at its smallest size, without characters that no font prints.
-    pub fn pages(
+    pub fn lay_out(
         &self,
         typesetter: &mut Typesetter,
         recipient: &impl RecipientValues,
     ) -> [LaidOutPage; 2] {
         let texts = self.fit_texts(typesetter, recipient);
         Side::ALL.map(|side| {
-            let elements = self.elements(side).enumerate();
+            let elements = self.planned_elements(side).enumerate();
             let items = elements.filter_map(|(index, (part, element))| {
                 let drawing = match (&part.kind, &element.content) {
                     (ElementPlanKind::Fixed { drawing, .. }, _) => drawing.clone(),
@@ -157,7 +158,7 @@ impl LayoutPlan {
                         let text = texts
                             .iter()
                             .find(|text| (text.side, text.index) == (side, index));
-                        text.and_then(FittedText::drawing)
+                        text.and_then(FittedText::to_drawing)
                     }
                 };
                 let varies = !matches!(part.kind, ElementPlanKind::Fixed { .. });
@@ -171,13 +172,13 @@ impl LayoutPlan {
             });
             LaidOutPage {
                 side,
-                background: self.document.surface(side).background,
+                background: self.document.side(side).background,
                 items: items.collect(),
             }
         })
     }
 
-    fn parts(&self, side: Side) -> &[ElementPlan] {
+    fn element_plans(&self, side: Side) -> &[ElementPlan] {
         match side {
             Side::Front => &self.front,
             Side::Back => &self.back,
@@ -185,13 +186,13 @@ impl LayoutPlan {
     }
 
     fn element(&self, side: Side, index: usize) -> &DesignElement {
-        &self.document.surface(side).elements[index]
+        &self.document.side(side).elements[index]
     }
 
-    fn elements(&self, side: Side) -> impl Iterator<Item = (&ElementPlan, &DesignElement)> {
-        self.parts(side)
+    fn planned_elements(&self, side: Side) -> impl Iterator<Item = (&ElementPlan, &DesignElement)> {
+        self.element_plans(side)
             .iter()
-            .zip(&self.document.surface(side).elements)
+            .zip(&self.document.side(side).elements)
     }
 
     /// All texts with fields, fitted to their boxes.
@@ -202,7 +203,7 @@ impl LayoutPlan {
     ) -> Vec<FittedText<'_>> {
         let (mut texts, mut room) = (Vec::new(), CARD_CHARS);
         for side in Side::ALL {
-            for (index, (part, element)) in self.elements(side).enumerate() {
+            for (index, (part, element)) in self.planned_elements(side).enumerate() {
                 if let (
                     ElementPlanKind::Text { setting, clear_of },
                     ElementContent::Text(text_box),
@@ -230,13 +231,13 @@ impl LayoutPlan {
     }
 
     fn text_error(&self, text: &FittedText<'_>) -> Option<LayoutError> {
-        let id = &self.parts(text.side)[text.index].id;
+        let id = &self.element_plans(text.side)[text.index].id;
         let unsupported = text
             .analysis
             .as_ref()
             .map_or(&[][..], |analysis| &analysis.unsupported);
         if !unsupported.is_empty() {
-            return Some(LayoutError::unsupported(
+            return Some(LayoutError::unsupported_characters(
                 id,
                 text.setting.style.font.name(),
                 unsupported,
@@ -246,7 +247,7 @@ impl LayoutPlan {
             return Some(LayoutError::too_long(id));
         }
         (text.fit == FittedSize::Nowhere)
-            .then(|| LayoutError::overflow(id, text.setting.style.smallest_size))
+            .then(|| LayoutError::text_overflow(id, text.setting.style.smallest_size))
     }
 
     /// The first picture that cannot be used, of a card that is wanted with all of them only.
@@ -254,7 +255,7 @@ impl LayoutPlan {
         let all = Side::ALL
             .into_iter()
             .filter(|_| recipient.requires_pictures());
-        let mut elements = all.flat_map(|side| &self.document.surface(side).elements);
+        let mut elements = all.flat_map(|side| &self.document.side(side).elements);
         elements.find_map(|element| match &element.content {
             ElementContent::Image(image) => picture::missing_picture_error(image, recipient),
             _ => None,
@@ -270,11 +271,11 @@ impl ElementPlan {
             outline: ElementOutline::from_element(element),
         };
         let kind = match &element.content {
-            ElementContent::Text(text) if text.text.fields().next().is_none() => {
+            ElementContent::Text(text) if text.text.field_names().next().is_none() => {
                 let setting = TextPlacement::new(text, element.frame.area);
                 let (analysis, fit) = fit_text(typesetter, &setting, &text.text.placeholder_text());
                 let placed = analysis
-                    .map(|analysis| setting.place(&analysis, printed_size(&setting, fit)))
+                    .map(|analysis| setting.place_text(&analysis, printed_size(&setting, fit)))
                     .unwrap_or_default();
                 let drawing =
                     (!placed.runs.is_empty()).then(|| ItemDrawing::Text(placed.runs.into()));
@@ -308,17 +309,17 @@ impl ElementPlan {
 }
 
 impl FittedText<'_> {
-    fn drawing(&self) -> Option<ItemDrawing> {
+    fn to_drawing(&self) -> Option<ItemDrawing> {
         let analysis = self.analysis.as_ref()?;
         let runs = self
             .setting
-            .place(analysis, printed_size(self.setting, self.fit))
+            .place_text(analysis, printed_size(self.setting, self.fit))
             .runs;
         (!runs.is_empty()).then(|| ItemDrawing::Text(runs.into()))
     }
 
     /// How it prints otherwise than it was designed.
-    fn warning(&self, id: &str, text_box: &TextBox) -> Option<LayoutWarning> {
+    fn find_warning(&self, id: &str, text_box: &TextBox) -> Option<LayoutWarning> {
         if let FittedSize::BelowSmallest(size) = self.fit {
             return Some(LayoutWarning::curve_too_long(
                 id,
@@ -331,7 +332,7 @@ impl FittedText<'_> {
             .as_ref()
             .filter(|analysis| analysis.needs_dictionary)?;
         let is_wrapped = self.setting.find_size(analysis, LineWrapping::Never) != self.fit;
-        is_wrapped.then(|| LayoutWarning::unmeasurable(id))
+        is_wrapped.then(|| LayoutWarning::text_unmeasurable(id))
     }
 }
 
@@ -341,7 +342,7 @@ fn fit_text(
     setting: &TextPlacement,
     text: &str,
 ) -> (Option<TextAnalysis>, FittedSize) {
-    let analysis = setting.analyse(typesetter, text);
+    let analysis = setting.analyse_text(typesetter, text);
     let fit = setting.find_size(&analysis, LineWrapping::AtSpaces);
     (Some(analysis), fit)
 }
@@ -365,7 +366,7 @@ fn link_warning(
         return Some(LayoutWarning::qr_field_empty(field, id));
     }
     if let Some(field) = template
-        .fields()
+        .field_names()
         .find(|field| recipient.value(field).is_some_and(may_be_cut))
     {
         return Some(LayoutWarning::qr_value_truncated(field, id));
@@ -374,7 +375,7 @@ fn link_warning(
         .destination
         .render(|field| recipient.value(field))
         .is_some();
-    let field = template.fields().next()?;
+    let field = template.field_names().next()?;
     (!is_link).then(|| LayoutWarning::qr_link_invalid(field, id))
 }
 

@@ -114,7 +114,7 @@ impl PostalAddress {
     }
 
     /// Its lines' templates, as they print.
-    pub fn templates(&self) -> impl Iterator<Item = &TextTemplate> {
+    pub fn line_templates(&self) -> impl Iterator<Item = &TextTemplate> {
         [&self.name, &self.address_1]
             .into_iter()
             .chain(&self.address_2)
@@ -122,8 +122,8 @@ impl PostalAddress {
     }
 
     /// The names of its fields, repeats included.
-    pub fn fields(&self) -> impl Iterator<Item = &str> {
-        self.templates().flat_map(TextTemplate::fields)
+    pub fn field_names(&self) -> impl Iterator<Item = &str> {
+        self.line_templates().flat_map(TextTemplate::field_names)
     }
 
     /// Whether a part that every address has is always blank.
@@ -137,7 +137,7 @@ impl PostalAddress {
         ]
         .into_iter()
         .any(|template| {
-            template.fields().next().is_none() && template.leading_text().trim().is_empty()
+            template.field_names().next().is_none() && template.leading_text().trim().is_empty()
         })
     }
 }

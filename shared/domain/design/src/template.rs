@@ -82,14 +82,14 @@ impl TextTemplate {
         }
         push_text(&mut parts, rest)?;
         let template = Self { parts };
-        if template.fields().count() > FIELDS_PER_TEMPLATE {
+        if template.field_names().count() > FIELDS_PER_TEMPLATE {
             return Err(TemplateError::TooManyFields);
         }
         Ok(template)
     }
 
     /// The names of its fields as written, in order, repeats included.
-    pub fn fields(&self) -> impl Iterator<Item = &str> {
+    pub fn field_names(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
             TemplatePart::Field { name, .. } => Some(name.as_str()),
             TemplatePart::Text(_) => None,

@@ -12,7 +12,7 @@ const PAGE: &str = include_str!("../../../../docs/reference/designs.md");
 const CHECKS_PAGE: &str = include_str!("../../../../docs/reference/design-checks.md");
 
 /// The page's JSON examples.
-fn examples() -> Vec<Value> {
+fn parse_page_examples() -> Vec<Value> {
     let blocks = PAGE
         .split("```json\n")
         .skip(1)
@@ -23,7 +23,7 @@ fn examples() -> Vec<Value> {
 }
 
 /// The cells of the row that begins with a name.
-fn row(name: &str) -> Vec<&str> {
+fn find_table_row(name: &str) -> Vec<&str> {
     let line = PAGE
         .lines()
         .find(|line| line.starts_with(&format!("| {name} |")))
@@ -37,7 +37,7 @@ fn row(name: &str) -> Vec<&str> {
 
 #[test]
 fn every_example_prints() {
-    let examples = examples();
+    let examples = parse_page_examples();
     let kinds: Vec<&str> = examples
         .iter()
         .filter_map(|example| example["kind"].as_str())
@@ -63,23 +63,23 @@ fn the_zones_are_those_of_the_products() {
     for (column, product) in Product::ALL.into_iter().enumerate() {
         let trim = product.trim_area();
         assert_eq!(
-            row("trimmed card")[column],
+            find_table_row("trimmed card")[column],
             format!("{} × {}", trim.width, trim.height)
         );
         assert_eq!(
-            row("bleed, past each edge")[column],
+            find_table_row("bleed, past each edge")[column],
             (-product.bleed_area().x).to_string()
         );
         assert_eq!(
-            row("safe margin, within each edge")[column],
+            find_table_row("safe margin, within each edge")[column],
             product.safe_area().x.to_string()
         );
         assert_eq!(
-            row("address side")[column],
+            find_table_row("address side")[column],
             product.address_side().to_string()
         );
         assert_eq!(
-            row("return address, if there is one")[column],
+            find_table_row("return address, if there is one")[column],
             place(&product.return_address_zone())
         );
         let zones = product.reserved_zones();
@@ -90,7 +90,7 @@ fn the_zones_are_those_of_the_products() {
         ] {
             let zone = zones.iter().find(|zone| zone.purpose == purpose);
             assert_eq!(
-                row(name)[column],
+                find_table_row(name)[column],
                 zone.map_or("on the envelope".to_owned(), place)
             );
         }

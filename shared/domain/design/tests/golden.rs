@@ -23,11 +23,11 @@ impl RecipientValues for GoldenRecipient {
     }
 }
 
-fn folder(name: &str) -> PathBuf {
+fn crate_path(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-fn recipients() -> BTreeMap<String, GoldenRecipient> {
+fn load_recipients() -> BTreeMap<String, GoldenRecipient> {
     let people: BTreeMap<String, BTreeMap<String, String>> =
         serde_json::from_str(include_str!("recipients.json")).unwrap();
     people
@@ -37,21 +37,21 @@ fn recipients() -> BTreeMap<String, GoldenRecipient> {
 }
 
 /// To a hundredth of a point: finer differences are of the processor, not of the layout.
-fn rounded(number: f64) -> f64 {
+fn round_to_hundredth(number: f64) -> f64 {
     (number * 100.0).round() / 100.0 + 0.0
 }
 
-fn run(run: &GlyphRun) -> Value {
+fn glyph_run_json(run: &GlyphRun) -> Value {
     let (first, last) = (&run.glyphs[0], &run.glyphs[run.glyphs.len() - 1]);
     json!({
-        "text": run.text, "font": run.font.name(), "size": rounded(run.size), "glyphs": run.glyphs.len(),
-        "from": [rounded(first.x), rounded(first.y)], "to": [rounded(last.x + last.advance), rounded(last.y)],
+        "text": run.text, "font": run.font.name(), "size": round_to_hundredth(run.size), "glyphs": run.glyphs.len(),
+        "from": [round_to_hundredth(first.x), round_to_hundredth(first.y)], "to": [round_to_hundredth(last.x + last.advance), round_to_hundredth(last.y)],
     })
 }
 
-fn item(item: &PageItem) -> Value {
+fn item_json(item: &PageItem) -> Value {
     let drawn = match &item.drawing {
-        ItemDrawing::Text(runs) => json!(runs.iter().map(run).collect::<Vec<_>>()),
+        ItemDrawing::Text(runs) => json!(runs.iter().map(glyph_run_json).collect::<Vec<_>>()),
         ItemDrawing::Picture { link, .. } => json!({ "picture": **link }),
         ItemDrawing::Code { position, .. } => json!({ "code": position }),
         ItemDrawing::Shape(_) => json!("shape"),
@@ -61,7 +61,7 @@ fn item(item: &PageItem) -> Value {
 
 fn decision_json(plan: &LayoutPlan, person: &GoldenRecipient) -> Value {
     let mut typesetter = Typesetter::new();
-    match plan.decide(&mut typesetter, person) {
+    match plan.check_layout(&mut typesetter, person) {
         Err(refusal) => {
             json!({ "refused": refusal.reason.as_str(), "field": refusal.field, "detail": refusal.detail })
         }
@@ -70,11 +70,11 @@ fn decision_json(plan: &LayoutPlan, person: &GoldenRecipient) -> Value {
                 .iter()
                 .map(|warning| json!([warning.code.as_str(), warning.field, warning.detail]))
                 .collect();
-            let pages = plan.pages(&mut typesetter, person);
+            let pages = plan.lay_out(&mut typesetter, person);
             let items: Vec<Value> = pages
                 .iter()
                 .flat_map(|page| &page.items)
-                .map(item)
+                .map(item_json)
                 .collect();
             json!({ "warnings": warnings, "prints": items })
         }
@@ -85,16 +85,16 @@ fn decision_json(plan: &LayoutPlan, person: &GoldenRecipient) -> Value {
 fn layout_decisions_are_those_of_the_files() {
     for name in ["postcard", "postcard_large", "letter"] {
         let example =
-            std::fs::read_to_string(folder("examples").join(format!("{name}.json"))).unwrap();
+            std::fs::read_to_string(crate_path("examples").join(format!("{name}.json"))).unwrap();
         let plan = LayoutPlan::new(
             PrintableDesign::parse(&serde_json::from_str(&example).unwrap()).unwrap(),
         );
-        let decided: BTreeMap<String, Value> = recipients()
+        let decided: BTreeMap<String, Value> = load_recipients()
             .iter()
             .map(|(person, values)| (person.clone(), decision_json(&plan, values)))
             .collect();
         let decided = serde_json::to_string_pretty(&decided).unwrap() + "\n";
-        let path = folder("tests/golden").join(format!("{name}.json"));
+        let path = crate_path("tests/golden").join(format!("{name}.json"));
         if std::env::var_os("REWRITE_GOLDEN").is_some() {
             std::fs::write(&path, &decided).unwrap();
         }

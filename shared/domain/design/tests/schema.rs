@@ -10,15 +10,15 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
 
-fn schema() -> Value {
+fn load_schema() -> Value {
     serde_json::from_str(SCHEMA).unwrap()
 }
 
-fn validator() -> Validator {
-    jsonschema::draft202012::new(&schema()).unwrap()
+fn build_validator() -> Validator {
+    jsonschema::draft202012::new(&load_schema()).unwrap()
 }
 
-fn examples() -> Vec<Value> {
+fn load_examples() -> Vec<Value> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
     let mut paths: Vec<_> = std::fs::read_dir(folder)
         .unwrap()
@@ -31,13 +31,13 @@ fn examples() -> Vec<Value> {
         .collect()
 }
 
-fn postcard() -> Value {
+fn load_postcard() -> Value {
     serde_json::from_str(include_str!("../examples/postcard.json")).unwrap()
 }
 
 /// The example with another value at a place; `null` takes the setting away.
-fn with(pointer: &str, value: Value) -> Value {
-    let mut document = postcard();
+fn postcard_with(pointer: &str, value: Value) -> Value {
+    let mut document = load_postcard();
     let (parent, name) = pointer.rsplit_once('/').unwrap();
     match document.pointer_mut(parent).unwrap() {
         Value::Object(settings) if value.is_null() => drop(settings.remove(name)),
@@ -50,22 +50,22 @@ fn with(pointer: &str, value: Value) -> Value {
 
 #[test]
 fn the_schema_is_one() {
-    assert!(jsonschema::draft202012::meta::is_valid(&schema()));
+    assert!(jsonschema::draft202012::meta::is_valid(&load_schema()));
 }
 
 #[test]
 fn every_example_passes_both() {
-    assert!(examples().len() > 1);
-    for example in examples() {
+    assert!(load_examples().len() > 1);
+    for example in load_examples() {
         PrintableDesign::parse(&example).unwrap();
-        validator().validate(&example).unwrap();
+        build_validator().validate(&example).unwrap();
     }
 }
 
 #[test]
 fn fonts_and_products_are_those_of_the_parser() {
     let names = |pointer: &str| -> BTreeSet<String> {
-        serde_json::from_value(schema().pointer(pointer).unwrap().clone()).unwrap()
+        serde_json::from_value(load_schema().pointer(pointer).unwrap().clone()).unwrap()
     };
     let fonts = Font::ALL
         .iter()
@@ -97,11 +97,11 @@ fn settings_may_be_left_out_or_null_in_both() {
         ("/back/elements/1/colour", json!("#000080")),
         ("/return_address/fallback/address_2", Value::Null),
     ] {
-        let document = with(pointer, value);
+        let document = postcard_with(pointer, value);
         PrintableDesign::parse(&document).unwrap();
-        validator().validate(&document).unwrap();
+        build_validator().validate(&document).unwrap();
     }
-    let mut document = with("/front/elements/2/size", json!(14));
+    let mut document = postcard_with("/front/elements/2/size", json!(14));
     for pointer in [
         "/front/background",
         "/front/elements/2/smallest_size",
@@ -110,7 +110,7 @@ fn settings_may_be_left_out_or_null_in_both() {
         *document.pointer_mut(pointer).unwrap() = Value::Null;
     }
     PrintableDesign::parse(&document).unwrap();
-    validator().validate(&document).unwrap();
+    build_validator().validate(&document).unwrap();
 }
 
 #[test]
@@ -179,13 +179,13 @@ fn what_both_refuse() {
         ("/return_address/address/city", Value::Null),
         ("/return_address/fallback", json!("here")),
     ] {
-        let document = with(pointer, value.clone());
+        let document = postcard_with(pointer, value.clone());
         assert!(
             PrintableDesign::parse(&document).is_err(),
             "the parser takes {pointer} = {value}"
         );
         assert!(
-            !validator().is_valid(&document),
+            !build_validator().is_valid(&document),
             "the schema takes {pointer} = {value}"
         );
     }
@@ -211,20 +211,20 @@ fn what_only_the_parser_refuses() {
         ("/back/elements/1/destination", json!("mailto:{{email}}")),
         ("/return_address/fallback/zip", json!("{{zip}}")),
     ] {
-        let document = with(pointer, value.clone());
+        let document = postcard_with(pointer, value.clone());
         assert!(
             PrintableDesign::parse(&document).is_err(),
             "the parser takes {pointer} = {value}"
         );
         assert!(
-            validator().is_valid(&document),
+            build_validator().is_valid(&document),
             "the schema refuses {pointer} = {value}"
         );
     }
 }
 
 /// Every place in the document, as JSON pointers.
-fn places(value: &Value, at: &str, found: &mut Vec<String>) {
+fn collect_pointers(value: &Value, at: &str, found: &mut Vec<String>) {
     let children: Vec<(String, &Value)> = match value {
         Value::Object(settings) => settings
             .iter()
@@ -239,7 +239,7 @@ fn places(value: &Value, at: &str, found: &mut Vec<String>) {
     };
     for (name, child) in children {
         let place = format!("{at}/{name}");
-        places(child, &place, found);
+        collect_pointers(child, &place, found);
         found.push(place);
     }
 }
@@ -260,8 +260,8 @@ proptest! {
         ],
     ) {
         let mut found = Vec::new();
-        places(&postcard(), "", &mut found);
-        let document = with(&found[place.index(found.len())], value);
-        prop_assert!(PrintableDesign::parse(&document).is_err() || validator().is_valid(&document), "{}", document);
+        collect_pointers(&load_postcard(), "", &mut found);
+        let document = postcard_with(&found[place.index(found.len())], value);
+        prop_assert!(PrintableDesign::parse(&document).is_err() || build_validator().is_valid(&document), "{}", document);
     }
 }

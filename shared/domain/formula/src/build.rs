@@ -10,7 +10,7 @@ use audience::fold_name;
 use blank::IgnoredBlank;
 
 use crate::limits::{MAX_DEPTH, MAX_PROBLEMS};
-use crate::nearest::nearest;
+use crate::nearest::find_nearest;
 use crate::node::{ColumnUse, ExpressionNode};
 use crate::problem::{FormulaDiagnostic, SourceSpan};
 use crate::scan::{FormulaToken, TokenKind};
@@ -53,9 +53,9 @@ pub(crate) fn build(
         overlooked: Vec::new(),
         warnings: Vec::new(),
     };
-    let built = builder.expression(syntax);
+    let built = builder.build_expression(syntax);
     if built.node.depth() > MAX_DEPTH {
-        builder.report(FormulaDiagnostic::too_deep(built.span));
+        builder.add_problem(FormulaDiagnostic::too_deep(built.span));
     }
     if builder.problems.is_empty() {
         let warnings = builder.take_warnings();
@@ -83,18 +83,18 @@ struct TreeBuilder<'a> {
 }
 
 impl TreeBuilder<'_> {
-    fn warn(&mut self, warning: FormulaDiagnostic) {
+    fn add_warning(&mut self, warning: FormulaDiagnostic) {
         if self.warnings.len() < MAX_PROBLEMS {
             self.warnings.push(warning);
         }
     }
 
     /// An expression that is looked at only where these columns are not blank.
-    fn expression_where(&mut self, known: &[String], expression: &SyntaxNode<'_>) -> TypedNode {
+    fn build_with_non_blank(&mut self, known: &[String], expression: &SyntaxNode<'_>) -> TypedNode {
         let before = self.overlooked.len();
-        let built = self.expression(expression);
+        let built = self.build_expression(expression);
         let mut inside = self.overlooked.split_off(before);
-        inside.retain_mut(|overlooked| overlooked.without(known));
+        inside.retain_mut(|overlooked| overlooked.remove_known(known));
         self.overlooked.append(&mut inside);
         built
     }
@@ -102,25 +102,25 @@ impl TreeBuilder<'_> {
     /// All warnings in the order of their places.
     fn take_warnings(&mut self) -> Vec<FormulaDiagnostic> {
         let mut warnings = std::mem::take(&mut self.warnings);
-        warnings.extend(self.overlooked.iter().map(IgnoredBlank::warning));
+        warnings.extend(self.overlooked.iter().map(IgnoredBlank::to_warning));
         warnings.sort_by_key(|warning| warning.offset);
         warnings.truncate(MAX_PROBLEMS);
         warnings
     }
 
-    fn report(&mut self, problem: FormulaDiagnostic) {
+    fn add_problem(&mut self, problem: FormulaDiagnostic) {
         if self.problems.len() < MAX_PROBLEMS {
             self.problems.push(problem);
         }
     }
 
     /// Reports a problem; what stands in for the expression fits everywhere, so that nothing follows from it.
-    fn refuse(&mut self, problem: FormulaDiagnostic) -> TypedNode {
+    fn reject_expression(&mut self, problem: FormulaDiagnostic) -> TypedNode {
         let span = SourceSpan {
             offset: problem.offset,
             length: problem.length,
         };
-        self.report(problem);
+        self.add_problem(problem);
         TypedNode {
             node: ExpressionNode::Blank,
             of: ValueType::Blank,
@@ -129,7 +129,7 @@ impl TreeBuilder<'_> {
     }
 
     /// As it stands in the formula.
-    fn written(&self, span: SourceSpan) -> String {
+    fn source_text(&self, span: SourceSpan) -> String {
         let end = (span.offset + span.length).min(self.source.len());
         self.source
             .get(span.offset..end)
@@ -138,7 +138,7 @@ impl TreeBuilder<'_> {
             .collect()
     }
 
-    fn expression(&mut self, expression: &SyntaxNode<'_>) -> TypedNode {
+    fn build_expression(&mut self, expression: &SyntaxNode<'_>) -> TypedNode {
         let span = expression.span;
         let constant = |node, of| TypedNode { node, of, span };
         match &expression.kind {
@@ -146,27 +146,27 @@ impl TreeBuilder<'_> {
             SyntaxKind::Text(text) => constant(ExpressionNode::text(text), ValueType::Text),
             SyntaxKind::YesNo(yes) => constant(ExpressionNode::yes_no(*yes), ValueType::YesNo),
             SyntaxKind::Null => constant(ExpressionNode::Blank, ValueType::Blank),
-            SyntaxKind::Column(token) => self.column(token),
-            SyntaxKind::Call(name, arguments) => self.function(name, arguments),
-            SyntaxKind::Negate(one) => self.negated(one, span),
-            SyntaxKind::Not(one) => self.denied(one, span),
-            SyntaxKind::Sum(first, links) => self.sum(first, links),
-            SyntaxKind::Product(first, links) => self.product(first, links),
-            SyntaxKind::Compare(comparison, both) => self.compare(*comparison, both, span),
-            SyntaxKind::OneOf(both) => self.one_of(both),
-            SyntaxKind::All(conditions) => self.conditions(conditions, true),
-            SyntaxKind::Any(conditions) => self.conditions(conditions, false),
-            SyntaxKind::Choice(parts) => self.choice(parts),
-            SyntaxKind::List(_) => self.refuse(
-                span.problem("A list stands only behind in, as in state in [\"TX\", \"OK\"]."),
+            SyntaxKind::Column(token) => self.build_column(token),
+            SyntaxKind::Call(name, arguments) => self.build_function(name, arguments),
+            SyntaxKind::Negate(one) => self.build_negation(one, span),
+            SyntaxKind::Not(one) => self.build_not(one, span),
+            SyntaxKind::Sum(first, links) => self.build_sum(first, links),
+            SyntaxKind::Product(first, links) => self.build_product(first, links),
+            SyntaxKind::Compare(comparison, both) => self.build_comparison(*comparison, both, span),
+            SyntaxKind::OneOf(both) => self.build_in_list(both),
+            SyntaxKind::All(conditions) => self.build_conditions(conditions, true),
+            SyntaxKind::Any(conditions) => self.build_conditions(conditions, false),
+            SyntaxKind::Choice(parts) => self.build_choice(parts),
+            SyntaxKind::List(_) => self.reject_expression(
+                span.to_problem("A list stands only behind in, as in state in [\"TX\", \"OK\"]."),
             ),
-            SyntaxKind::Member => self.refuse(span.problem(
+            SyntaxKind::Member => self.reject_expression(span.to_problem(
                 "A point stands only in numbers; a column with a point in its name is written {a.b}.",
             )),
         }
     }
 
-    fn column(&mut self, token: &FormulaToken) -> TypedNode {
+    fn build_column(&mut self, token: &FormulaToken) -> TypedNode {
         let (span, is_braced) = (token.span, matches!(token.kind, TokenKind::Braced(_)));
         let name = match &token.kind {
             TokenKind::Braced(name) => name.trim().to_owned(),
@@ -175,7 +175,7 @@ impl TreeBuilder<'_> {
         let folded = fold_name(&name);
         let Some(column) = self.columns.get(&folded) else {
             let problem = self.unknown_column(&name, span, is_braced);
-            return self.refuse(problem);
+            return self.reject_expression(problem);
         };
         let of = column.column_type.into();
         if !self.used.contains(&folded) {
@@ -194,27 +194,30 @@ impl TreeBuilder<'_> {
     }
 
     fn unknown_column(&self, name: &str, span: SourceSpan, is_braced: bool) -> FormulaDiagnostic {
-        if !is_braced && function::find(name).is_some() {
+        if !is_braced && function::find_function(name).is_some() {
             let call = format!("{}()", name.to_uppercase());
             let message = format!(
                 "The function {} is written with brackets.",
                 name.to_uppercase()
             );
-            return span.problem(message).suggesting(call);
+            return span.to_problem(message).with_suggestion(call);
         }
         let names = self.columns.values().map(|column| column.name.trim());
         let message = format!("There is no column {name}.");
-        match nearest(name, names) {
+        match find_nearest(name, names) {
             Some(near) => span
-                .problem(format!("{message} Did you mean {}?", spelling(near)))
-                .suggesting(spelling(near)),
-            None => span.problem(format!("{message} A text stands in quotes.")),
+                .to_problem(format!(
+                    "{message} Did you mean {}?",
+                    format_column_name(near)
+                ))
+                .with_suggestion(format_column_name(near)),
+            None => span.to_problem(format!("{message} A text stands in quotes.")),
         }
     }
 }
 
 /// How a column is written: bare when its name is a word, else in braces.
-pub(crate) fn spelling(name: &str) -> String {
+pub(crate) fn format_column_name(name: &str) -> String {
     const KEYWORDS: [&str; 4] = ["in", "true", "false", "null"];
     let is_word = name.chars().all(|one| one.is_alphanumeric() || one == '_')
         && !name.starts_with(|first: char| first.is_ascii_digit());

@@ -17,8 +17,8 @@ use crate::machine::{EvaluationResult, FormulaEvaluator};
 use crate::node::ExpressionNode;
 use crate::value::ValueType;
 
-pub(crate) use format::check as check_format;
-pub(crate) use regular::{compile as compile_pattern, group_warning};
+pub(crate) use format::check_format;
+pub(crate) use regular::{compile_pattern, group_warning};
 
 /// Most arguments of a function that takes any number.
 const ANY_NUMBER: usize = usize::MAX;
@@ -144,11 +144,11 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static FunctionDefinition>> =
     });
 
 /// The function of this name, in any case.
-pub(crate) fn find(name: &str) -> Option<&'static FunctionDefinition> {
+pub(crate) fn find_function(name: &str) -> Option<&'static FunctionDefinition> {
     BY_NAME.get(name.to_uppercase().as_str()).copied()
 }
 
 /// What people read about all of them, in alphabetical order.
-pub(crate) fn help() -> &'static [FunctionHelp] {
+pub(crate) fn list_help() -> &'static [FunctionHelp] {
     &HELP
 }

@@ -27,7 +27,7 @@ pub use outcome::{BlankReason, EvaluatedCell};
 pub use problem::FormulaDiagnostic;
 pub use sheet::{
     CheckedColumn, ColumnDiagnostic, ComputedRow, FormulaColumn, FormulaSheet, PromptColumn,
-    UsedColumnTypes, check, name_problem,
+    UsedColumnTypes, check_columns, name_problem,
 };
 
 use std::sync::Arc;
@@ -99,13 +99,13 @@ impl Formula {
     }
 
     fn evaluate_on(&self, row: &dyn FormulaRow, today: NaiveDate) -> EvaluatedCell {
-        match FormulaEvaluator::new(row, today).value(&self.root) {
-            Ok(cell) => self.outcome(cell),
+        match FormulaEvaluator::new(row, today).evaluate(&self.root) {
+            Ok(cell) => self.to_evaluated_cell(cell),
             Err(halt) => EvaluatedCell::Blank(halt.into_reason()),
         }
     }
 
-    fn outcome(&self, cell: CellValue<'_>) -> EvaluatedCell {
+    fn to_evaluated_cell(&self, cell: CellValue<'_>) -> EvaluatedCell {
         let value = match cell {
             CellValue::Text(text) => ColumnValue::Text(cut_value(&text).trim().to_owned()),
             // Branches of different types meet as text.
@@ -127,24 +127,27 @@ impl Formula {
 
 /// Compiles a formula against the columns that there are. Never an empty list of problems; they
 /// are in the order of their places.
-pub fn compile(source: &str, columns: &[InputColumn]) -> Result<Formula, Vec<FormulaDiagnostic>> {
+pub fn compile_formula(
+    source: &str,
+    columns: &[InputColumn],
+) -> Result<Formula, Vec<FormulaDiagnostic>> {
     let columns = columns
         .iter()
         .map(|column| (fold_name(&column.name), column))
         .collect();
-    compile_among(source, &columns).map_err(|mut problems| {
+    compile_with_columns(source, &columns).map_err(|mut problems| {
         problems.sort_by_key(|problem| problem.offset);
         problems.truncate(limits::MAX_PROBLEMS);
         problems
     })
 }
 
-fn compile_among(
+fn compile_with_columns(
     source: &str,
     columns: &build::ColumnsByName<'_>,
 ) -> Result<Formula, Vec<FormulaDiagnostic>> {
-    let tokens = scan::scan(source)?;
-    shape::check(&tokens, &|name| columns.contains_key(&fold_name(name)))?;
+    let tokens = scan::scan_tokens(source)?;
+    shape::check_token_order(&tokens, &|name| columns.contains_key(&fold_name(name)))?;
     let syntax = parse::parse(&tokens).map_err(|problem| vec![problem])?;
     let tree = build::build(&syntax, source, columns)?;
     Ok(Formula {
@@ -156,6 +159,6 @@ fn compile_among(
 }
 
 /// Every function, in alphabetical order.
-pub fn functions() -> &'static [FunctionHelp] {
-    function::help()
+pub fn list_functions() -> &'static [FunctionHelp] {
+    function::list_help()
 }

@@ -13,7 +13,9 @@ use crate::node::{
 };
 use crate::outcome::BlankReason;
 use crate::row::FormulaRow;
-use crate::value::{CellValue, ValueType, order_numbers, remainder, settled, tidy};
+use crate::value::{
+    CellValue, ValueType, compute_remainder, order_numbers, round_significant, round_sum,
+};
 
 /// A value, or why there is none.
 pub(crate) type EvaluationResult<'a, T = CellValue<'a>> = Result<T, EvaluationError<'a>>;
@@ -62,7 +64,7 @@ const TOO_LONG: EvaluationError<'static> =
     EvaluationError::Stopped("a text within the formula gets too long here");
 
 /// An error with this sentence.
-pub(crate) fn error<'a, T>(sentence: impl Into<String>) -> EvaluationResult<'a, T> {
+pub(crate) fn evaluation_error<'a, T>(sentence: impl Into<String>) -> EvaluationResult<'a, T> {
     Err(EvaluationError::Error(sentence.into()))
 }
 
@@ -87,7 +89,7 @@ impl<'a> FormulaEvaluator<'a> {
     }
 
     /// Takes steps, or stops.
-    pub(crate) fn spend(&mut self, steps: u32) -> EvaluationResult<'a, ()> {
+    pub(crate) fn spend_steps(&mut self, steps: u32) -> EvaluationResult<'a, ()> {
         match self.steps_left.checked_sub(steps) {
             Some(left) => {
                 self.steps_left = left;
@@ -108,52 +110,52 @@ impl<'a> FormulaEvaluator<'a> {
             return Err(TOO_LONG);
         }
         // At most 512 of them.
-        self.spend((bytes / BYTES_PER_STEP) as u32)
+        self.spend_steps((bytes / BYTES_PER_STEP) as u32)
     }
 
     /// The value of an expression.
-    pub(crate) fn value(&mut self, node: &'a ExpressionNode) -> EvaluationResult<'a> {
-        self.spend(1)?;
+    pub(crate) fn evaluate(&mut self, node: &'a ExpressionNode) -> EvaluationResult<'a> {
+        self.spend_steps(1)?;
         match node {
             ExpressionNode::Blank | ExpressionNode::Pattern(_) => {
                 Err(EvaluationError::Nothing("null is blank"))
             }
-            ExpressionNode::Constant(cell) => Ok(borrowed(cell)),
-            ExpressionNode::Column(column) => self.column(column),
-            ExpressionNode::Join(parts) => self.join(parts),
-            ExpressionNode::Sum(first, rest) => self.sum(first, rest),
-            ExpressionNode::Product(first, rest) => self.product(first, rest),
-            ExpressionNode::Negate(node) => Ok(CellValue::Number(-self.number(node)?)),
-            ExpressionNode::Shift(date, sign, days) => self.shift(date, *sign, days),
+            ExpressionNode::Constant(cell) => Ok(borrow_cell(cell)),
+            ExpressionNode::Column(column) => self.evaluate_column(column),
+            ExpressionNode::Join(parts) => self.evaluate_join(parts),
+            ExpressionNode::Sum(first, rest) => self.evaluate_sum(first, rest),
+            ExpressionNode::Product(first, rest) => self.evaluate_product(first, rest),
+            ExpressionNode::Negate(node) => Ok(CellValue::Number(-self.evaluate_number(node)?)),
+            ExpressionNode::Shift(date, sign, days) => self.evaluate_date_shift(date, *sign, days),
             ExpressionNode::DaysBetween(later, earlier) => {
-                let days = (self.date(later)? - self.date(earlier)?).num_days();
+                let days = (self.evaluate_date(later)? - self.evaluate_date(earlier)?).num_days();
                 Ok(CellValue::Number(days as f64))
             }
             ExpressionNode::Compare(comparison, left, right) => {
-                self.compare(*comparison, left, right)
+                self.evaluate_comparison(*comparison, left, right)
             }
-            ExpressionNode::All(nodes) => self.first_that_is(false, nodes),
-            ExpressionNode::Any(nodes) => self.first_that_is(true, nodes),
-            ExpressionNode::Not(node) => Ok(CellValue::YesNo(!self.yes(node)?)),
+            ExpressionNode::All(nodes) => self.evaluate_short_circuit(false, nodes),
+            ExpressionNode::Any(nodes) => self.evaluate_short_circuit(true, nodes),
+            ExpressionNode::Not(node) => Ok(CellValue::YesNo(!self.evaluate_condition(node)?)),
             ExpressionNode::Choose(branches) => {
                 let [condition, yes, no] = branches.as_ref();
-                if self.yes(condition)? {
-                    self.value(yes)
+                if self.evaluate_condition(condition)? {
+                    self.evaluate(yes)
                 } else {
-                    self.value(no)
+                    self.evaluate(no)
                 }
             }
-            ExpressionNode::OneOf(needle, list) => self.one_of(needle, list),
+            ExpressionNode::OneOf(needle, list) => self.evaluate_in_list(needle, list),
             ExpressionNode::Call(function, arguments) => (function.run)(self, arguments),
         }
     }
 
     /// The value, `None` when it is blank.
-    pub(crate) fn blankable(
+    pub(crate) fn evaluate_optional(
         &mut self,
         node: &'a ExpressionNode,
     ) -> EvaluationResult<'a, Option<CellValue<'a>>> {
-        match self.value(node) {
+        match self.evaluate(node) {
             Ok(CellValue::Text(text)) if text.is_empty() => Ok(None),
             Ok(cell) => Ok(Some(cell)),
             Err(halt) if halt.is_blank() => Ok(None),
@@ -162,44 +164,59 @@ impl<'a> FormulaEvaluator<'a> {
     }
 
     /// The value as text; blank is empty.
-    pub(crate) fn text(&mut self, node: &'a ExpressionNode) -> EvaluationResult<'a, Cow<'a, str>> {
+    pub(crate) fn evaluate_text(
+        &mut self,
+        node: &'a ExpressionNode,
+    ) -> EvaluationResult<'a, Cow<'a, str>> {
         Ok(self
-            .blankable(node)?
+            .evaluate_optional(node)?
             .map_or(Cow::Borrowed(""), CellValue::into_text))
     }
 
     /// The value of an expression that gives a number. Blank halts.
-    pub(crate) fn number(&mut self, node: &'a ExpressionNode) -> EvaluationResult<'a, f64> {
-        match self.value(node)? {
+    pub(crate) fn evaluate_number(
+        &mut self,
+        node: &'a ExpressionNode,
+    ) -> EvaluationResult<'a, f64> {
+        match self.evaluate(node)? {
             CellValue::Number(number) => Ok(number),
-            _ => error("a number is needed"),
+            _ => evaluation_error("a number is needed"),
         }
     }
 
     /// The number without what is behind the point, within the range of a count.
-    pub(crate) fn whole(&mut self, node: &'a ExpressionNode) -> EvaluationResult<'a, i32> {
+    pub(crate) fn evaluate_integer(
+        &mut self,
+        node: &'a ExpressionNode,
+    ) -> EvaluationResult<'a, i32> {
         // The cast saturates.
-        Ok(tidy(self.number(node)?) as i32)
+        Ok(round_significant(self.evaluate_number(node)?) as i32)
     }
 
     /// The value of an expression that gives a date. Blank halts.
-    pub(crate) fn date(&mut self, node: &'a ExpressionNode) -> EvaluationResult<'a, NaiveDate> {
-        match self.value(node)? {
+    pub(crate) fn evaluate_date(
+        &mut self,
+        node: &'a ExpressionNode,
+    ) -> EvaluationResult<'a, NaiveDate> {
+        match self.evaluate(node)? {
             CellValue::Date(date) => Ok(date),
-            _ => error("a date is needed"),
+            _ => evaluation_error("a date is needed"),
         }
     }
 
     /// Whether a condition holds. Blank does not.
-    pub(crate) fn yes(&mut self, node: &'a ExpressionNode) -> EvaluationResult<'a, bool> {
+    pub(crate) fn evaluate_condition(
+        &mut self,
+        node: &'a ExpressionNode,
+    ) -> EvaluationResult<'a, bool> {
         Ok(matches!(
-            self.blankable(node)?,
+            self.evaluate_optional(node)?,
             Some(CellValue::YesNo(true))
         ))
     }
 
     /// The regular expression that an argument is, with the steps taken for searching a text of so many bytes once.
-    pub(crate) fn pattern(
+    pub(crate) fn evaluate_pattern(
         &mut self,
         node: &'a ExpressionNode,
         bytes: usize,
@@ -210,7 +227,7 @@ impl<'a> FormulaEvaluator<'a> {
                 self.spend_search(pattern, bytes)?;
                 Ok(pattern)
             }
-            _ => error("a regular expression is needed"),
+            _ => evaluation_error("a regular expression is needed"),
         }
     }
 
@@ -223,13 +240,13 @@ impl<'a> FormulaEvaluator<'a> {
     ) -> EvaluationResult<'a, ()> {
         // Texts are bounded, at 2^13 bytes.
         let steps = pattern.steps.saturating_mul(bytes as u32) / PATTERN_BYTES_PER_STEPS;
-        self.spend(steps.max(1))
+        self.spend_steps(steps.max(1))
     }
 
-    fn column(&mut self, column: &'a ColumnUse) -> EvaluationResult<'a> {
+    fn evaluate_column(&mut self, column: &'a ColumnUse) -> EvaluationResult<'a> {
         let stored = match self.row.text(&column.key) {
             Ok(stored) => stored.map(str::trim).filter(|text| !text.is_empty()),
-            Err(sentence) => return error(format!("{}: {sentence}", column.name)),
+            Err(sentence) => return evaluation_error(format!("{}: {sentence}", column.name)),
         };
         let Some(text) = stored else {
             return Err(EvaluationError::BlankColumn(column));
@@ -244,17 +261,21 @@ impl<'a> FormulaEvaluator<'a> {
     }
 
     /// One text after the other.
-    pub(crate) fn join(&mut self, parts: &'a [ExpressionNode]) -> EvaluationResult<'a> {
+    pub(crate) fn evaluate_join(&mut self, parts: &'a [ExpressionNode]) -> EvaluationResult<'a> {
         let mut joined = String::new();
         for part in parts {
-            let text = self.text(part)?;
-            self.append(&mut joined, &text)?;
+            let text = self.evaluate_text(part)?;
+            self.append_text(&mut joined, &text)?;
         }
         Ok(CellValue::Text(Cow::Owned(joined)))
     }
 
     /// Adds to a text that is being made.
-    pub(crate) fn append(&mut self, made: &mut String, text: &str) -> EvaluationResult<'a, ()> {
+    pub(crate) fn append_text(
+        &mut self,
+        made: &mut String,
+        text: &str,
+    ) -> EvaluationResult<'a, ()> {
         self.spend_text(text.len())?;
         if made.len() + text.len() > MAX_TEXT_BYTES {
             return Err(TOO_LONG);
@@ -263,52 +284,52 @@ impl<'a> FormulaEvaluator<'a> {
         Ok(())
     }
 
-    fn sum(
+    fn evaluate_sum(
         &mut self,
         first: &'a ExpressionNode,
         rest: &'a [(AdditiveOperator, ExpressionNode)],
     ) -> EvaluationResult<'a> {
-        let mut sum = self.number(first)?;
+        let mut sum = self.evaluate_number(first)?;
         let mut largest = sum.abs();
         for (sign, node) in rest {
-            let number = self.number(node)?;
+            let number = self.evaluate_number(node)?;
             largest = largest.max(number.abs());
             match sign {
                 AdditiveOperator::Plus => sum += number,
                 AdditiveOperator::Minus => sum -= number,
             }
         }
-        finite(settled(sum, largest))
+        check_finite(round_sum(sum, largest))
     }
 
-    fn product(
+    fn evaluate_product(
         &mut self,
         first: &'a ExpressionNode,
         rest: &'a [(MultiplicativeOperator, ExpressionNode)],
     ) -> EvaluationResult<'a> {
-        let mut product = self.number(first)?;
+        let mut product = self.evaluate_number(first)?;
         for (factor, node) in rest {
-            let number = self.number(node)?;
+            let number = self.evaluate_number(node)?;
             if number == 0.0 && *factor != MultiplicativeOperator::Times {
-                return error("division by zero");
+                return evaluation_error("division by zero");
             }
             match factor {
                 MultiplicativeOperator::Times => product *= number,
                 MultiplicativeOperator::Over => product /= number,
-                MultiplicativeOperator::Modulo => product = remainder(product, number),
+                MultiplicativeOperator::Modulo => product = compute_remainder(product, number),
             }
         }
-        finite(product)
+        check_finite(product)
     }
 
-    fn shift(
+    fn evaluate_date_shift(
         &mut self,
         date: &'a ExpressionNode,
         sign: AdditiveOperator,
         days: &'a ExpressionNode,
     ) -> EvaluationResult<'a> {
-        let date = self.date(date)?;
-        let days = self.whole(days)?;
+        let date = self.evaluate_date(date)?;
+        let days = self.evaluate_integer(days)?;
         let days = if sign == AdditiveOperator::Plus {
             i64::from(days)
         } else {
@@ -323,23 +344,26 @@ impl<'a> FormulaEvaluator<'a> {
         calendar_date(moved)
     }
 
-    fn compare(
+    fn evaluate_comparison(
         &mut self,
         comparison: ComparisonOperator,
         left: &'a ExpressionNode,
         right: &'a ExpressionNode,
     ) -> EvaluationResult<'a> {
-        let (left, right) = (self.blankable(left)?, self.blankable(right)?);
+        let (left, right) = (
+            self.evaluate_optional(left)?,
+            self.evaluate_optional(right)?,
+        );
         let is_equal = match (&left, &right) {
             (None, None) => true,
-            (Some(left), Some(right)) => order(left, right).is_eq(),
+            (Some(left), Some(right)) => compare_cells(left, right).is_eq(),
             _ => false,
         };
         // A blank is neither less nor greater than anything.
         let ordering = left
             .as_ref()
             .zip(right.as_ref())
-            .map(|(left, right)| order(left, right));
+            .map(|(left, right)| compare_cells(left, right));
         Ok(CellValue::YesNo(match comparison {
             ComparisonOperator::Equal => is_equal,
             ComparisonOperator::NotEqual => !is_equal,
@@ -352,14 +376,14 @@ impl<'a> FormulaEvaluator<'a> {
 
     /// Whether one of the conditions is `wanted`: the answer of "any" for yes, turned round that of "all" for
     /// no. As in CEL an error gives way to a condition that decides.
-    pub(crate) fn first_that_is(
+    pub(crate) fn evaluate_short_circuit(
         &mut self,
         wanted: bool,
         nodes: &'a [ExpressionNode],
     ) -> EvaluationResult<'a> {
         let mut first_error = None;
         for node in nodes {
-            match self.yes(node) {
+            match self.evaluate_condition(node) {
                 Ok(yes) if yes == wanted => return Ok(CellValue::YesNo(wanted)),
                 Ok(_) => {}
                 Err(halt) if halt.is_stopped() => return Err(halt),
@@ -369,17 +393,17 @@ impl<'a> FormulaEvaluator<'a> {
         first_error.map_or(Ok(CellValue::YesNo(!wanted)), Err)
     }
 
-    fn one_of(
+    fn evaluate_in_list(
         &mut self,
         needle: &'a ExpressionNode,
         list: &'a [ExpressionNode],
     ) -> EvaluationResult<'a> {
-        let needle = self.blankable(needle)?;
+        let needle = self.evaluate_optional(needle)?;
         for node in list {
-            let one = self.blankable(node)?;
+            let one = self.evaluate_optional(node)?;
             let is_equal = match (&needle, &one) {
                 (None, None) => true,
-                (Some(needle), Some(one)) => order(needle, one).is_eq(),
+                (Some(needle), Some(one)) => compare_cells(needle, one).is_eq(),
                 _ => false,
             };
             if is_equal {
@@ -390,7 +414,7 @@ impl<'a> FormulaEvaluator<'a> {
     }
 }
 
-fn borrowed<'a>(cell: &'a CellValue<'static>) -> CellValue<'a> {
+fn borrow_cell<'a>(cell: &'a CellValue<'static>) -> CellValue<'a> {
     match cell {
         CellValue::Text(text) => CellValue::Text(Cow::Borrowed(text)),
         CellValue::Number(number) => CellValue::Number(*number),
@@ -400,7 +424,7 @@ fn borrowed<'a>(cell: &'a CellValue<'static>) -> CellValue<'a> {
 }
 
 /// How two values stand: numbers, dates, no before yes, and everything else as text, by code point as in CEL.
-pub(crate) fn order(left: &CellValue<'_>, right: &CellValue<'_>) -> Ordering {
+pub(crate) fn compare_cells(left: &CellValue<'_>, right: &CellValue<'_>) -> Ordering {
     match (left, right) {
         (CellValue::Number(left), CellValue::Number(right)) => order_numbers(*left, *right),
         (CellValue::Date(left), CellValue::Date(right)) => left.cmp(right),
@@ -411,11 +435,11 @@ pub(crate) fn order(left: &CellValue<'_>, right: &CellValue<'_>) -> Ordering {
 }
 
 /// The number, unless it went beyond all bounds.
-pub(crate) fn finite<'a>(number: f64) -> EvaluationResult<'a> {
+pub(crate) fn check_finite<'a>(number: f64) -> EvaluationResult<'a> {
     if number.is_finite() {
         Ok(CellValue::Number(number))
     } else {
-        error("the number gets too large")
+        evaluation_error("the number gets too large")
     }
 }
 
@@ -423,6 +447,6 @@ pub(crate) fn finite<'a>(number: f64) -> EvaluationResult<'a> {
 pub(crate) fn calendar_date<'a>(date: Option<NaiveDate>) -> EvaluationResult<'a> {
     match date.filter(|date| (1..=9999).contains(&date.year())) {
         Some(date) => Ok(CellValue::Date(date)),
-        None => error("there is no such date"),
+        None => evaluation_error("there is no such date"),
     }
 }

@@ -10,7 +10,7 @@ const MAX_CANDIDATES: usize = 2_000;
 
 /// The candidate that is nearest to a word whatever their case, when one is near enough: a slip for every three
 /// characters, or the word begins it.
-pub(crate) fn nearest<'a>(
+pub(crate) fn find_nearest<'a>(
     word: &str,
     candidates: impl Iterator<Item = &'a str>,
 ) -> Option<&'a str> {
@@ -26,7 +26,7 @@ pub(crate) fn nearest<'a>(
         if is_beginning {
             1
         } else {
-            osa_distance(&plain(&word), &plain(&candidate))
+            osa_distance(&strip_separators(&word), &strip_separators(&candidate))
         }
     };
     candidates
@@ -41,7 +41,7 @@ pub(crate) fn nearest<'a>(
 }
 
 /// Spaces, hyphens and underscores are mistaken for each other.
-fn plain(name: &str) -> String {
+fn strip_separators(name: &str) -> String {
     name.replace([' ', '-', '_'], "")
 }
 
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn slips_and_beginnings_are_recognised_and_strangers_are_not() {
         let names = ["first_name", "last_name", "Lifetime value", "PROPER"];
-        let find = |word| nearest(word, names.into_iter());
+        let find = |word| find_nearest(word, names.into_iter());
         assert_eq!(find("frist_name"), Some("first_name"));
         assert_eq!(find("lifetime_value"), Some("Lifetime value"));
         assert_eq!(find("PRPER"), Some("PROPER"));

@@ -62,7 +62,7 @@ impl fmt::Display for BlankReason {
             Self::Nothing(sentence) => formatter.write_str(sentence),
             Self::BlankColumn(column) => write!(formatter, "{column} is blank"),
             Self::UnreadableColumn(column, column_type) => {
-                let wanted = ValueType::from(*column_type).in_words();
+                let wanted = ValueType::from(*column_type).describe();
                 write!(formatter, "the value of {column} does not read as {wanted}")
             }
             Self::Error(sentence) | Self::Stopped(sentence) => formatter.write_str(sentence),

@@ -40,10 +40,10 @@ type Parsed<'a> = Result<SyntaxNode<'a>, FormulaDiagnostic>;
 /// sign, a comma or a point where it has no meaning.
 pub(crate) fn parse(tokens: &[FormulaToken]) -> Parsed<'_> {
     let mut parser = FormulaParser { tokens, at: 0 };
-    let root = parser.choice()?;
-    match parser.peek() {
+    let root = parser.parse_choice()?;
+    match parser.peek_token() {
         None => Ok(root),
-        Some(rest) => Err(misplaced(rest)),
+        Some(rest) => Err(unexpected_token(rest)),
     }
 }
 
@@ -53,18 +53,19 @@ struct FormulaParser<'a> {
 }
 
 impl<'a> FormulaParser<'a> {
-    fn peek(&self) -> Option<&'a FormulaToken> {
+    fn peek_token(&self) -> Option<&'a FormulaToken> {
         self.tokens.get(self.at)
     }
 
     /// Whether this symbol comes next.
     fn is_next(&self, symbol: &str) -> bool {
-        self.peek().is_some_and(|token| token.is(symbol))
+        self.peek_token()
+            .is_some_and(|token| token.is_symbol(symbol))
     }
 
     /// The next token, when it is this symbol.
-    fn take(&mut self, symbol: &str) -> Option<&'a FormulaToken> {
-        let token = self.peek().filter(|token| token.is(symbol))?;
+    fn take_symbol(&mut self, symbol: &str) -> Option<&'a FormulaToken> {
+        let token = self.peek_token().filter(|token| token.is_symbol(symbol))?;
         self.at += 1;
         Some(token)
     }
@@ -74,24 +75,26 @@ impl<'a> FormulaParser<'a> {
         &mut self,
         operators: &[(&str, Operator)],
     ) -> Option<(Operator, SourceSpan)> {
-        let token = self.peek()?;
-        let (_, operator) = operators.iter().find(|(symbol, _)| token.is(symbol))?;
+        let token = self.peek_token()?;
+        let (_, operator) = operators
+            .iter()
+            .find(|(symbol, _)| token.is_symbol(symbol))?;
         self.at += 1;
         Some((*operator, token.span))
     }
 
     /// A problem of the next token, or of the last one.
-    fn misplaced(&self) -> FormulaDiagnostic {
-        match self.peek().or(self.tokens.last()) {
-            Some(token) => misplaced(token),
-            None => SourceSpan::at(0).problem("The formula is empty."),
+    fn unexpected_next(&self) -> FormulaDiagnostic {
+        match self.peek_token().or(self.tokens.last()) {
+            Some(token) => unexpected_token(token),
+            None => SourceSpan::empty_at(0).to_problem("The formula is empty."),
         }
     }
 
     /// A node above others, of which the highest has so many levels.
-    fn node(&self, kind: SyntaxKind<'a>, span: SourceSpan, below: usize) -> Parsed<'a> {
+    fn build_node(&self, kind: SyntaxKind<'a>, span: SourceSpan, below: usize) -> Parsed<'a> {
         if below >= MAX_SYNTAX_LEVELS {
-            return Err(FormulaDiagnostic::too_deep(self.whole()));
+            return Err(FormulaDiagnostic::too_deep(self.whole_span()));
         }
         Ok(SyntaxNode {
             kind,
@@ -100,69 +103,69 @@ impl<'a> FormulaParser<'a> {
         })
     }
 
-    fn whole(&self) -> SourceSpan {
+    fn whole_span(&self) -> SourceSpan {
         match self.tokens {
-            [first, .., last] => first.span.to(last.span),
+            [first, .., last] => first.span.union(last.span),
             [only] => only.span,
-            [] => SourceSpan::at(0),
+            [] => SourceSpan::empty_at(0),
         }
     }
 
     /// `condition ? value : other`, where the other may be a choice again; in the middle one stands in brackets.
-    fn choice(&mut self) -> Parsed<'a> {
+    fn parse_choice(&mut self) -> Parsed<'a> {
         let mut chosen = Vec::new();
-        let mut last = self.any()?;
-        while let Some(question) = self.take("?") {
-            let value = self.any()?;
-            if self.take(":").is_none() {
-                let place = self.peek().filter(|next| next.is("?"));
-                return Err(misplaced(place.unwrap_or(question)));
+        let mut last = self.parse_or()?;
+        while let Some(question) = self.take_symbol("?") {
+            let value = self.parse_or()?;
+            if self.take_symbol(":").is_none() {
+                let place = self.peek_token().filter(|next| next.is_symbol("?"));
+                return Err(unexpected_token(place.unwrap_or(question)));
             }
             chosen.push((question.span, last, value));
             if chosen.len() > MAX_SYNTAX_LEVELS {
-                return Err(FormulaDiagnostic::too_deep(self.whole()));
+                return Err(FormulaDiagnostic::too_deep(self.whole_span()));
             }
-            last = self.any()?;
+            last = self.parse_or()?;
         }
         for (question, condition, value) in chosen.into_iter().rev() {
             let below = condition.height.max(value.height).max(last.height);
             let kind = SyntaxKind::Choice(Box::new([condition, value, last]));
-            last = self.node(kind, question, below)?;
+            last = self.build_node(kind, question, below)?;
         }
         Ok(last)
     }
 
-    fn any(&mut self) -> Parsed<'a> {
-        self.conditions("||", Self::all, SyntaxKind::Any)
+    fn parse_or(&mut self) -> Parsed<'a> {
+        self.parse_conditions("||", Self::parse_and, SyntaxKind::Any)
     }
 
-    fn all(&mut self) -> Parsed<'a> {
-        self.conditions("&&", Self::comparison, SyntaxKind::All)
+    fn parse_and(&mut self) -> Parsed<'a> {
+        self.parse_conditions("&&", Self::parse_comparison, SyntaxKind::All)
     }
 
     /// Conditions with this symbol between them, or what stands alone.
-    fn conditions(
+    fn parse_conditions(
         &mut self,
         symbol: &str,
         tighter: impl Fn(&mut Self) -> Parsed<'a>,
         kind: impl Fn(Vec<SyntaxNode<'a>>) -> SyntaxKind<'a>,
     ) -> Parsed<'a> {
         let first = tighter(self)?;
-        let Some(sign) = self.take(symbol) else {
+        let Some(sign) = self.take_symbol(symbol) else {
             return Ok(first);
         };
         let mut operands = vec![first, tighter(self)?];
-        while self.take(symbol).is_some() {
+        while self.take_symbol(symbol).is_some() {
             operands.push(tighter(self)?);
         }
-        let below = highest(operands.iter());
-        self.node(kind(operands), sign.span, below)
+        let below = max_height(operands.iter());
+        self.build_node(kind(operands), sign.span, below)
     }
 
-    fn comparison(&mut self) -> Parsed<'a> {
-        let mut left = self.sum()?;
+    fn parse_comparison(&mut self) -> Parsed<'a> {
+        let mut left = self.parse_sum()?;
         loop {
-            let (comparison, sign) = match self.peek() {
+            let (comparison, sign) = match self.peek_token() {
                 Some(token) if is_in(token) => {
                     self.at += 1;
                     (None, token.span)
@@ -172,27 +175,27 @@ impl<'a> FormulaParser<'a> {
                     None => return Ok(left),
                 },
             };
-            let right = self.sum()?;
+            let right = self.parse_sum()?;
             let below = left.height.max(right.height);
             let both = Box::new([left, right]);
             let kind = match comparison {
                 Some(comparison) => SyntaxKind::Compare(comparison, both),
                 None => SyntaxKind::OneOf(both),
             };
-            left = self.node(kind, sign, below)?;
+            left = self.build_node(kind, sign, below)?;
         }
     }
 
-    fn sum(&mut self) -> Parsed<'a> {
-        self.chain(&ADDITIVE, Self::product, SyntaxKind::Sum)
+    fn parse_sum(&mut self) -> Parsed<'a> {
+        self.parse_chain(&ADDITIVE, Self::parse_product, SyntaxKind::Sum)
     }
 
-    fn product(&mut self) -> Parsed<'a> {
-        self.chain(&MULTIPLICATIVE, Self::signed, SyntaxKind::Product)
+    fn parse_product(&mut self) -> Parsed<'a> {
+        self.parse_chain(&MULTIPLICATIVE, Self::parse_signed, SyntaxKind::Product)
     }
 
     /// Operands with any of these operators between them, or what stands alone.
-    fn chain<Operator: Copy>(
+    fn parse_chain<Operator: Copy>(
         &mut self,
         operators: &[(&str, Operator)],
         tighter: impl Fn(&mut Self) -> Parsed<'a>,
@@ -211,28 +214,28 @@ impl<'a> FormulaParser<'a> {
         let Some(sign) = links.first().map(|link| link.sign) else {
             return Ok(first);
         };
-        let below = highest(links.iter().map(|link| &link.operand)).max(first.height);
-        self.node(kind(first.into(), links), sign, below)
+        let below = max_height(links.iter().map(|link| &link.operand)).max(first.height);
+        self.build_node(kind(first.into(), links), sign, below)
     }
 
     /// Any number of `!`, or of `-`: two of them are none. They do not mix, as one makes conditions and one numbers.
     /// A single `-` before a number is the number's: `-5.ABS()` is 5.
-    fn signed(&mut self) -> Parsed<'a> {
+    fn parse_signed(&mut self) -> Parsed<'a> {
         let Some(first) = self
-            .peek()
-            .filter(|token| token.is("!") || token.is("-"))
+            .peek_token()
+            .filter(|token| token.is_symbol("!") || token.is_symbol("-"))
             .filter(|_| !self.is_negative_number())
         else {
-            return self.member();
+            return self.parse_member();
         };
-        let is_not = first.is("!");
+        let is_not = first.is_symbol("!");
         let sign = if is_not { "!" } else { "-" };
         let mut is_odd = false;
         while self.is_next(sign) {
             self.at += 1;
             is_odd = !is_odd;
         }
-        let operand = self.member()?;
+        let operand = self.parse_member()?;
         if !is_odd {
             return Ok(operand);
         }
@@ -242,7 +245,7 @@ impl<'a> FormulaParser<'a> {
             true => SyntaxKind::Not(operand),
             false => SyntaxKind::Negate(operand),
         };
-        self.node(kind, first.span, below)
+        self.build_node(kind, first.span, below)
     }
 
     /// Whether a `-` comes next that belongs to the number behind it.
@@ -252,105 +255,107 @@ impl<'a> FormulaParser<'a> {
     }
 
     /// An operand with what is asked of it behind points: `first_name.trim()`.
-    fn member(&mut self) -> Parsed<'a> {
-        let mut node = self.operand()?;
-        while let Some(point) = self.take(".") {
-            let name = self.peek().ok_or_else(|| misplaced(point))?;
+    fn parse_member(&mut self) -> Parsed<'a> {
+        let mut node = self.parse_operand()?;
+        while let Some(point) = self.take_symbol(".") {
+            let name = self.peek_token().ok_or_else(|| unexpected_token(point))?;
             let is_name = match name.kind {
                 TokenKind::Braced(_) => true,
-                TokenKind::Word => !is_in(name) && literal(name).is_none(),
+                TokenKind::Word => !is_in(name) && parse_literal(name).is_none(),
                 _ => false,
             };
             if is_called(self.tokens, self.at) {
-                node = self.call(name, vec![node])?;
+                node = self.parse_call(name, vec![node])?;
             } else if is_name {
                 self.at += 1;
                 let below = node.height;
-                node = self.node(SyntaxKind::Member, point.span, below)?;
+                node = self.build_node(SyntaxKind::Member, point.span, below)?;
             } else {
-                return Err(misplaced(name));
+                return Err(unexpected_token(name));
             }
         }
         Ok(node)
     }
 
-    fn operand(&mut self) -> Parsed<'a> {
-        let token = self.peek().ok_or_else(|| self.misplaced())?;
+    fn parse_operand(&mut self) -> Parsed<'a> {
+        let token = self.peek_token().ok_or_else(|| self.unexpected_next())?;
         if is_called(self.tokens, self.at) {
-            return self.call(token, Vec::new());
+            return self.parse_call(token, Vec::new());
         }
         if self.is_negative_number() {
             let number = &self.tokens[self.at + 1];
             self.at += 2;
-            let value = -read_number(&number.source).ok_or_else(|| misplaced(number))?;
-            return self.node(SyntaxKind::Number(value), token.span.to(number.span), 0);
+            let value = -read_number(&number.source).ok_or_else(|| unexpected_token(number))?;
+            return self.build_node(SyntaxKind::Number(value), token.span.union(number.span), 0);
         }
         let kind = match &token.kind {
             TokenKind::Symbol("(") => {
                 self.at += 1;
-                let inside = self.choice()?;
-                self.close(")")?;
+                let inside = self.parse_choice()?;
+                self.expect_closing(")")?;
                 return Ok(inside);
             }
             TokenKind::Symbol("[") => {
                 self.at += 1;
-                let values = self.values("]", Vec::new())?;
-                let below = highest(values.iter());
-                return self.node(SyntaxKind::List(values), token.span, below);
+                let values = self.parse_values("]", Vec::new())?;
+                let below = max_height(values.iter());
+                return self.build_node(SyntaxKind::List(values), token.span, below);
             }
-            TokenKind::Number => {
-                SyntaxKind::Number(read_number(&token.source).ok_or_else(|| misplaced(token))?)
-            }
+            TokenKind::Number => SyntaxKind::Number(
+                read_number(&token.source).ok_or_else(|| unexpected_token(token))?,
+            ),
             TokenKind::Text(text) => SyntaxKind::Text(text),
             TokenKind::Braced(_) => SyntaxKind::Column(token),
-            TokenKind::Word if !is_in(token) => literal(token).unwrap_or(SyntaxKind::Column(token)),
-            TokenKind::Word | TokenKind::Symbol(_) => return Err(misplaced(token)),
+            TokenKind::Word if !is_in(token) => {
+                parse_literal(token).unwrap_or(SyntaxKind::Column(token))
+            }
+            TokenKind::Word | TokenKind::Symbol(_) => return Err(unexpected_token(token)),
         };
         self.at += 1;
-        self.node(kind, token.span, 0)
+        self.build_node(kind, token.span, 0)
     }
 
     /// A function, whose name and bracket come next, with what is already there of its arguments.
-    fn call(&mut self, name: &'a FormulaToken, arguments: Vec<SyntaxNode<'a>>) -> Parsed<'a> {
+    fn parse_call(&mut self, name: &'a FormulaToken, arguments: Vec<SyntaxNode<'a>>) -> Parsed<'a> {
         self.at += 2;
-        let arguments = if self.take(")").is_some() {
+        let arguments = if self.take_symbol(")").is_some() {
             arguments
         } else {
-            self.values(")", arguments)?
+            self.parse_values(")", arguments)?
         };
-        let below = highest(arguments.iter());
-        self.node(SyntaxKind::Call(name, arguments), name.span, below)
+        let below = max_height(arguments.iter());
+        self.build_node(SyntaxKind::Call(name, arguments), name.span, below)
     }
 
     /// Values with commas between them up to the closing bracket, behind those that are there.
-    fn values(
+    fn parse_values(
         &mut self,
         closing: &str,
         mut values: Vec<SyntaxNode<'a>>,
     ) -> Result<Vec<SyntaxNode<'a>>, FormulaDiagnostic> {
-        values.push(self.choice()?);
-        while self.take(",").is_some() {
-            values.push(self.choice()?);
+        values.push(self.parse_choice()?);
+        while self.take_symbol(",").is_some() {
+            values.push(self.parse_choice()?);
         }
-        self.close(closing)?;
+        self.expect_closing(closing)?;
         Ok(values)
     }
 
-    fn close(&mut self, closing: &str) -> Result<(), FormulaDiagnostic> {
-        match self.take(closing) {
+    fn expect_closing(&mut self, closing: &str) -> Result<(), FormulaDiagnostic> {
+        match self.take_symbol(closing) {
             Some(_) => Ok(()),
-            None => Err(self.misplaced()),
+            None => Err(self.unexpected_next()),
         }
     }
 }
 
 /// The levels of the highest of some nodes.
-fn highest<'n, 'a: 'n>(nodes: impl Iterator<Item = &'n SyntaxNode<'a>>) -> usize {
+fn max_height<'n, 'a: 'n>(nodes: impl Iterator<Item = &'n SyntaxNode<'a>>) -> usize {
     nodes.map(|node| node.height).max().unwrap_or(0)
 }
 
 /// The literal that a word is, in any case: spreadsheets write TRUE.
-fn literal<'a>(word: &FormulaToken) -> Option<SyntaxKind<'a>> {
+fn parse_literal<'a>(word: &FormulaToken) -> Option<SyntaxKind<'a>> {
     let is = |literal: &str| word.source.eq_ignore_ascii_case(literal);
     if is("true") {
         Some(SyntaxKind::YesNo(true))
@@ -363,7 +368,7 @@ fn literal<'a>(word: &FormulaToken) -> Option<SyntaxKind<'a>> {
     }
 }
 
-fn misplaced(token: &FormulaToken) -> FormulaDiagnostic {
+fn unexpected_token(token: &FormulaToken) -> FormulaDiagnostic {
     let message = match token.source.as_str() {
         "?" | ":" => {
             "A choice is written condition ? value : other, or IF(condition, value, other)."
@@ -371,7 +376,7 @@ fn misplaced(token: &FormulaToken) -> FormulaDiagnostic {
         }
         other => format!("{other} does not fit here."),
     };
-    token.span.problem(message)
+    token.span.to_problem(message)
 }
 
 #[cfg(test)]

@@ -24,12 +24,12 @@ pub struct FormulaDiagnostic {
 impl FormulaDiagnostic {
     /// Of a formula that is nested too deep.
     pub(crate) fn too_deep(whole: SourceSpan) -> Self {
-        whole.problem(format!(
+        whole.to_problem(format!(
             "The formula is nested more than {MAX_DEPTH} deep; IFS and SWITCH hold many cases side by side."
         ))
     }
 
-    pub(crate) fn suggesting(mut self, suggestion: impl Into<String>) -> Self {
+    pub(crate) fn with_suggestion(mut self, suggestion: impl Into<String>) -> Self {
         self.suggestion = Some(suggestion.into());
         self
     }
@@ -55,12 +55,12 @@ pub(crate) struct SourceSpan {
 
 impl SourceSpan {
     /// The place before a character.
-    pub(crate) const fn at(offset: usize) -> Self {
+    pub(crate) const fn empty_at(offset: usize) -> Self {
         Self { offset, length: 0 }
     }
 
     /// From the beginning of the one that begins first to the end of the one that ends last.
-    pub(crate) fn to(self, other: Self) -> Self {
+    pub(crate) fn union(self, other: Self) -> Self {
         let offset = self.offset.min(other.offset);
         let end = (self.offset + self.length).max(other.offset + other.length);
         Self {
@@ -69,7 +69,7 @@ impl SourceSpan {
         }
     }
 
-    pub(crate) fn problem(self, message: impl Into<String>) -> FormulaDiagnostic {
+    pub(crate) fn to_problem(self, message: impl Into<String>) -> FormulaDiagnostic {
         FormulaDiagnostic {
             offset: self.offset,
             length: self.length,

@@ -35,17 +35,19 @@ pub(crate) struct FormulaToken {
 }
 
 impl FormulaToken {
-    pub(crate) fn is(&self, symbol: &str) -> bool {
+    pub(crate) fn is_symbol(&self, symbol: &str) -> bool {
         matches!(self.kind, TokenKind::Symbol(own) if own == symbol)
     }
 }
 
 /// Cuts a source into tokens, or says what no token can be.
-pub(crate) fn scan(source: &str) -> Result<Vec<FormulaToken>, Vec<FormulaDiagnostic>> {
+pub(crate) fn scan_tokens(source: &str) -> Result<Vec<FormulaToken>, Vec<FormulaDiagnostic>> {
     let chars: Vec<char> = source.chars().take(MAX_SOURCE_CHARS + 1).collect();
     if chars.len() > MAX_SOURCE_CHARS {
         let message = format!("A formula has at most {MAX_SOURCE_CHARS} characters.");
-        return Err(vec![SourceSpan::at(MAX_SOURCE_CHARS).problem(message)]);
+        return Err(vec![
+            SourceSpan::empty_at(MAX_SOURCE_CHARS).to_problem(message),
+        ]);
     }
     let mut scanner = TokenScanner {
         chars: &chars,
@@ -70,36 +72,39 @@ struct TokenScanner<'a> {
 
 impl TokenScanner<'_> {
     fn run(&mut self) {
-        while let Some(first) = self.peek(0) {
+        while let Some(first) = self.peek_char(0) {
             if self.problems.len() >= MAX_PROBLEMS {
                 return;
             }
             if self.tokens.len() >= MAX_TOKENS {
                 let message =
                     format!("A formula has at most {MAX_TOKENS} words, numbers and signs.");
-                self.problems.push(SourceSpan::at(self.at).problem(message));
+                self.problems
+                    .push(SourceSpan::empty_at(self.at).to_problem(message));
                 return;
             }
             match first {
                 _ if first.is_whitespace() => self.at += 1,
-                '/' if self.peek(1) == Some('/') => self.skip_while(|next| next != '\n'),
-                '"' | '\'' => self.text(0),
+                '/' if self.peek_char(1) == Some('/') => self.skip_while(|next| next != '\n'),
+                '"' | '\'' => self.scan_text(0),
                 '“' | '”' | '„' | '‘' | '’' => self.curly_text(),
-                '{' => self.braced(),
-                _ if first.is_ascii_digit() => self.number(),
-                '.' if self.peek(1).is_some_and(|next| next.is_ascii_digit()) => self.number(),
-                _ if is_word(first) => self.word(),
-                _ => self.symbol(),
+                '{' => self.scan_braced(),
+                _ if first.is_ascii_digit() => self.scan_number(),
+                '.' if self.peek_char(1).is_some_and(|next| next.is_ascii_digit()) => {
+                    self.scan_number()
+                }
+                _ if is_word(first) => self.scan_word(),
+                _ => self.scan_symbol(),
             }
         }
     }
 
-    fn peek(&self, ahead: usize) -> Option<char> {
+    fn peek_char(&self, ahead: usize) -> Option<char> {
         self.chars.get(self.at + ahead).copied()
     }
 
     fn skip_while(&mut self, wanted: impl Fn(char) -> bool) {
-        while self.peek(0).is_some_and(&wanted) {
+        while self.peek_char(0).is_some_and(&wanted) {
             self.at += 1;
         }
     }
@@ -123,42 +128,48 @@ impl TokenScanner<'_> {
         });
     }
 
-    fn report(&mut self, start: usize, message: impl Into<String>) {
-        self.problems.push(self.span_from(start).problem(message));
+    fn add_problem(&mut self, start: usize, message: impl Into<String>) {
+        self.problems
+            .push(self.span_from(start).to_problem(message));
     }
 
-    fn suggest(&mut self, start: usize, message: impl Into<String>, suggestion: impl Into<String>) {
+    fn add_suggestion(
+        &mut self,
+        start: usize,
+        message: impl Into<String>,
+        suggestion: impl Into<String>,
+    ) {
         self.problems.push(
             self.span_from(start)
-                .problem(message)
-                .suggesting(suggestion),
+                .to_problem(message)
+                .with_suggestion(suggestion),
         );
     }
 
-    fn word(&mut self) {
+    fn scan_word(&mut self) {
         let start = self.at;
         self.skip_while(is_word);
         let word = self.source_from(start);
-        let is_quote_next = matches!(self.peek(0), Some('"' | '\''));
+        let is_quote_next = matches!(self.peek_char(0), Some('"' | '\''));
         match word.as_str() {
-            "r" | "R" if is_quote_next => self.text(1),
+            "r" | "R" if is_quote_next => self.scan_text(1),
             "b" | "B" | "br" | "bR" | "Br" | "BR" if is_quote_next => {
-                self.report(start, format!("A text has no {word} before it."));
+                self.add_problem(start, format!("A text has no {word} before it."));
             }
             _ => self.push(TokenKind::Word, start),
         }
     }
 
     /// A column in braces: `{First order}`. A brace in the name is doubled.
-    fn braced(&mut self) {
+    fn scan_braced(&mut self) {
         let start = self.at;
-        if self.peek(1) == Some('{') {
-            return self.field();
+        if self.peek_char(1) == Some('{') {
+            return self.scan_field();
         }
         self.at += 1;
         let mut name = String::new();
         loop {
-            match (self.peek(0), self.peek(1)) {
+            match (self.peek_char(0), self.peek_char(1)) {
                 (Some('}'), Some('}')) => {
                     name.push('}');
                     self.at += 2;
@@ -170,7 +181,7 @@ impl TokenScanner<'_> {
                 }
                 (None, _) => {
                     self.at = start + 1;
-                    self.report(
+                    self.add_problem(
                         start,
                         "The { has no } behind it; a column is written {First order}.",
                     );
@@ -181,19 +192,19 @@ impl TokenScanner<'_> {
         }
         self.at += 1;
         if name.trim().is_empty() {
-            return self.report(start, "Between { and } stands the name of a column.");
+            return self.add_problem(start, "Between { and } stands the name of a column.");
         }
         self.push(TokenKind::Braced(name), start);
     }
 
     /// `{{field}}` is how designs write it.
-    fn field(&mut self) {
+    fn scan_field(&mut self) {
         let start = self.at;
         self.at += 2;
         self.skip_while(|next| next != '}');
         let name: String = self.chars[start + 2..self.at].iter().collect();
         self.at = (self.at + 2).min(self.chars.len());
-        self.suggest(
+        self.add_suggestion(
             start,
             "In a formula a column stands in single braces.",
             format!("{{{}}}", name.trim()),

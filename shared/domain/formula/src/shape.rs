@@ -7,7 +7,7 @@ use crate::problem::{FormulaDiagnostic, SourceSpan};
 use crate::scan::{FormulaToken, TokenKind};
 
 /// Checks the order of the tokens. `is_column` says whether there is a column of a name.
-pub(crate) fn check(
+pub(crate) fn check_token_order(
     tokens: &[FormulaToken],
     is_column: &dyn Fn(&str) -> bool,
 ) -> Result<(), Vec<FormulaDiagnostic>> {
@@ -19,12 +19,12 @@ pub(crate) fn check(
         problems: Vec::new(),
     };
     for at in 0..tokens.len() {
-        shape.step(at);
+        shape.check_token(at);
         if shape.problems.len() >= MAX_PROBLEMS || shape.open.len() > MAX_NESTING {
             return Err(shape.problems);
         }
     }
-    shape.end();
+    shape.check_end();
     if shape.problems.is_empty() {
         Ok(())
     } else {
@@ -36,7 +36,7 @@ pub(crate) fn check(
 pub(crate) fn is_called(tokens: &[FormulaToken], at: usize) -> bool {
     tokens[at].kind == TokenKind::Word
         && !is_in(&tokens[at])
-        && tokens.get(at + 1).is_some_and(|next| next.is("("))
+        && tokens.get(at + 1).is_some_and(|next| next.is_symbol("("))
 }
 
 /// Whether the token is the operator `in`, in any case.
@@ -55,25 +55,25 @@ struct TokenOrderChecker<'a> {
 }
 
 impl TokenOrderChecker<'_> {
-    fn step(&mut self, at: usize) {
+    fn check_token(&mut self, at: usize) {
         let token = &self.tokens[at];
         match &token.kind {
             TokenKind::Symbol("(") => self.open_round(at),
             TokenKind::Symbol("[") => self.open_square(at),
-            TokenKind::Symbol(closing @ (")" | "]")) => self.close(at, closing),
-            TokenKind::Symbol(",") => self.comma(at),
+            TokenKind::Symbol(closing @ (")" | "]")) => self.close_bracket(at, closing),
+            TokenKind::Symbol(",") => self.check_comma(at),
             TokenKind::Symbol("-" | "!") if self.wants_value => {}
-            TokenKind::Symbol(_) => self.operator(at),
-            TokenKind::Word if is_in(token) => self.operator(at),
+            TokenKind::Symbol(_) => self.check_operator(at),
+            TokenKind::Word if is_in(token) => self.check_operator(at),
             TokenKind::Word if self.is_not_in(at) => {
-                self.report(at, "Not in a list is written !(value in [...]).")
+                self.add_problem(at, "Not in a list is written !(value in [...]).")
             }
             TokenKind::Word if self.is_spelled_out(at) => self.wants_value = true,
-            _ => self.value(at),
+            _ => self.check_value(at),
         }
     }
 
-    fn value(&mut self, at: usize) {
+    fn check_value(&mut self, at: usize) {
         if !self.wants_value {
             self.missing_operator(at);
         }
@@ -81,14 +81,14 @@ impl TokenOrderChecker<'_> {
         self.wants_value = is_called(self.tokens, at);
     }
 
-    fn operator(&mut self, at: usize) {
+    fn check_operator(&mut self, at: usize) {
         if self.wants_value {
             self.missing_value(at);
         }
         self.wants_value = true;
     }
 
-    fn comma(&mut self, at: usize) {
+    fn check_comma(&mut self, at: usize) {
         if self.wants_value {
             self.missing_value(at);
         }
@@ -100,12 +100,12 @@ impl TokenOrderChecker<'_> {
             let (first, last) = (&self.tokens[at - 1], &self.tokens[at + 1]);
             let problem = first
                 .span
-                .to(last.span)
-                .problem("A number is written without commas.");
+                .union(last.span)
+                .to_problem("A number is written without commas.");
             self.problems
-                .push(problem.suggesting(format!("{}{}", first.source, last.source)));
+                .push(problem.with_suggestion(format!("{}{}", first.source, last.source)));
         } else if self.open.is_empty() {
-            self.report(
+            self.add_problem(
                 at,
                 "A comma stands between the arguments of a function, within its brackets.",
             );
@@ -141,7 +141,7 @@ impl TokenOrderChecker<'_> {
 
     fn open_square(&mut self, at: usize) {
         if !self.wants_value {
-            self.report(
+            self.add_problem(
                 at,
                 "Square brackets hold a list behind in, as in state in [\"TX\", \"OK\"].",
             );
@@ -153,18 +153,18 @@ impl TokenOrderChecker<'_> {
         self.open.push(at);
         self.wants_value = true;
         if self.open.len() > MAX_NESTING {
-            self.report(at, format!("Brackets may be nested {MAX_NESTING} deep."));
+            self.add_problem(at, format!("Brackets may be nested {MAX_NESTING} deep."));
         }
     }
 
-    fn close(&mut self, at: usize, closing: &str) {
+    fn close_bracket(&mut self, at: usize, closing: &str) {
         let Some(opening) = self.open.pop() else {
             self.wants_value = false;
-            return self.report(at, format!("There is no open bracket for this {closing}."));
+            return self.add_problem(at, format!("There is no open bracket for this {closing}."));
         };
-        let is_pair = self.tokens[opening].is(if closing == ")" { "(" } else { "[" });
+        let is_pair = self.tokens[opening].is_symbol(if closing == ")" { "(" } else { "[" });
         if !is_pair {
-            self.report(
+            self.add_problem(
                 at,
                 format!("This {closing} closes a {}.", self.tokens[opening].source),
             );
@@ -176,15 +176,15 @@ impl TokenOrderChecker<'_> {
         self.wants_value = false;
     }
 
-    fn end(&mut self) {
+    fn check_end(&mut self) {
         if self.tokens.is_empty() {
             return self
                 .problems
-                .push(SourceSpan::at(0).problem("The formula is empty."));
+                .push(SourceSpan::empty_at(0).to_problem("The formula is empty."));
         }
         if let Some(opening) = self.open.last() {
             let bracket = &self.tokens[*opening].source;
-            return self.report(*opening, format!("This {bracket} is not closed."));
+            return self.add_problem(*opening, format!("This {bracket} is not closed."));
         }
         if self.wants_value {
             let last = self.tokens.len() - 1;
@@ -204,7 +204,7 @@ impl TokenOrderChecker<'_> {
         let word = token.source.to_ascii_uppercase();
         let message = format!("Write {works} here, or {word}(...) around the conditions.");
         self.problems
-            .push(token.span.problem(message).suggesting(works));
+            .push(token.span.to_problem(message).with_suggestion(works));
         true
     }
 
@@ -227,15 +227,15 @@ impl TokenOrderChecker<'_> {
         let problem = match (&before.kind, &token.kind) {
             (TokenKind::Word, TokenKind::Word) if (self.is_column)(&both) => before
                 .span
-                .to(token.span)
-                .problem("The name of a column with a space stands in braces.")
-                .suggesting(format!("{{{both}}}")),
+                .union(token.span)
+                .to_problem("The name of a column with a space stands in braces.")
+                .with_suggestion(format!("{{{both}}}")),
             _ => {
                 let message = format!(
                     "Between {} and {} an operator or a comma is missing.",
                     before.source, token.source
                 );
-                token.span.problem(message)
+                token.span.to_problem(message)
             }
         };
         self.problems.push(problem);
@@ -243,20 +243,23 @@ impl TokenOrderChecker<'_> {
 
     fn missing_behind(&mut self, at: usize) {
         match at.checked_sub(1).map(|before| &self.tokens[before]) {
-            Some(number) if self.tokens[at].is("%") && number.kind == TokenKind::Number => {
+            Some(number) if self.tokens[at].is_symbol("%") && number.kind == TokenKind::Number => {
                 let problem = number
                     .span
-                    .to(self.tokens[at].span)
-                    .problem("A percentage is divided by 100.");
+                    .union(self.tokens[at].span)
+                    .to_problem("A percentage is divided by 100.");
                 self.problems
-                    .push(problem.suggesting(format!("{} / 100", number.source)));
+                    .push(problem.with_suggestion(format!("{} / 100", number.source)));
             }
-            _ => self.report(at, "A value is missing behind this."),
+            _ => self.add_problem(at, "A value is missing behind this."),
         }
     }
 
     fn missing_value(&mut self, at: usize) {
-        if at > 1 && self.tokens[at - 1].is("%") && self.tokens[at - 2].kind == TokenKind::Number {
+        if at > 1
+            && self.tokens[at - 1].is_symbol("%")
+            && self.tokens[at - 2].kind == TokenKind::Number
+        {
             return self.missing_behind(at - 1);
         }
         let token = &self.tokens[at];
@@ -269,10 +272,10 @@ impl TokenOrderChecker<'_> {
             }
             None => format!("Before {} a value is missing.", token.source),
         };
-        self.problems.push(token.span.problem(message));
+        self.problems.push(token.span.to_problem(message));
     }
 
-    fn report(&mut self, at: usize, message: impl Into<String>) {
-        self.problems.push(self.tokens[at].span.problem(message));
+    fn add_problem(&mut self, at: usize, message: impl Into<String>) {
+        self.problems.push(self.tokens[at].span.to_problem(message));
     }
 }

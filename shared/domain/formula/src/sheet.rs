@@ -9,11 +9,11 @@ use std::sync::OnceLock;
 
 use audience::{ColumnType, fold_name};
 
-pub use check::{CheckedColumn, ColumnDiagnostic, PromptColumn, check};
+pub use check::{CheckedColumn, ColumnDiagnostic, PromptColumn, check_columns};
 pub use computed::ComputedRow;
 pub use names::name_problem;
 
-use crate::{Formula, FormulaDiagnostic, InputColumn, build, compile_among};
+use crate::{Formula, FormulaDiagnostic, InputColumn, build, compile_with_columns};
 
 /// A formula column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,11 +97,14 @@ impl FormulaSheet {
     /// type now. `None` beyond the end.
     pub fn formula(&self, position: usize) -> Option<Result<&Formula, &[FormulaDiagnostic]>> {
         let definition = self.definitions.get(position)?;
-        let compiled = self.compiled[position].get_or_init(|| self.compile(definition));
+        let compiled = self.compiled[position].get_or_init(|| self.compile_column(definition));
         Some(compiled.as_ref().map_err(Vec::as_slice))
     }
 
-    fn compile(&self, definition: &FormulaColumn) -> Result<Formula, Vec<FormulaDiagnostic>> {
+    fn compile_column(
+        &self,
+        definition: &FormulaColumn,
+    ) -> Result<Formula, Vec<FormulaDiagnostic>> {
         let changed = names::changed_types(definition, |key| self.columns.get(key));
         if !changed.is_empty() {
             return Err(changed);
@@ -111,6 +114,6 @@ impl FormulaSheet {
             .iter()
             .map(|(key, column)| (key.clone(), column))
             .collect();
-        compile_among(&definition.source, &columns)
+        compile_with_columns(&definition.source, &columns)
     }
 }

@@ -19,7 +19,7 @@ pub(crate) enum ValueType {
 
 impl ValueType {
     /// The type of an expression that gives one or the other. Different ones meet as text.
-    pub(crate) fn or(self, other: Self) -> Self {
+    pub(crate) fn common_type(self, other: Self) -> Self {
         match (self, other) {
             (Self::Blank, one) | (one, Self::Blank) => one,
             (one, same) if one == same => one,
@@ -28,7 +28,7 @@ impl ValueType {
     }
 
     /// For messages: `a number`.
-    pub(crate) const fn in_words(self) -> &'static str {
+    pub(crate) const fn describe(self) -> &'static str {
         match self {
             Self::Text => "text",
             Self::Number => "a number",
@@ -82,7 +82,7 @@ impl<'a> CellValue<'a> {
     pub(crate) fn into_value(self) -> ColumnValue {
         match self {
             Self::Text(text) => ColumnValue::Text(text.into_owned()),
-            Self::Number(number) => ColumnValue::Number(tidy(number)),
+            Self::Number(number) => ColumnValue::Number(round_significant(number)),
             Self::Date(date) => ColumnValue::Date(date),
             Self::YesNo(yes) => ColumnValue::YesNo(yes),
         }
@@ -91,7 +91,7 @@ impl<'a> CellValue<'a> {
 
 /// The number with 15 significant digits, as spreadsheets show it: what 0.1 + 0.2 leaves behind those is
 /// nobody's amount.
-pub(crate) fn tidy(number: f64) -> f64 {
+pub(crate) fn round_significant(number: f64) -> f64 {
     const WHOLE: f64 = 1e15;
     if number.fract() == 0.0 && number.abs() < WHOLE {
         // Adding zero turns negative zero into zero.
@@ -112,11 +112,11 @@ pub(crate) fn order_numbers(left: f64, right: f64) -> Ordering {
     if are_whole || (left - right).abs() > LAST_DIGIT * left.abs().max(right.abs()) {
         return order(left, right);
     }
-    order(tidy(left), tidy(right))
+    order(round_significant(left), round_significant(right))
 }
 
 /// A sum without what its largest part has behind its last digit: 100.1 - 100 is 0.1.
-pub(crate) fn settled(sum: f64, largest: f64) -> f64 {
+pub(crate) fn round_sum(sum: f64, largest: f64) -> f64 {
     if sum.fract() == 0.0 || sum.abs() >= largest {
         sum
     } else {
@@ -125,7 +125,7 @@ pub(crate) fn settled(sum: f64, largest: f64) -> f64 {
 }
 
 /// What is left of a division, with the sign of the number: of 0.3 by 0.1 nothing is.
-pub(crate) fn remainder(number: f64, divisor: f64) -> f64 {
+pub(crate) fn compute_remainder(number: f64, divisor: f64) -> f64 {
     let rest = number % divisor;
     if number.fract() == 0.0 && divisor.fract() == 0.0 {
         return rest;
@@ -154,13 +154,13 @@ pub(crate) fn round_to(number: f64, digits: i32, round: fn(f64) -> f64) -> f64 {
     let magnitude = number.abs().log10();
     // The digits that a number has end here. Zero has none: its magnitude is minus infinity.
     if number == 0.0 || f64::from(digits) + magnitude >= f64::from(SIGNIFICANT_DIGITS) {
-        return tidy(number);
+        return round_significant(number);
     }
     let scale = power_of_ten(digits.abs());
     if digits < 0 {
-        round(tidy(number / scale)) * scale
+        round(round_significant(number / scale)) * scale
     } else {
-        tidy(round(tidy(number * scale)) / scale)
+        round_significant(round(round_significant(number * scale)) / scale)
     }
 }
 

@@ -13,7 +13,7 @@ use std::sync::{Arc, LazyLock};
 
 use audience::{ColumnType, ColumnValue};
 use chrono::NaiveDate;
-use formula::{EvaluatedCell, InputColumn, compile};
+use formula::{EvaluatedCell, InputColumn, compile_formula};
 use proptest::prelude::*;
 
 static ENVIRONMENT: LazyLock<Arc<cel::Env>> =
@@ -45,12 +45,12 @@ fn our_value(source: &str) -> EvaluatedCell {
     ]
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
     .into();
-    let formula =
-        compile(source, &columns).unwrap_or_else(|problems| panic!("{source}: {problems:?}"));
+    let formula = compile_formula(source, &columns)
+        .unwrap_or_else(|problems| panic!("{source}: {problems:?}"));
     formula.evaluate(&row, NaiveDate::MIN)
 }
 
-fn agree(source: &str) {
+fn assert_agreement(source: &str) {
     let ours = our_value(source);
     match (cel_value(source), &ours) {
         (Some(cel::Value::Bool(theirs)), EvaluatedCell::Value(ColumnValue::YesNo(ours))) => {
@@ -82,7 +82,7 @@ fn agree(source: &str) {
     }
 }
 
-fn number() -> impl Strategy<Value = String> {
+fn number_strategy() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         Just("amount".to_owned()),
         (-1000i32..1000).prop_map(|number| format!("({:.2})", f64::from(number) / 8.0)),
@@ -100,7 +100,7 @@ fn number() -> impl Strategy<Value = String> {
     })
 }
 
-fn text() -> impl Strategy<Value = String> {
+fn text_strategy() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         Just("name".to_owned()),
         "[a-cé 🎂]{0,4}".prop_map(|text| format!("'{text}'"))
@@ -110,22 +110,26 @@ fn text() -> impl Strategy<Value = String> {
     })
 }
 
-fn condition() -> impl Strategy<Value = String> {
+fn condition_strategy() -> impl Strategy<Value = String> {
     let order = || prop::sample::select(vec!["<", "<=", ">", ">=", "==", "!="]);
     let methods = vec!["contains", "startsWith", "endsWith"];
     let leaf = prop_oneof![
         Just("member".to_owned()),
         Just("false".to_owned()),
-        (number(), order(), number())
+        (number_strategy(), order(), number_strategy())
             .prop_map(|(left, order, right)| format!("({left} {order} {right})")),
         // A blank text is no text in ours.
-        (text(), order(), text())
+        (text_strategy(), order(), text_strategy())
             .prop_map(|(left, order, right)| format!("(('x' + {left}) {order} ('x' + {right}))")),
-        (text(), prop::sample::select(methods), text())
+        (
+            text_strategy(),
+            prop::sample::select(methods),
+            text_strategy()
+        )
             .prop_map(|(one, method, other)| format!("({one}).{method}({other})")),
-        (number(), number(), number())
+        (number_strategy(), number_strategy(), number_strategy())
             .prop_map(|(one, two, three)| format!("({one} in [{two}, {three}])")),
-        text().prop_map(|one| format!("(({one}).size() > 3)")),
+        text_strategy().prop_map(|one| format!("(({one}).size() > 3)")),
     ];
     leaf.prop_recursive(4, 16, 2, |inner| {
         prop_oneof![
@@ -146,18 +150,18 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     #[test]
-    fn numbers_agree(source in number()) {
-        agree(&source);
+    fn numbers_agree(source in number_strategy()) {
+        assert_agreement(&source);
     }
 
     #[test]
-    fn texts_agree(source in text()) {
-        agree(&source);
+    fn texts_agree(source in text_strategy()) {
+        assert_agreement(&source);
     }
 
     #[test]
-    fn conditions_agree(source in condition()) {
-        agree(&source);
+    fn conditions_agree(source in condition_strategy()) {
+        assert_agreement(&source);
     }
 }
 
@@ -176,6 +180,6 @@ fn what_cel_writes_agrees() {
         "7 - 2 * 3",
         "-7 % 3",
     ] {
-        agree(source);
+        assert_agreement(source);
     }
 }

@@ -11,8 +11,8 @@ mod common;
 use std::cell::Cell;
 
 use audience::ValueLookup;
-use common::{columns, row, today};
-use formula::{EvaluatedCell, FormulaDiagnostic, compile, functions, limits};
+use common::{fixed_today, sample_columns, sample_row};
+use formula::{EvaluatedCell, FormulaDiagnostic, compile_formula, limits, list_functions};
 use proptest::prelude::*;
 
 /// A row that counts how often it is asked.
@@ -26,8 +26,8 @@ impl ValueLookup for CountingLookup {
 }
 
 /// Compiles and runs; a result is within the bounds of values, and problems are within the source.
-fn survives(source: &str) -> Result<EvaluatedCell, Vec<FormulaDiagnostic>> {
-    let formula = match compile(source, &columns()) {
+fn assert_survives(source: &str) -> Result<EvaluatedCell, Vec<FormulaDiagnostic>> {
+    let formula = match compile_formula(source, &sample_columns()) {
         Ok(formula) => formula,
         Err(problems) => {
             assert!(
@@ -44,9 +44,9 @@ fn survives(source: &str) -> Result<EvaluatedCell, Vec<FormulaDiagnostic>> {
         }
     };
     let counting = CountingLookup(Cell::new(0));
-    formula.evaluate(&counting, today());
+    formula.evaluate(&counting, fixed_today());
     assert!(counting.0.get() <= limits::MAX_STEPS);
-    let outcome = formula.evaluate(&row(), today());
+    let outcome = formula.evaluate(&sample_row(), fixed_today());
     if let Some(text) = outcome.text() {
         assert!(
             text.chars().count() <= 600 && !text.is_empty(),
@@ -84,7 +84,7 @@ fn long_deep_and_wide_formulas_are_refused_or_run() {
     for (before, middle, after) in shapes {
         for count in [1, 10, 31, 33, 60, 70, 100, 250, 600, 1_000, 2_000, 100_000] {
             let source = format!("{}{middle}{}", before.repeat(count), after.repeat(count));
-            let _ = survives(&source);
+            let _ = assert_survives(&source);
         }
     }
     let odd = [
@@ -93,14 +93,14 @@ fn long_deep_and_wide_formulas_are_refused_or_run() {
     ];
     for piece in odd {
         for count in [1, 2, 3, 700, 2_000] {
-            let _ = survives(&piece.repeat(count));
+            let _ = assert_survives(&piece.repeat(count));
         }
     }
 }
 
 #[test]
 fn a_text_that_grows_is_stopped_at_its_bound() {
-    let stopped = |source: &str| match survives(source).unwrap() {
+    let stopped = |source: &str| match assert_survives(source).unwrap() {
         EvaluatedCell::Blank(formula::BlankReason::Stopped(sentence)) => sentence,
         other => panic!("{source}: {other:?}"),
     };
@@ -144,7 +144,7 @@ fn a_text_that_grows_is_stopped_at_its_bound() {
 #[test]
 fn replacing_costs_a_search_for_every_match_and_what_values_hold_is_replaced() {
     let replaced = |text: &str, pattern: &str| {
-        survives(&format!("LEN(REGEXREPLACE({text}, r\"{pattern}\", \"b\"))"))
+        assert_survives(&format!("LEN(REGEXREPLACE({text}, r\"{pattern}\", \"b\"))"))
             .unwrap()
             .text()
     };
@@ -167,8 +167,8 @@ fn replacing_costs_a_search_for_every_match_and_what_values_hold_is_replaced() {
 }
 
 /// Pieces of formulas, sensible and not.
-fn piece() -> impl Strategy<Value = String> {
-    let words: Vec<String> = functions()
+fn piece_strategy() -> impl Strategy<Value = String> {
+    let words: Vec<String> = list_functions()
         .iter()
         .map(|help| format!("{}(", help.name))
         .collect();
@@ -234,7 +234,7 @@ fn piece() -> impl Strategy<Value = String> {
 }
 
 /// Formulas that mostly compile.
-fn expression() -> impl Strategy<Value = String> {
+fn expression_strategy() -> impl Strategy<Value = String> {
     let leaf = prop::sample::select(vec![
         "first_name",
         "nickname",
@@ -257,7 +257,7 @@ fn expression() -> impl Strategy<Value = String> {
     ])
     .prop_map(str::to_owned);
     leaf.prop_recursive(6, 60, 3, |inner| {
-        let names: Vec<&'static str> = functions().iter().map(|help| help.name).collect();
+        let names: Vec<&'static str> = list_functions().iter().map(|help| help.name).collect();
         let operators = vec!["+", "-", "*", "/", "%", "<", ">=", "==", "!=", "&&", "||"];
         prop_oneof![
             (
@@ -282,17 +282,17 @@ proptest! {
 
     #[test]
     fn any_text_is_refused_or_runs(source in "\\PC{0,200}") {
-        let _ = survives(&source);
+        let _ = assert_survives(&source);
     }
 
     #[test]
-    fn any_pieces_are_refused_or_run(pieces in prop::collection::vec(piece(), 0..40)) {
-        let _ = survives(&pieces.concat());
-        let _ = survives(&pieces.join(" "));
+    fn any_pieces_are_refused_or_run(pieces in prop::collection::vec(piece_strategy(), 0..40)) {
+        let _ = assert_survives(&pieces.concat());
+        let _ = assert_survives(&pieces.join(" "));
     }
 
     #[test]
-    fn any_expression_is_refused_or_runs(source in expression()) {
-        let _ = survives(&source);
+    fn any_expression_is_refused_or_runs(source in expression_strategy()) {
+        let _ = assert_survives(&source);
     }
 }

@@ -8,11 +8,11 @@
 mod common;
 
 use audience::ColumnType;
-use common::{compiled, shown};
+use common::{compile_sample, format_result};
 
 fn all_give(cases: &[(&str, &str)]) {
     for (source, expected) in cases {
-        assert_eq!(shown(source), *expected, "{source}");
+        assert_eq!(format_result(source), *expected, "{source}");
     }
 }
 
@@ -46,7 +46,7 @@ fn names_are_found_in_any_case_and_any_column_in_braces() {
         ("if(member, {if}, \"\")", "perhaps"),
     ]);
     assert_eq!(
-        compiled("first_name + FIRST_NAME + {State}").columns(),
+        compile_sample("first_name + FIRST_NAME + {State}").columns(),
         ["first_name", "state"]
     );
 }
@@ -174,7 +174,7 @@ fn yes_and_no_are_written_in_several_ways() {
 
 #[test]
 fn a_result_has_a_type_and_different_branches_meet_as_text() {
-    let type_of = |source| compiled(source).result_type();
+    let type_of = |source| compile_sample(source).result_type();
     assert_eq!(type_of("lifetime_value * 2"), ColumnType::Number);
     assert_eq!(type_of("EDATE(TODAY(), 1)"), ColumnType::Date);
     assert_eq!(type_of("IF(member, 1)"), ColumnType::Number);
@@ -190,7 +190,7 @@ fn a_result_has_a_type_and_different_branches_meet_as_text() {
 
 #[test]
 fn a_result_is_cut_like_any_value() {
-    assert_eq!(shown("REPT(\"é\", 700)").chars().count(), 600);
+    assert_eq!(format_result("REPT(\"é\", 700)").chars().count(), 600);
 }
 
 #[test]
@@ -218,8 +218,8 @@ fn a_reason_names_the_column_as_it_is_written_and_what_is_blank() {
         name: "Last Gift".to_owned(),
         column_type: ColumnType::Number,
     }];
-    let gift = formula::compile("{last gift} + 1", &columns).unwrap();
-    let blank = gift.evaluate(&std::collections::HashMap::new(), common::today());
+    let gift = formula::compile_formula("{last gift} + 1", &columns).unwrap();
+    let blank = gift.evaluate(&std::collections::HashMap::new(), common::fixed_today());
     assert_eq!(
         serde_json::to_value(blank).unwrap()["reason"],
         "Last Gift is blank"

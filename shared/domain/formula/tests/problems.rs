@@ -7,18 +7,18 @@
 
 mod common;
 
-use common::{columns, compiled, problems};
-use formula::{FormulaDiagnostic, compile, limits};
+use common::{compile_problems, compile_sample, sample_columns};
+use formula::{FormulaDiagnostic, compile_formula, limits};
 
 /// The problems of a formula as `place|message|suggestion`, the place as it stands in the formula.
-fn told(source: &str) -> Vec<String> {
+fn format_problems(source: &str) -> Vec<String> {
     let chars: Vec<char> = source.chars().collect();
     let place = |problem: &FormulaDiagnostic| -> String {
         chars[problem.offset..problem.offset + problem.length]
             .iter()
             .collect()
     };
-    problems(source)
+    compile_problems(source)
         .iter()
         .map(|problem| {
             let suggestion = problem.suggestion.as_deref().unwrap_or("-");
@@ -29,14 +29,14 @@ fn told(source: &str) -> Vec<String> {
 
 fn each_tells(cases: &[(&str, &str)]) {
     for (source, expected) in cases {
-        assert_eq!(told(source), [*expected], "{source}");
+        assert_eq!(format_problems(source), [*expected], "{source}");
     }
 }
 
 /// The formula with its suggestions put in.
-fn mended(source: &str) -> String {
+fn apply_suggestions(source: &str) -> String {
     let mut chars: Vec<char> = source.chars().collect();
-    for problem in problems(source).iter().rev() {
+    for problem in compile_problems(source).iter().rev() {
         let suggestion = problem
             .suggestion
             .as_ref()
@@ -140,8 +140,8 @@ fn several_mistakes_are_told_at_once_and_their_suggestions_mend_the_formula() {
         ),
     ];
     for (source, expected) in cases {
-        assert_eq!(mended(source), expected, "{source}");
-        compiled(expected);
+        assert_eq!(apply_suggestions(source), expected, "{source}");
+        compile_sample(expected);
     }
 }
 
@@ -287,11 +287,11 @@ fn arguments_are_checked_by_number_and_type() {
             ".|A point stands only in numbers; a column with a point in its name is written {a.b}.|-",
         ),
     ]);
-    assert_eq!(problems("MAX(1, last_visit)").len(), 2);
+    assert_eq!(compile_problems("MAX(1, last_visit)").len(), 2);
 }
 
 /// The warnings of a formula as `place|first words`.
-fn warned(source: &str) -> Vec<String> {
+fn format_warnings(source: &str) -> Vec<String> {
     let chars: Vec<char> = source.chars().collect();
     let told = |warning: &FormulaDiagnostic| {
         let place: String = chars[warning.offset..warning.offset + warning.length]
@@ -302,7 +302,7 @@ fn warned(source: &str) -> Vec<String> {
             warning.message.split([':', '.']).next().unwrap_or_default()
         )
     };
-    compiled(source).warnings().iter().map(told).collect()
+    compile_sample(source).warnings().iter().map(told).collect()
 }
 
 #[test]
@@ -311,28 +311,34 @@ fn blanks_that_are_passed_over_are_warned_of() {
     let joined = |place: &str, column: &str| {
         format!("{place}|Who has no {column} gets the text around it alone")
     };
-    assert_eq!(warned("MIN(30, spend / 10) + \" %\""), [passed]);
-    assert_eq!(warned("\"$\" + spend"), [joined("\"$\" + spend", "spend")]);
+    assert_eq!(format_warnings("MIN(30, spend / 10) + \" %\""), [passed]);
     assert_eq!(
-        warned("\"$\" + spend + \" off\""),
+        format_warnings("\"$\" + spend"),
+        [joined("\"$\" + spend", "spend")]
+    );
+    assert_eq!(
+        format_warnings("\"$\" + spend + \" off\""),
         [joined("\"$\" + spend + \" off\"", "spend")]
     );
     assert_eq!(
-        warned("\"$\" + TEXT(spend, \"0.00\")"),
+        format_warnings("\"$\" + TEXT(spend, \"0.00\")"),
         [joined("\"$\" + TEXT(spend, \"0.00\"", "spend")]
     );
     assert_eq!(
-        warned("CONCAT(\"since \", {First order})"),
+        format_warnings("CONCAT(\"since \", {First order})"),
         [joined("CONCAT(\"since \", {First order}", "{First order}")]
     );
     // In the branch that does not ask.
-    assert_eq!(warned("IF(member, MIN(30, spend / 10), 5)"), [passed]);
     assert_eq!(
-        warned("IF(ISBLANK(visits), 5, MIN(30, spend / 10))"),
+        format_warnings("IF(member, MIN(30, spend / 10), 5)"),
         [passed]
     );
     assert_eq!(
-        warned("IF(ISBLANK(spend), MIN(30, spend / 10), 5)"),
+        format_warnings("IF(ISBLANK(visits), 5, MIN(30, spend / 10))"),
+        [passed]
+    );
+    assert_eq!(
+        format_warnings("IF(ISBLANK(spend), MIN(30, spend / 10), 5)"),
         [passed]
     );
 }
@@ -353,7 +359,7 @@ fn who_says_what_a_blank_comes_to_is_not_warned() {
         "MIN(1, 2)",
         "SUM(spend, visits)",
     ] {
-        assert_eq!(warned(source), [""; 0], "{source}");
+        assert_eq!(format_warnings(source), [""; 0], "{source}");
     }
 }
 
@@ -368,14 +374,14 @@ fn groups_that_are_not_filled_in_are_warned_of() {
             "one text in quotes",
         ),
     ] {
-        let warnings = compiled(source).warnings().to_vec();
+        let warnings = compile_sample(source).warnings().to_vec();
         assert!(
             warnings.len() == 1 && warnings[0].message.contains(told),
             "{source}: {warnings:?}"
         );
     }
     assert!(
-        compiled("REGEXREPLACE(state, \"(T)\", \"$1-$$1\")")
+        compile_sample("REGEXREPLACE(state, \"(T)\", \"$1-$$1\")")
             .warnings()
             .is_empty()
     );
@@ -385,51 +391,51 @@ fn groups_that_are_not_filled_in_are_warned_of() {
 fn bounds_are_told() {
     let long = "1+".repeat(limits::MAX_SOURCE_CHARS);
     assert_eq!(
-        problems(&long)[0].message,
+        compile_problems(&long)[0].message,
         "A formula has at most 2000 characters."
     );
     let wide = format!("{}1", "1+".repeat(limits::MAX_TOKENS));
     assert_eq!(
-        problems(&wide)[0].message,
+        compile_problems(&wide)[0].message,
         "A formula has at most 600 words, numbers and signs."
     );
     let deep = format!("{}1{}", "(".repeat(40), ")".repeat(40));
     assert_eq!(
-        problems(&deep)[0].message,
+        compile_problems(&deep)[0].message,
         "Brackets may be nested 32 deep."
     );
     let choices = format!("{}3", "true ? 1 : ".repeat(80));
     assert_eq!(
-        problems(&choices)[0].message,
+        compile_problems(&choices)[0].message,
         "The formula is nested more than 64 deep; IFS and SWITCH hold many cases side by side."
     );
     let pattern = format!("REGEXMATCH(state, \"{}\")", "a".repeat(201));
     assert_eq!(
-        problems(&pattern)[0].message,
+        compile_problems(&pattern)[0].message,
         "A regular expression has at most 200 characters."
     );
     let large = "REGEXMATCH(state, r\"(\\w{50}){50}\")";
     assert!(
-        problems(large)[0]
+        compile_problems(large)[0]
             .message
             .starts_with("This regular expression is too large")
     );
     let five = ["REGEXMATCH(state, \"a\")"; 5].join(" && ");
     assert_eq!(
-        problems(&five)[0].message,
+        compile_problems(&five)[0].message,
         "A formula has at most 4 regular expressions."
     );
-    assert!(problems(&"frist_name + ".repeat(20)).len() <= limits::MAX_PROBLEMS);
+    assert!(compile_problems(&"frist_name + ".repeat(20)).len() <= limits::MAX_PROBLEMS);
 }
 
 #[test]
 fn a_problem_as_json() {
-    let json = serde_json::to_value(&problems("1 + UPER(state)")[0]).unwrap();
+    let json = serde_json::to_value(&compile_problems("1 + UPER(state)")[0]).unwrap();
     let expected = serde_json::json!({
         "offset": 4, "length": 4, "message": "There is no function UPER. Did you mean UPPER?", "suggestion": "UPPER",
     });
     assert_eq!(json, expected);
-    let json = serde_json::to_value(&problems("1 +")[0]).unwrap();
+    let json = serde_json::to_value(&compile_problems("1 +")[0]).unwrap();
     assert_eq!(
         json,
         serde_json::json!({"offset": 2, "length": 1, "message": "A value is missing behind this."})
@@ -438,13 +444,13 @@ fn a_problem_as_json() {
 
 #[test]
 fn an_outcome_as_json() {
-    let json = |source| serde_json::to_value(common::outcome(source)).unwrap();
+    let json = |source| serde_json::to_value(common::evaluate_sample(source)).unwrap();
     assert_eq!(json("1.50"), serde_json::json!({"value": "1.5"}));
     assert_eq!(
         json("1 / 0"),
         serde_json::json!({"value": null, "reason": "division by zero"})
     );
-    assert!(compile("1", &columns()).is_ok());
+    assert!(compile_formula("1", &sample_columns()).is_ok());
 }
 
 #[test]
@@ -487,7 +493,7 @@ fn what_spreadsheets_have_and_formulas_have_not_is_told_with_the_way_round() {
             "TRUE|TEXTJOIN leaves blanks out by itself and takes no TRUE or FALSE: TEXTJOIN(separator, value, ...).|-",
         ),
     ]);
-    compiled("MAX(1,200)");
+    compile_sample("MAX(1,200)");
 }
 
 #[test]
@@ -561,5 +567,5 @@ fn a_format_of_another_kind_is_told() {
             "?|Formats have no fractions and no ? for a space; digits are 0 or #.|-",
         ),
     ]);
-    compiled("TEXT(last_visit, \"mmm d\") + TEXT(spend, \"#.##\") + TEXT(state)");
+    compile_sample("TEXT(last_visit, \"mmm d\") + TEXT(spend, \"#.##\") + TEXT(state)");
 }

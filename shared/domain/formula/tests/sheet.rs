@@ -10,13 +10,13 @@ mod common;
 use std::collections::HashMap;
 
 use audience::{ColumnType, ValueLookup};
-use common::{columns, row, today};
+use common::{fixed_today, sample_columns, sample_row};
 use formula::{
-    ComputedRow, EvaluatedCell, FormulaColumn, FormulaSheet, InputColumn, PromptColumn, check,
-    limits, name_problem,
+    ComputedRow, EvaluatedCell, FormulaColumn, FormulaSheet, InputColumn, PromptColumn,
+    check_columns, limits, name_problem,
 };
 
-fn definitions(formulas: &[(&str, &str)]) -> Vec<FormulaColumn> {
+fn build_definitions(formulas: &[(&str, &str)]) -> Vec<FormulaColumn> {
     let definition = |(name, source): &(&str, &str)| FormulaColumn {
         name: (*name).to_owned(),
         column_type: ColumnType::Text,
@@ -27,8 +27,8 @@ fn definitions(formulas: &[(&str, &str)]) -> Vec<FormulaColumn> {
 }
 
 /// The problems as `column: message`.
-fn refused(formulas: &[(&str, &str)]) -> Vec<String> {
-    let problems = check(&columns(), &definitions(formulas), &[]).unwrap_err();
+fn format_refusals(formulas: &[(&str, &str)]) -> Vec<String> {
+    let problems = check_columns(&sample_columns(), &build_definitions(formulas), &[]).unwrap_err();
     problems
         .iter()
         .map(|problem| format!("{}: {}", problem.column, problem.problem.message))
@@ -36,13 +36,13 @@ fn refused(formulas: &[(&str, &str)]) -> Vec<String> {
 }
 
 /// Each with the type that it was found to have.
-fn sheet(formulas: &[(&str, &str)]) -> FormulaSheet {
-    let mut definitions = definitions(formulas);
-    let types = check(&columns(), &definitions, &[]).unwrap();
+fn build_sheet(formulas: &[(&str, &str)]) -> FormulaSheet {
+    let mut definitions = build_definitions(formulas);
+    let types = check_columns(&sample_columns(), &definitions, &[]).unwrap();
     for (definition, checked) in definitions.iter_mut().zip(types) {
         (definition.column_type, definition.uses) = (checked.column_type, checked.uses);
     }
-    FormulaSheet::new(columns(), definitions)
+    FormulaSheet::new(sample_columns(), definitions)
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn a_column_may_build_on_others_in_any_order() {
         ("doubled", "lifetime_value * 2"),
         ("Full name", "PROPER(first_name + \" \" + last_name)"),
     ];
-    let checked = check(&columns(), &definitions(&formulas), &[]).unwrap();
+    let checked = check_columns(&sample_columns(), &build_definitions(&formulas), &[]).unwrap();
     let types: Vec<_> = checked.iter().map(|checked| checked.column_type).collect();
     assert_eq!(
         types,
@@ -67,8 +67,8 @@ fn a_column_may_build_on_others_in_any_order() {
             ColumnType::Text
         ]
     );
-    let (sheet, row) = (sheet(&formulas), row());
-    let computed = ComputedRow::new(&sheet, &row, today());
+    let (sheet, row) = (build_sheet(&formulas), sample_row());
+    let computed = ComputedRow::new(&sheet, &row, fixed_today());
     assert_eq!(computed.value("greeting"), Some("Dear Ada Lovelace!"));
     assert_eq!(computed.value("is_big"), Some("yes"));
     assert_eq!(computed.value("doubled"), Some("2501"));
@@ -79,11 +79,11 @@ fn a_column_may_build_on_others_in_any_order() {
 #[test]
 fn circles_are_refused_with_their_way() {
     assert_eq!(
-        refused(&[("a", "a + 1")]),
+        format_refusals(&[("a", "a + 1")]),
         ["a: The column builds on itself: a → a."]
     );
     assert_eq!(
-        refused(&[
+        format_refusals(&[
             ("a", "b"),
             ("b", "UPPER({C})"),
             ("c", "a + state"),
@@ -95,14 +95,19 @@ fn circles_are_refused_with_their_way() {
             "c: The column builds on itself: c → a → b → c.",
         ]
     );
-    let problem = &check(&columns(), &definitions(&[("a", "1 + a")]), &[]).unwrap_err()[0];
+    let problem = &check_columns(
+        &sample_columns(),
+        &build_definitions(&[("a", "1 + a")]),
+        &[],
+    )
+    .unwrap_err()[0];
     assert_eq!((problem.problem.offset, problem.problem.length), (4, 1));
 }
 
 #[test]
 fn a_change_that_breaks_another_column_is_refused() {
     assert_eq!(
-        refused(&[("tier", "\"gold\""), ("next", "tier * 2")]),
+        format_refusals(&[("tier", "\"gold\""), ("next", "tier * 2")]),
         ["next: A number is needed here, and this is text; VALUE reads a number from it."]
     );
 }
@@ -121,7 +126,7 @@ fn chains_of_columns_are_bounded() {
             .iter()
             .map(|(name, source)| (name.as_str(), source.as_str()))
             .collect();
-        check(&columns(), &definitions(&formulas), &[])
+        check_columns(&sample_columns(), &build_definitions(&formulas), &[])
     };
     assert!(check_chain(limits::MAX_CHAIN).is_ok());
     assert!(check_chain(limits::MAX_CHAIN + 1).is_err());
@@ -131,11 +136,11 @@ fn chains_of_columns_are_bounded() {
 fn what_was_never_checked_is_blank_with_a_reason_and_no_harm_is_done() {
     let deep = format!("{}b{}", "UPPER(".repeat(31), ")".repeat(31));
     let sheet = FormulaSheet::new(
-        columns(),
-        definitions(&[("a", "b"), ("b", &deep), ("c", "gone + 1"), ("d", "c")]),
+        sample_columns(),
+        build_definitions(&[("a", "b"), ("b", &deep), ("c", "gone + 1"), ("d", "c")]),
     );
-    let row = row();
-    let computed = ComputedRow::new(&sheet, &row, today());
+    let row = sample_row();
+    let computed = ComputedRow::new(&sheet, &row, fixed_today());
     assert_eq!(
         (
             computed.value("a"),
@@ -144,7 +149,7 @@ fn what_was_never_checked_is_blank_with_a_reason_and_no_harm_is_done() {
         ),
         (None, None, None)
     );
-    let reason = serde_json::to_value(computed.outcome(2)).unwrap();
+    let reason = serde_json::to_value(computed.evaluate(2)).unwrap();
     assert_eq!(
         reason["reason"],
         "the formula cannot be used: at character 1: There is no column gone. A text stands in quotes."
@@ -170,18 +175,18 @@ fn the_deepest_chain_of_the_deepest_formulas_fits_a_test_thread() {
         .map(|(name, source)| (name.as_str(), source.as_str()))
         .collect();
     let (sheet, row) = (
-        sheet(&formulas),
+        build_sheet(&formulas),
         HashMap::from([("state".to_owned(), "tx".to_owned())]),
     );
     assert_eq!(
-        ComputedRow::new(&sheet, &row, today()).value("c7"),
+        ComputedRow::new(&sheet, &row, fixed_today()).value("c7"),
         Some("TX")
     );
 }
 
 #[test]
 fn an_error_and_its_reason_go_through_columns() {
-    let sheet = sheet(&[
+    let sheet = build_sheet(&[
         ("Ratio", "1 / 0"),
         ("Next", "Ratio + 1"),
         ("Class", "IF(Ratio > 5, \"a\", \"b\")"),
@@ -189,9 +194,9 @@ fn an_error_and_its_reason_go_through_columns() {
         ("Undecided", "ISBLANK(Ratio)"),
         ("Decided", "Ratio > 5 || TRUE"),
     ]);
-    let row = row();
-    let computed = ComputedRow::new(&sheet, &row, today());
-    let shown = |at| match computed.outcome(at) {
+    let row = sample_row();
+    let computed = ComputedRow::new(&sheet, &row, fixed_today());
+    let shown = |at| match computed.evaluate(at) {
         EvaluatedCell::Value(value) => value.to_string(),
         EvaluatedCell::Blank(reason) => format!("[{reason}]"),
     };
@@ -216,18 +221,18 @@ fn a_formula_over_another_type_than_it_was_saved_with_is_blank_with_the_reason_u
             column_type,
         }]
     };
-    let mut saved = definitions(&[
+    let mut saved = build_definitions(&[
         ("Uses points", "points + 1"),
         ("Above", "{Uses points} > 5"),
     ]);
-    let found = check(&over(ColumnType::Number), &saved, &[]).unwrap();
+    let found = check_columns(&over(ColumnType::Number), &saved, &[]).unwrap();
     for (definition, checked) in saved.iter_mut().zip(found) {
         (definition.column_type, definition.uses) = (checked.column_type, checked.uses);
     }
     let row = HashMap::from([("points".to_owned(), "5".to_owned())]);
     let value = |columns, definitions: &[FormulaColumn], key: &str| {
         let sheet = FormulaSheet::new(columns, definitions.to_vec());
-        ComputedRow::new(&sheet, &row, today())
+        ComputedRow::new(&sheet, &row, fixed_today())
             .value(key)
             .map(str::to_owned)
     };
@@ -246,13 +251,13 @@ fn a_formula_over_another_type_than_it_was_saved_with_is_blank_with_the_reason_u
         )
     );
     // A check of the others leaves it alone; its own save takes the types of the day.
-    let unchanged = check(&over(ColumnType::Text), &saved, &[]).unwrap();
+    let unchanged = check_columns(&over(ColumnType::Text), &saved, &[]).unwrap();
     assert_eq!(
         (unchanged[0].column_type, &unchanged[0].uses),
         (ColumnType::Number, &saved[0].uses)
     );
     saved[0].uses = None;
-    let again = check(&over(ColumnType::Text), &saved[..1], &[]).unwrap();
+    let again = check_columns(&over(ColumnType::Text), &saved[..1], &[]).unwrap();
     assert_eq!(again[0].column_type, ColumnType::Text);
 }
 
@@ -263,12 +268,12 @@ fn circles_through_prompts_are_refused() {
         fields: fields.iter().map(|field| (*field).to_owned()).collect(),
     };
     let refused = |formulas: &[(&str, &str)], prompts: &[PromptColumn]| {
-        let mut offered = columns();
+        let mut offered = sample_columns();
         offered.push(InputColumn {
             name: "Greeting".to_owned(),
             column_type: ColumnType::Text,
         });
-        let problems = check(&offered, &definitions(formulas), prompts)
+        let problems = check_columns(&offered, &build_definitions(formulas), prompts)
             .err()
             .unwrap_or_default();
         problems

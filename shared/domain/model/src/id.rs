@@ -70,7 +70,7 @@ uuid_id!(
 impl SyncId {
     /// A new id that is above `latest`, the integration's last one, so that ids are in the order of begins also when
     /// they are made by machines whose clocks differ.
-    pub fn after(latest: Option<Self>) -> Self {
+    pub fn new_after(latest: Option<Self>) -> Self {
         /// Bits of a UUID of version 7 below its milliseconds.
         const BELOW_TIME: u32 = 80;
         let new = Self::new();
@@ -184,11 +184,11 @@ mod tests {
     #[test]
     fn a_sync_id_is_above_the_latest_ones_though_that_one_was_made_by_a_clock_ahead() {
         let now = SyncId::new();
-        assert!(SyncId::after(Some(now)) > now);
+        assert!(SyncId::new_after(Some(now)) > now);
         let ahead = SyncId(Uuid::from_u128(now.0.as_u128() + (3_600_000 << 80)));
         let mut latest = ahead;
         for _ in 0..100 {
-            let next = SyncId::after(Some(latest));
+            let next = SyncId::new_after(Some(latest));
             assert!(next > latest, "{next} after {latest}");
             assert_eq!(
                 (next.0.get_version_num(), next.0.get_variant()),

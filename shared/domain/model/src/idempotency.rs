@@ -52,7 +52,7 @@ impl FromStr for IdempotencyKey {
 
 impl RequestHash {
     /// Of a request that is told by its kind and a few words, `None` for one that was left out.
-    pub fn of_words(kind: &str, words: &[Option<&str>]) -> Self {
+    pub fn hash_words(kind: &str, words: &[Option<&str>]) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(kind.as_bytes());
         for word in words {
@@ -64,7 +64,7 @@ impl RequestHash {
     }
 
     /// Of a batch: its records as they were sent, whatever stands between them.
-    pub fn of_records(records: &[&RawValue]) -> Self {
+    pub fn hash_records(records: &[&RawValue]) -> Self {
         // In one piece: many small ones cost several times as much.
         let mut bytes = b"push".to_vec();
         bytes.reserve(records.iter().map(|record| record.get().len() + 1).sum());
@@ -92,13 +92,13 @@ mod tests {
     #[test]
     fn requests_that_differ_have_different_hashes() {
         let hashes = [
-            RequestHash::of_words("begin", &[Some("full")]),
-            RequestHash::of_words("begin", &[Some("delta")]),
-            RequestHash::of_words("complete", &[None]),
-            RequestHash::of_words("complete", &[Some("")]),
-            RequestHash::of_words("complete", &[Some("a"), Some("b")]),
-            RequestHash::of_words("complete", &[Some("ab")]),
-            RequestHash::of_records(&[]),
+            RequestHash::hash_words("begin", &[Some("full")]),
+            RequestHash::hash_words("begin", &[Some("delta")]),
+            RequestHash::hash_words("complete", &[None]),
+            RequestHash::hash_words("complete", &[Some("")]),
+            RequestHash::hash_words("complete", &[Some("a"), Some("b")]),
+            RequestHash::hash_words("complete", &[Some("ab")]),
+            RequestHash::hash_records(&[]),
         ];
         for (index, hash) in hashes.iter().enumerate() {
             assert!(!hashes[..index].contains(hash), "{index}");

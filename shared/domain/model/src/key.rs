@@ -46,7 +46,7 @@ impl KeyKind {
     }
 
     /// The kind that a key with this text would have.
-    pub fn of_key(text: &str) -> Option<Self> {
+    pub fn from_key(text: &str) -> Option<Self> {
         Self::ALL
             .into_iter()
             .find(|kind| text.starts_with(kind.prefix()))
@@ -74,7 +74,7 @@ impl PresentedKey {
     }
 
     /// The first and last four characters, for people to tell keys apart.
-    pub fn display(&self) -> String {
+    pub fn abbreviate(&self) -> String {
         let characters: Vec<char> = self.0.chars().collect();
         if characters.len() < 12 {
             return "…".to_owned();
@@ -104,15 +104,15 @@ mod tests {
     #[test]
     fn a_key_is_shown_by_its_ends_and_never_printed() {
         let key = PresentedKey::new(" pk_live_0123456789abcdefghijkl ");
-        assert_eq!(key.display(), "pk_l…ijkl");
+        assert_eq!(key.abbreviate(), "pk_l…ijkl");
         assert!(!format!("{key:?} {:?}", key.hash()).contains("0123"));
-        assert_eq!(PresentedKey::new("short").display(), "…");
+        assert_eq!(PresentedKey::new("short").abbreviate(), "…");
     }
 
     #[test]
     fn the_prefix_tells_the_kind() {
-        assert_eq!(KeyKind::of_key("pk_int_x"), Some(KeyKind::Integration));
-        assert_eq!(KeyKind::of_key("sk_live_x"), None);
+        assert_eq!(KeyKind::from_key("pk_int_x"), Some(KeyKind::Integration));
+        assert_eq!(KeyKind::from_key("sk_live_x"), None);
         for kind in KeyKind::ALL {
             assert_eq!(KeyKind::from_name(kind.as_str()), Some(kind));
         }

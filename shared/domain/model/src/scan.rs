@@ -35,7 +35,7 @@ pub struct ScanTarget {
 
 impl MailpieceCode {
     /// New codes for the cards of a batch, from the system-seeded generator for secrets.
-    pub fn batch(cards: usize) -> Vec<Self> {
+    pub fn new_batch(cards: usize) -> Vec<Self> {
         let start = random_chars(BATCH_CHARS);
         (0..cards)
             .map(|_| Self(start.clone() + &random_chars(CODE_CHARS - BATCH_CHARS)))
@@ -72,7 +72,7 @@ impl ScanTarget {
     pub fn parse(text: &str) -> Option<Self> {
         let (code, element) = match text.split_once('-') {
             None => (text, 1),
-            Some((code, digits)) => (code, later_element(digits)?),
+            Some((code, digits)) => (code, parse_element_number(digits)?),
         };
         Some(Self {
             code: MailpieceCode::parse(code)?,
@@ -82,7 +82,7 @@ impl ScanTarget {
 }
 
 /// `2` to `9`: the first one has no number, so that each address has one form.
-fn later_element(digits: &str) -> Option<u8> {
+fn parse_element_number(digits: &str) -> Option<u8> {
     let number = digits
         .parse()
         .ok()
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn the_codes_of_a_batch_are_read_back_begin_alike_and_differ() {
-        let codes = MailpieceCode::batch(100);
+        let codes = MailpieceCode::new_batch(100);
         for code in &codes {
             assert_eq!(MailpieceCode::parse(code.as_str()), Some(code.clone()));
             assert_eq!(

@@ -22,11 +22,11 @@ const WHITE: Colour = Colour {
 /// The recipient's address: without serifs, and 8 points at the least (Domestic Mail Manual 202).
 const RECIPIENT: BlockStyle = BlockStyle {
     vertical_alignment: VerticalAlignment::Bottom,
-    ..style(Font::DejaVuSans, 10.0, 8.0)
+    ..block_style(Font::DejaVuSans, 10.0, 8.0)
 };
 
 /// In the window of an envelope: below the barcode, whatever the number of lines.
-const RECIPIENT_IN_WINDOW: BlockStyle = style(Font::DejaVuSans, 10.0, 8.0);
+const RECIPIENT_IN_WINDOW: BlockStyle = block_style(Font::DejaVuSans, 10.0, 8.0);
 
 /// For an address of so many long lines that it does not fit at 8 points, broken at spaces.
 const RECIPIENT_SMALLEST: f64 = 6.0;
@@ -34,7 +34,7 @@ const RECIPIENT_SMALLEST: f64 = 6.0;
 const INDICIA: BlockStyle = BlockStyle {
     alignment: HorizontalAlignment::Center,
     vertical_alignment: VerticalAlignment::Middle,
-    ..style(Font::DejaVuSans, 7.0, 5.0)
+    ..block_style(Font::DejaVuSans, 7.0, 5.0)
 };
 
 /// Between the edge of a zone and what is in it.
@@ -64,7 +64,7 @@ pub struct AddressSide<'a> {
     pub barcode: Option<Barcode>,
 }
 
-const fn style(font: Font, size: f64, smallest_size: f64) -> BlockStyle {
+const fn block_style(font: Font, size: f64, smallest_size: f64) -> BlockStyle {
     BlockStyle {
         font,
         size,
@@ -208,7 +208,7 @@ pub(crate) fn clear_zones(content: &mut Content, product: Product, zones: &[Rese
 mod tests {
     use super::*;
 
-    fn size_and_right(product: Product, recipient: &[&str]) -> (f64, f64) {
+    fn measure_lines(product: Product, recipient: &[&str]) -> (f64, f64) {
         let mut typesetter = Typesetter::new();
         let recipient: Vec<String> = recipient.iter().map(|line| (*line).to_owned()).collect();
         let side = AddressSide {
@@ -241,7 +241,7 @@ mod tests {
                     .unwrap()
                     .area;
                 let (size, right) =
-                    size_and_right(product, &[&name, "1100 CONGRESS AVE", "AUSTIN TX 78701"]);
+                    measure_lines(product, &[&name, "1100 CONGRESS AVE", "AUSTIN TX 78701"]);
                 assert!(
                     size >= 8.0 && right < zone.x + zone.width,
                     "{product}: {size} {right} {name}"

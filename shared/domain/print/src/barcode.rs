@@ -88,7 +88,7 @@ impl MailerId {
     }
 
     /// How many serial numbers there are: the first is 0.
-    pub fn serials(&self) -> u64 {
+    pub fn serial_count(&self) -> u64 {
         if self.0.len() == 6 {
             1_000_000_000
         } else {
@@ -117,7 +117,7 @@ impl Barcode {
         plus4: Option<&str>,
     ) -> Result<Self, BarcodeError> {
         let digits = 15 - mailer.0.len();
-        if serial >= mailer.serials() {
+        if serial >= mailer.serial_count() {
             return Err(BarcodeError::Serial(serial));
         }
         let tracking = format!("{IDENTIFIER}{}{}{serial:0digits$}", service.0, mailer.0);
@@ -235,7 +235,7 @@ mod tests {
 
     use super::*;
 
-    fn letters(barcode: &Barcode) -> String {
+    fn bar_letters(barcode: &Barcode) -> String {
         let letter = |bar: &BarState| match bar {
             BarState::Tracker => 'T',
             BarState::Ascender => 'A',
@@ -268,7 +268,7 @@ mod tests {
             ),
         ] {
             let barcode = Barcode::encode(TRACKING.to_owned(), routing.to_owned()).unwrap();
-            assert_eq!(letters(&barcode), bars, "routing {routing:?}");
+            assert_eq!(bar_letters(&barcode), bars, "routing {routing:?}");
         }
     }
 

@@ -51,12 +51,12 @@ impl PdfFace {
     }
 
     /// The number of its glyphs.
-    pub(crate) fn glyphs(&self) -> usize {
+    pub(crate) fn glyph_count(&self) -> usize {
         self.advances.len()
     }
 
     /// From a glyph's origin to that of the next; 0 for a glyph that it has not.
-    pub(crate) fn advance(&self, glyph: u16) -> f32 {
+    pub(crate) fn glyph_advance(&self, glyph: u16) -> f32 {
         self.advances
             .get(usize::from(glyph))
             .copied()

@@ -47,7 +47,7 @@ impl<W: Write> ObjectFile<W> {
     }
 
     /// The number of an object that is written later.
-    pub(crate) fn reserve(&mut self) -> io::Result<Ref> {
+    pub(crate) fn reserve_object(&mut self) -> io::Result<Ref> {
         self.offsets.push(None);
         let number =
             i32::try_from(self.offsets.len()).map_err(|_| io::Error::other("too many objects"))?;
@@ -55,14 +55,14 @@ impl<W: Write> ObjectFile<W> {
     }
 
     /// Writes a new object.
-    pub(crate) fn add(&mut self, build: impl FnOnce(&mut Chunk, Ref)) -> io::Result<Ref> {
-        let object = self.reserve()?;
-        self.write(object, build)?;
+    pub(crate) fn add_object(&mut self, build: impl FnOnce(&mut Chunk, Ref)) -> io::Result<Ref> {
+        let object = self.reserve_object()?;
+        self.write_object(object, build)?;
         Ok(object)
     }
 
     /// Writes an object whose number was reserved.
-    pub(crate) fn write(
+    pub(crate) fn write_object(
         &mut self,
         object: Ref,
         build: impl FnOnce(&mut Chunk, Ref),
@@ -141,7 +141,7 @@ impl FlateEncoder {
 }
 
 /// The same, once.
-pub(crate) fn deflate(bytes: &[u8], level: Compression) -> Vec<u8> {
+pub(crate) fn deflate_bytes(bytes: &[u8], level: Compression) -> Vec<u8> {
     FlateEncoder::new(level).encode(bytes)
 }
 

@@ -9,7 +9,7 @@ use pdf_writer::{Filter, Name, Rect, Ref, Str};
 use subsetter::GlyphRemapper;
 
 use crate::face::PdfFace;
-use crate::file::{ObjectFile, deflate};
+use crate::file::{ObjectFile, deflate_bytes};
 
 /// Codes are glyph numbers of the whole font, so that pages can be written before the subset is known.
 const ENCODING: Name<'static> = Name(b"Identity-H");
@@ -31,11 +31,11 @@ pub(crate) struct DrawnFonts {
 
 impl DrawnFonts {
     /// Notes what is drawn.
-    pub(crate) fn note(&mut self, runs: &[GlyphRun]) {
+    pub(crate) fn record_runs(&mut self, runs: &[GlyphRun]) {
         for run in runs {
             let texts = &mut self.texts[run.font as usize];
             if texts.is_empty() {
-                texts.resize(PdfFace::for_font(run.font).glyphs(), None);
+                texts.resize(PdfFace::for_font(run.font).glyph_count(), None);
             }
             for (index, glyph) in run.glyphs.iter().enumerate() {
                 let Some(slot @ None) = texts.get_mut(usize::from(glyph.id)) else {
@@ -54,7 +54,10 @@ impl DrawnFonts {
     }
 
     /// Writes the fonts that were drawn with, each with the name under which text names it.
-    pub(crate) fn finish<W: Write>(self, file: &mut ObjectFile<W>) -> io::Result<Vec<(Font, Ref)>> {
+    pub(crate) fn write_fonts<W: Write>(
+        self,
+        file: &mut ObjectFile<W>,
+    ) -> io::Result<Vec<(Font, Ref)>> {
         let mut written = Vec::new();
         for (font, texts) in Font::ALL.iter().zip(self.texts) {
             let glyphs = texts.into_iter().enumerate();
@@ -99,7 +102,7 @@ fn write_font<W: Write>(
     let unicode = add_stream(file, &unicode_map(used))?;
     let descriptor = write_descriptor(file, font, &name, program)?;
     let descendant = write_descendant(file, font, &name, &glyphs, descriptor, map)?;
-    file.add(|chunk, object| {
+    file.add_object(|chunk, object| {
         let mut whole = chunk.type0_font(object);
         whole
             .base_font(Name(name.as_bytes()))
@@ -118,7 +121,7 @@ fn write_descriptor<W: Write>(
     let mut flags = FontFlags::SYMBOLIC;
     flags.set(FontFlags::ITALIC, face.italic_angle != 0.0);
     let [left, lower, right, upper] = face.bounds;
-    file.add(|chunk, object| {
+    file.add_object(|chunk, object| {
         let mut descriptor = chunk.font_descriptor(object);
         descriptor
             .name(Name(name.as_bytes()))
@@ -153,7 +156,7 @@ fn write_descendant<W: Write>(
     map: Ref,
 ) -> io::Result<Ref> {
     let face = PdfFace::for_font(font);
-    file.add(|chunk, object| {
+    file.add_object(|chunk, object| {
         let mut descendant = chunk.cid_font(object);
         descendant
             .subtype(CidFontType::Type2)
@@ -166,15 +169,15 @@ fn write_descendant<W: Write>(
         for following in glyphs.chunk_by(|left, right| left + 1 == *right) {
             widths.consecutive(
                 following[0],
-                following.iter().map(|glyph| face.advance(*glyph)),
+                following.iter().map(|glyph| face.glyph_advance(*glyph)),
             );
         }
     })
 }
 
 fn add_stream<W: Write>(file: &mut ObjectFile<W>, bytes: &[u8]) -> io::Result<Ref> {
-    let packed = deflate(bytes, Compression::best());
-    file.add(|chunk, object| {
+    let packed = deflate_bytes(bytes, Compression::best());
+    file.add_object(|chunk, object| {
         chunk.stream(object, &packed).filter(Filter::FlateDecode);
     })
 }

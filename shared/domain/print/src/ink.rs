@@ -58,7 +58,7 @@ pub(crate) fn set_letter_fill(content: &mut Content, colour: Colour) {
 
 /// The colour, or black where scanners could not tell it from white.
 pub(crate) fn ensure_scannable(colour: Colour) -> Colour {
-    let contrast = 1.05 / (luminance(colour) + 0.05);
+    let contrast = 1.05 / (relative_luminance(colour) + 0.05);
     if contrast >= LEAST_CONTRAST {
         colour
     } else {
@@ -67,7 +67,7 @@ pub(crate) fn ensure_scannable(colour: Colour) -> Colour {
 }
 
 /// Relative luminance of an sRGB colour, 0 to 1.
-fn luminance(colour: Colour) -> f64 {
+fn relative_luminance(colour: Colour) -> f64 {
     let linear = |byte: u8| {
         let value = f64::from(byte) / 255.0;
         if value <= 0.04045 {

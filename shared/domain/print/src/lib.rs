@@ -3,7 +3,7 @@
 //! A [`PressFileWriter`] takes laid-out cards one after the other and writes one print-ready PDF: vector text with embedded
 //! subsets of its fonts, each picture once, what does not differ between cards once, bleed and trim boxes, black that
 //! is black ink alone. It writes as it goes: its memory does not grow with the cards but for a few bytes of each in the
-//! table that ends the file. [`proof`] renders pages of such a PDF as PNG: what is shown is what prints.
+//! table that ends the file. [`render_proof`] renders pages of such a PDF as PNG: what is shown is what prints.
 //!
 //! Lengths are points from the trimmed card's upper left corner, x to the right and y down, as in `design`.
 
@@ -31,4 +31,4 @@ pub use barcode::{BarState, Barcode, BarcodeError, MailerId, ServiceType};
 pub use card::{PressMailpiece, PressMailpieceError};
 pub use picture::{PictureError, PictureStore};
 pub use press::{PressError, PressFileWriter, PressSettings};
-pub use proof::{ProofCrop, ProofError, proof};
+pub use proof::{ProofCrop, ProofError, render_proof};

@@ -12,7 +12,7 @@ use image::{DynamicImage, ImageDecoder, ImageError, Limits};
 use pdf_writer::writers::ImageXObject;
 use pdf_writer::{Content, Filter, Name, Ref};
 
-use crate::file::{ObjectFile, deflate};
+use crate::file::{ObjectFile, deflate_bytes};
 use crate::jpeg::JpegHeader;
 use crate::number::pdf_number;
 
@@ -33,7 +33,7 @@ pub trait PictureStore {
     ///
     /// # Errors
     /// [`PictureError`].
-    fn read(&mut self, file: &str) -> Result<Bytes, PictureError>;
+    fn read_picture(&mut self, file: &str) -> Result<Bytes, PictureError>;
 }
 
 /// Why a kept picture could not be had.
@@ -75,7 +75,7 @@ impl From<ImageError> for EmbedError {
 }
 
 /// Puts a picture into the file.
-pub(crate) fn embed<W: Write>(
+pub(crate) fn embed_image<W: Write>(
     file: &mut ObjectFile<W>,
     bytes: &[u8],
 ) -> Result<EmbeddedPicture, EmbedError> {
@@ -109,10 +109,10 @@ fn embed_jpeg<W: Write>(
             )));
         }
     };
-    let object = file.add(|chunk, object| {
+    let object = file.add_object(|chunk, object| {
         let mut stream = chunk.image_xobject(object, bytes);
         stream.filter(Filter::DctDecode);
-        describe(&mut stream, size, space);
+        describe_image(&mut stream, size, space);
         if space == CMYK && header.is_adobe {
             // Adobe's programs write how much of each ink is left out.
             stream.decode([1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0]);
@@ -163,18 +163,18 @@ fn add_pixels<W: Write>(
     space: &[u8],
     mask: Option<Ref>,
 ) -> io::Result<Ref> {
-    let packed = deflate(samples, Compression::default());
-    file.add(|chunk, object| {
+    let packed = deflate_bytes(samples, Compression::default());
+    file.add_object(|chunk, object| {
         let mut stream = chunk.image_xobject(object, &packed);
         stream.filter(Filter::FlateDecode);
-        describe(&mut stream, size, space);
+        describe_image(&mut stream, size, space);
         if let Some(mask) = mask {
             stream.s_mask(mask);
         }
     })
 }
 
-fn describe(stream: &mut ImageXObject<'_>, (width, height): (u32, u32), space: &[u8]) {
+fn describe_image(stream: &mut ImageXObject<'_>, (width, height): (u32, u32), space: &[u8]) {
     stream.width(pixel_count(width)).height(pixel_count(height));
     stream.color_space_name(Name(space)).bits_per_component(8);
 }

@@ -13,11 +13,11 @@ use pdf_writer::writers::Resources;
 use pdf_writer::{Content, Date, Filter, Name, Rect, Ref, TextStr};
 
 use crate::card::{PressMailpiece, PressMailpieceError};
-use crate::file::{COMPACT, FlateEncoder, ObjectFile, PdfTrailer, deflate};
+use crate::file::{COMPACT, FlateEncoder, ObjectFile, PdfTrailer, deflate_bytes};
 use crate::font::DrawnFonts;
 use crate::ink::OVERPRINT;
 use crate::number::pdf_number;
-use crate::picture::{EmbedError, EmbeddedPicture, PictureError, PictureStore, embed};
+use crate::picture::{EmbedError, EmbeddedPicture, PictureError, PictureStore, embed_image};
 use crate::surface::{PageCanvas, draw_plain, is_address_side, object_name};
 use crate::text::font_name;
 
@@ -82,10 +82,10 @@ impl<W: Write> PressFileWriter<W> {
     pub fn new(out: W, settings: PressSettings) -> io::Result<Self> {
         let mut file = ObjectFile::new(out)?;
         Ok(Self {
-            catalog: file.reserve()?,
-            tree: file.reserve()?,
-            font_names: file.reserve()?,
-            graphics_states: file.reserve()?,
+            catalog: file.reserve_object()?,
+            tree: file.reserve_object()?,
+            font_names: file.reserve_object()?,
+            graphics_states: file.reserve_object()?,
             file,
             settings,
             typesetter: Typesetter::new(),
@@ -103,7 +103,7 @@ impl<W: Write> PressFileWriter<W> {
     ///
     /// # Errors
     /// [`PressError`]; after [`PressError::Write`] the press is of no use.
-    pub fn print(
+    pub fn print_mailpiece(
         &mut self,
         card: &PressMailpiece<'_>,
         pictures: &mut impl PictureStore,
@@ -111,7 +111,7 @@ impl<W: Write> PressFileWriter<W> {
         let lines = card
             .address
             .set_lines(&mut self.typesetter, self.settings.product);
-        self.fonts.note(&lines);
+        self.fonts.record_runs(&lines);
         // All surfaces before the first page: a card prints as a whole or not at all.
         let surfaces = card
             .pages
@@ -126,7 +126,7 @@ impl<W: Write> PressFileWriter<W> {
     }
 
     /// The pages printed so far.
-    pub const fn pages(&self) -> usize {
+    pub const fn page_count(&self) -> usize {
         self.pages
     }
 
@@ -168,7 +168,7 @@ impl<W: Write> PressFileWriter<W> {
                 surface.draw_shared(shared);
             }
             ItemDrawing::Text(runs) => {
-                self.fonts.note(runs);
+                self.fonts.record_runs(runs);
                 draw_plain(&mut surface.content, item);
             }
             ItemDrawing::Shape(_) => draw_plain(&mut surface.content, item),
@@ -192,14 +192,14 @@ impl<W: Write> PressFileWriter<W> {
             return Ok(*known);
         }
         if let ItemDrawing::Text(runs) = &item.drawing {
-            self.fonts.note(runs);
+            self.fonts.record_runs(runs);
         }
         let mut content = Content::with_settings(COMPACT);
         draw_plain(&mut content, item);
-        let packed = deflate(&content.finish(), Compression::best());
-        let bounds = rectangle(self.settings.product.bleed_area());
+        let packed = deflate_bytes(&content.finish(), Compression::best());
+        let bounds = to_pdf_rect(self.settings.product.bleed_area());
         let names = (self.font_names, self.graphics_states);
-        let drawn = self.file.add(|chunk, object| {
+        let drawn = self.file.add_object(|chunk, object| {
             let mut form = chunk.form_xobject(object, &packed);
             form.filter(Filter::FlateDecode);
             form.bbox(bounds);
@@ -222,8 +222,8 @@ impl<W: Write> PressFileWriter<W> {
         if let Some(known) = self.pictures.get(file) {
             return Ok(known.clone()?);
         }
-        let placed = match pictures.read(file) {
-            Ok(bytes) => match embed(&mut self.file, &bytes) {
+        let placed = match pictures.read_picture(file) {
+            Ok(bytes) => match embed_image(&mut self.file, &bytes) {
                 Ok(placed) => Ok(placed),
                 Err(EmbedError::Unreadable(reason)) => {
                     Err(PressMailpieceError::PictureUnreadable {
@@ -243,13 +243,13 @@ impl<W: Write> PressFileWriter<W> {
     fn write_page(&mut self, surface: PageCanvas) -> io::Result<()> {
         let PageCanvas { content, objects } = surface;
         let packed = self.packer.encode(&content.finish());
-        let contents = self.file.add(|chunk, object| {
+        let contents = self.file.add_object(|chunk, object| {
             chunk.stream(object, &packed).filter(Filter::FlateDecode);
         })?;
         let parent = self.next_page_node()?;
         let names = (self.font_names, self.graphics_states);
         let (media, trim) = page_boxes(self.settings.product);
-        let page = self.file.add(|chunk, object| {
+        let page = self.file.add_object(|chunk, object| {
             let mut page = chunk.page(object);
             page.parent(parent).contents(contents);
             page.media_box(media).bleed_box(media).trim_box(trim);
@@ -274,7 +274,7 @@ impl<W: Write> PressFileWriter<W> {
         match self.nodes.last() {
             Some(node) if !self.leaves.is_empty() => Ok(*node),
             _ => {
-                let node = self.file.reserve()?;
+                let node = self.file.reserve_object()?;
                 self.nodes.push(node);
                 Ok(node)
             }
@@ -287,7 +287,7 @@ impl<W: Write> PressFileWriter<W> {
             return Ok(());
         };
         let tree = self.tree;
-        self.file.write(*node, |chunk, object| {
+        self.file.write_object(*node, |chunk, object| {
             chunk
                 .pages(object)
                 .parent(tree)
@@ -305,30 +305,31 @@ impl<W: Write> PressFileWriter<W> {
             self.write_node()?;
         }
         self.write_tree()?;
-        let fonts = self.fonts.finish(&mut self.file)?;
-        self.file.write(self.font_names, |chunk, object| {
+        let fonts = self.fonts.write_fonts(&mut self.file)?;
+        self.file.write_object(self.font_names, |chunk, object| {
             let mut names = chunk.indirect(object).dict();
             for (font, written) in fonts {
                 names.pair(Name(font_name(font).as_bytes()), written);
             }
         })?;
-        let overprint = self.file.add(|chunk, object| {
+        let overprint = self.file.add_object(|chunk, object| {
             chunk
                 .ext_graphics(object)
                 .overprint_fill(true)
                 .overprint_mode(OverprintMode::IgnoreZeroChannel);
         })?;
-        self.file.write(self.graphics_states, |chunk, object| {
-            chunk.indirect(object).dict().pair(OVERPRINT, overprint);
-        })?;
+        self.file
+            .write_object(self.graphics_states, |chunk, object| {
+                chunk.indirect(object).dict().pair(OVERPRINT, overprint);
+            })?;
         let tree = self.tree;
-        self.file.write(self.catalog, |chunk, object| {
+        self.file.write_object(self.catalog, |chunk, object| {
             chunk
                 .indirect(object)
                 .start::<pdf_writer::writers::Catalog<'_>>()
                 .pages(tree);
         })?;
-        let info = self.file.add(|chunk, object| {
+        let info = self.file.add_object(|chunk, object| {
             let mut info = chunk
                 .indirect(object)
                 .start::<pdf_writer::writers::DocumentInfo<'_>>();
@@ -346,7 +347,7 @@ impl<W: Write> PressFileWriter<W> {
 
     fn write_tree(&mut self) -> io::Result<()> {
         let (nodes, pages) = (&self.nodes, self.pages);
-        self.file.write(self.tree, |chunk, object| {
+        self.file.write_object(self.tree, |chunk, object| {
             chunk
                 .pages(object)
                 .count(pdf_count(pages))
@@ -360,7 +361,7 @@ fn page_boxes(product: Product) -> (Rect, Rect) {
     let (bleed, trim) = (product.bleed_area(), product.trim_area());
     // The bleed is as wide on every side, so that it does not matter which one is up.
     let moved = |area: PageRect| {
-        rectangle(PageRect {
+        to_pdf_rect(PageRect {
             x: area.x - bleed.x,
             y: area.y - bleed.y,
             ..area
@@ -375,7 +376,7 @@ fn name_shared(resources: &mut Resources<'_>, (fonts, graphics_states): (Ref, Re
     resources.pair(Name(b"ExtGState"), graphics_states);
 }
 
-fn rectangle(area: PageRect) -> Rect {
+fn to_pdf_rect(area: PageRect) -> Rect {
     let [left, top, right, bottom] =
         [area.x, area.y, area.x + area.width, area.y + area.height].map(pdf_number);
     Rect::new(left, top, right, bottom)

@@ -46,7 +46,7 @@ pub enum ProofError {
 ///
 /// # Errors
 /// [`ProofError`].
-pub fn proof(
+pub fn render_proof(
     pdf: Vec<u8>,
     product: Product,
     pages: impl IntoIterator<Item = usize>,

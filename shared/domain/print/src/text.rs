@@ -56,7 +56,7 @@ fn draw_line(content: &mut Content, run: &GlyphRun, line: &[Glyph]) {
             pen = glyph.x;
         }
         codes.extend(glyph.id.to_be_bytes());
-        pen += f64::from(face.advance(glyph.id)) / 1000.0 * run.size;
+        pen += f64::from(face.glyph_advance(glyph.id)) / 1000.0 * run.size;
     }
     items.show(Str(&codes));
 }

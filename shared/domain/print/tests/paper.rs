@@ -21,7 +21,7 @@ use model::id::DesignId;
 use model::scan::MailpieceCode;
 use print::{
     AddressSide, Barcode, PictureError, PictureStore, PressError, PressFileWriter, PressMailpiece,
-    PressMailpieceError, PressSettings, ProofCrop, proof,
+    PressMailpieceError, PressSettings, ProofCrop, render_proof,
 };
 use skrifa::MetadataProvider;
 
@@ -36,7 +36,7 @@ struct MemoryPictures {
 }
 
 impl PictureStore for MemoryPictures {
-    fn read(&mut self, file: &str) -> Result<Bytes, PictureError> {
+    fn read_picture(&mut self, file: &str) -> Result<Bytes, PictureError> {
         self.reads += 1;
         self.files
             .get(file)
@@ -63,7 +63,7 @@ fn two_halves(format: image::ImageFormat) -> Vec<u8> {
     bytes.into_inner()
 }
 
-fn settings(product: Product) -> PressSettings {
+fn press_settings(product: Product) -> PressSettings {
     PressSettings {
         product,
         public_url: PUBLIC_URL.to_owned(),
@@ -73,7 +73,12 @@ fn settings(product: Product) -> PressSettings {
     }
 }
 
-fn item(element: &str, area: (f64, f64, f64, f64), varies: bool, drawing: ItemDrawing) -> PageItem {
+fn page_item(
+    element: &str,
+    area: (f64, f64, f64, f64),
+    varies: bool,
+    drawing: ItemDrawing,
+) -> PageItem {
     let (x, y, width, height) = area;
     let frame = ElementFrame {
         area: PageRect {
@@ -93,7 +98,7 @@ fn item(element: &str, area: (f64, f64, f64, f64), varies: bool, drawing: ItemDr
 }
 
 /// Letters beside each other, as a layout would give them.
-fn letters(text: &str, font: Font, size: f64, (left, y): (f64, f64)) -> ItemDrawing {
+fn text_drawing(text: &str, font: Font, size: f64, (left, y): (f64, f64)) -> ItemDrawing {
     let file = skrifa::FontRef::new(font.bytes()).unwrap();
     let (charmap, location) = (file.charmap(), skrifa::instance::LocationRef::default());
     let metrics = file.glyph_metrics(skrifa::instance::Size::new(size as f32), location);
@@ -123,7 +128,7 @@ fn letters(text: &str, font: Font, size: f64, (left, y): (f64, f64)) -> ItemDraw
     }]))
 }
 
-fn code() -> ItemDrawing {
+fn code_drawing() -> ItemDrawing {
     ItemDrawing::Code {
         position: 0,
         colour: Colour {
@@ -134,14 +139,14 @@ fn code() -> ItemDrawing {
     }
 }
 
-fn picture() -> ItemDrawing {
+fn picture_drawing() -> ItemDrawing {
     ItemDrawing::Picture {
         link: Arc::from(LINK),
         fit: ImageFit::Cover,
     }
 }
 
-fn pages(name: &str) -> Vec<LaidOutPage> {
+fn lay_out_pages(name: &str) -> Vec<LaidOutPage> {
     let green = ShapeElement {
         outline: ShapeOutline::Rectangle,
         corner_radius: 0.0,
@@ -153,27 +158,32 @@ fn pages(name: &str) -> Vec<LaidOutPage> {
         stroke: None,
     };
     let front = vec![
-        item("photo", (-9.0, -9.0, 450.0, 180.0), true, picture()),
-        item(
+        page_item("photo", (-9.0, -9.0, 450.0, 180.0), true, picture_drawing()),
+        page_item(
             "banner",
             (-9.0, 171.0, 450.0, 126.0),
             false,
             ItemDrawing::Shape(green),
         ),
-        item(
+        page_item(
             "slogan",
             (18.0, 240.0, 300.0, 30.0),
             false,
-            letters("Fresh lawns", Font::Lora, 20.0, (18.0, 262.0)),
+            text_drawing("Fresh lawns", Font::Lora, 20.0, (18.0, 262.0)),
         ),
-        item(
+        page_item(
             "name",
             (18.0, 183.0, 300.0, 40.0),
             true,
-            letters(name, Font::InterBold, 28.0, (18.0, 212.0)),
+            text_drawing(name, Font::InterBold, 28.0, (18.0, 212.0)),
         ),
     ];
-    let back = vec![item("code", (18.0, 171.0, 64.0, 64.0), true, code())];
+    let back = vec![page_item(
+        "code",
+        (18.0, 171.0, 64.0, 64.0),
+        true,
+        code_drawing(),
+    )];
     let background = Some(Colour {
         red: 244,
         green: 241,
@@ -193,7 +203,7 @@ fn pages(name: &str) -> Vec<LaidOutPage> {
     ]
 }
 
-fn address() -> AddressSide<'static> {
+fn sample_address_side() -> AddressSide<'static> {
     let (service, mailer) = ("301".parse().unwrap(), "123456".parse().unwrap());
     AddressSide {
         recipient: ["ADA MILES", "1100 CONGRESS AVE", "AUSTIN TX 78701-1234"]
@@ -216,19 +226,19 @@ impl SampleMailpiece {
     fn new(name: &str, design: (DesignId, i32)) -> Self {
         let pictures = BTreeMap::from([(LINK.to_owned(), "pictures/lawn.png".to_owned())]);
         Self {
-            pages: pages(name),
+            pages: lay_out_pages(name),
             code: MailpieceCode::parse("aZ09aZ09aZ").unwrap(),
             pictures,
             design,
         }
     }
 
-    fn card(&self) -> PressMailpiece<'_> {
+    fn press_mailpiece(&self) -> PressMailpiece<'_> {
         PressMailpiece {
             design: self.design,
             pages: &self.pages,
             code: Some(&self.code),
-            address: address(),
+            address: sample_address_side(),
             pictures: &self.pictures,
         }
     }
@@ -237,10 +247,10 @@ impl SampleMailpiece {
 /// Prints a card for each name.
 fn print_cards(names: &[&str], kept: &mut MemoryPictures) -> Vec<u8> {
     let design = (DesignId(uuid::Uuid::from_u128(1)), 1);
-    let mut press = PressFileWriter::new(Vec::new(), settings(Product::Postcard4x6)).unwrap();
+    let mut press = PressFileWriter::new(Vec::new(), press_settings(Product::Postcard4x6)).unwrap();
     for (index, name) in names.iter().enumerate() {
         let first = press
-            .print(&SampleMailpiece::new(name, design).card(), kept)
+            .print_mailpiece(&SampleMailpiece::new(name, design).press_mailpiece(), kept)
             .unwrap();
         assert_eq!(first, index * 2 + 1);
     }
@@ -353,11 +363,14 @@ fn a_picture_on_many_cards_is_in_the_file_and_read_once() {
 #[test]
 fn what_does_not_vary_is_in_the_file_once_for_each_version() {
     let mut kept = memory_pictures("pictures/lawn.png", two_halves(image::ImageFormat::Png));
-    let mut press = PressFileWriter::new(Vec::new(), settings(Product::Postcard4x6)).unwrap();
+    let mut press = PressFileWriter::new(Vec::new(), press_settings(Product::Postcard4x6)).unwrap();
     for version in [1, 1, 1, 2] {
         let design = (DesignId(uuid::Uuid::from_u128(1)), version);
         press
-            .print(&SampleMailpiece::new("Ada", design).card(), &mut kept)
+            .print_mailpiece(
+                &SampleMailpiece::new("Ada", design).press_mailpiece(),
+                &mut kept,
+            )
             .unwrap();
     }
     let pdf = press.finish().unwrap();
@@ -375,7 +388,7 @@ fn the_same_cards_make_the_same_bytes() {
 
 #[test]
 fn a_decoder_reads_the_code_from_the_proof() {
-    let pngs = proof(print_one(), Product::Postcard4x6, [2], 300, ProofCrop::Trim).unwrap();
+    let pngs = render_proof(print_one(), Product::Postcard4x6, [2], 300, ProofCrop::Trim).unwrap();
     let back = image::load_from_memory(&pngs[0]).unwrap().into_luma8();
     assert_eq!(back.dimensions(), (1800, 1200));
     let (width, height) = (back.width() as usize, back.height() as usize);
@@ -393,13 +406,13 @@ fn a_decoder_reads_the_code_from_the_proof() {
 #[test]
 fn black_letters_are_black_ink_alone_and_print_over() {
     let design = (DesignId(uuid::Uuid::from_u128(1)), 1);
-    let mut press = PressFileWriter::new(Vec::new(), settings(Product::Postcard4x6)).unwrap();
+    let mut press = PressFileWriter::new(Vec::new(), press_settings(Product::Postcard4x6)).unwrap();
     let mut sample = SampleMailpiece::new("Ada", design);
     sample.pages[0]
         .items
         .retain(|item| &*item.element == "name");
     press
-        .print(&sample.card(), &mut MemoryPictures::default())
+        .print_mailpiece(&sample.press_mailpiece(), &mut MemoryPictures::default())
         .unwrap();
     let pdf = hayro::hayro_syntax::Pdf::new(Arc::new(press.finish().unwrap())).unwrap();
     let content = String::from_utf8_lossy(pdf.pages()[0].page_stream().unwrap()).into_owned();
@@ -409,7 +422,7 @@ fn black_letters_are_black_ink_alone_and_print_over() {
 }
 
 /// The pixel at these points of the trimmed card, of the front.
-fn pixel(png: &[u8], (x, y): (f64, f64)) -> [u8; 3] {
+fn pixel_at(png: &[u8], (x, y): (f64, f64)) -> [u8; 3] {
     let picture = image::load_from_memory(png).unwrap().into_rgb8();
     let scale = f64::from(picture.width()) / Product::Postcard4x6.trim_area().width;
     picture.get_pixel((x * scale) as u32, (y * scale) as u32).0
@@ -422,10 +435,13 @@ fn pictures_stand_as_they_are_looked_at() {
             &["Ada"],
             &mut memory_pictures("pictures/lawn.png", two_halves(format)),
         );
-        let front = proof(pdf, Product::Postcard4x6, [1], 72, ProofCrop::Trim)
+        let front = render_proof(pdf, Product::Postcard4x6, [1], 72, ProofCrop::Trim)
             .unwrap()
             .remove(0);
-        let (left, right) = (pixel(&front, (100.0, 80.0)), pixel(&front, (330.0, 80.0)));
+        let (left, right) = (
+            pixel_at(&front, (100.0, 80.0)),
+            pixel_at(&front, (330.0, 80.0)),
+        );
         assert!(left[0] > 200 && left[2] < 60, "{format:?} {left:?}");
         assert!(right[2] > 200 && right[0] < 60, "{format:?} {right:?}");
     }
@@ -444,26 +460,26 @@ fn a_picture_in_inks_prints_in_its_inks() {
         let pdf = print_cards(&["Ada"], &mut memory_pictures("pictures/lawn.png", file));
         let listed = run_poppler("pdfimages", &["-list", "-"], &pdf);
         assert!(listed.contains("cmyk"), "{listed}");
-        let pngs = proof(pdf, Product::Postcard4x6, 1..=1, 72, ProofCrop::Trim).unwrap();
-        let [r, g, b] = pixel(&pngs[0], (60.0, 60.0));
+        let pngs = render_proof(pdf, Product::Postcard4x6, 1..=1, 72, ProofCrop::Trim).unwrap();
+        let [r, g, b] = pixel_at(&pngs[0], (60.0, 60.0));
         assert!(r > 180 && g < 90 && b < 90, "{colours:?}: {r} {g} {b}");
     }
 }
 
 #[test]
 fn zones_of_the_post_office_print_white() {
-    let back = proof(print_one(), Product::Postcard4x6, [2], 72, ProofCrop::Trim)
+    let back = render_proof(print_one(), Product::Postcard4x6, [2], 72, ProofCrop::Trim)
         .unwrap()
         .remove(0);
     assert_eq!(
-        pixel(&back, (10.0, 100.0)),
+        pixel_at(&back, (10.0, 100.0)),
         [244, 241, 232],
         "the background"
     );
     for zone in Product::Postcard4x6.reserved_zones() {
         let PageRect { x, y, .. } = zone.area;
         assert_eq!(
-            pixel(&back, (x + 2.0, y + 2.0)),
+            pixel_at(&back, (x + 2.0, y + 2.0)),
             [255, 255, 255],
             "{}",
             zone.purpose
@@ -474,11 +490,11 @@ fn zones_of_the_post_office_print_white() {
 #[test]
 fn a_card_that_cannot_print_says_why_and_leaves_no_page() {
     let design = (DesignId(uuid::Uuid::from_u128(1)), 1);
-    let mut press = PressFileWriter::new(Vec::new(), settings(Product::Postcard4x6)).unwrap();
+    let mut press = PressFileWriter::new(Vec::new(), press_settings(Product::Postcard4x6)).unwrap();
     let mut print = |change: fn(&mut SampleMailpiece), kept: &mut MemoryPictures| {
         let mut sample = SampleMailpiece::new("Ada", design);
         change(&mut sample);
-        match press.print(&sample.card(), kept) {
+        match press.print_mailpiece(&sample.press_mailpiece(), kept) {
             Err(PressError::Card(problem)) => problem,
             other => panic!("{other:?}"),
         }
@@ -499,5 +515,5 @@ fn a_card_that_cannot_print_says_why_and_leaves_no_page() {
         matches!(unreadable, PressMailpieceError::PictureUnreadable { .. }),
         "{unreadable}"
     );
-    assert_eq!(press.pages(), 0);
+    assert_eq!(press.page_count(), 0);
 }

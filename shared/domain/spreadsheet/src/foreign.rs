@@ -21,7 +21,7 @@ pub enum ForeignFile {
 
 impl ForeignFile {
     /// Says what begins with these bytes; `None` of what may be CSV. The first hundred of a file are enough.
-    pub fn of(beginning: &[u8]) -> Option<Self> {
+    pub fn detect(beginning: &[u8]) -> Option<Self> {
         const OPEN_DOCUMENT: &[u8] = b"mimetypeapplication/vnd.oasis.opendocument";
         match beginning {
             [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] | [b'P', b'K', 7, 8, ..] => {
@@ -102,7 +102,11 @@ mod tests {
             (b"a\0b\0", ForeignFile::Utf16),
             (b"\0a\0b", ForeignFile::Utf16),
         ] {
-            assert_eq!(ForeignFile::of(beginning), Some(expected), "{beginning:?}");
+            assert_eq!(
+                ForeignFile::detect(beginning),
+                Some(expected),
+                "{beginning:?}"
+            );
         }
     }
 
@@ -117,7 +121,11 @@ mod tests {
             "\"PK\"",
             "é,a\n",
         ] {
-            assert_eq!(ForeignFile::of(beginning.as_bytes()), None, "{beginning:?}");
+            assert_eq!(
+                ForeignFile::detect(beginning.as_bytes()),
+                None,
+                "{beginning:?}"
+            );
         }
     }
 }

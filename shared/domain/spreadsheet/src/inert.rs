@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// A cell as it may stand in a CSV file that a spreadsheet program opens: one that the program could take for a formula
 /// gets an apostrophe before it. Quoting is the writer's.
-pub fn inert(cell: &str) -> Cow<'_, str> {
+pub fn escape_formula(cell: &str) -> Cow<'_, str> {
     if may_be_formula(cell) {
         Cow::Owned(format!("'{cell}"))
     } else {
@@ -72,7 +72,7 @@ mod tests {
             "\u{a0}\u{3000}@A1",
             "\u{b}=1",
         ]) {
-            assert_eq!(inert(cell), format!("'{cell}"));
+            assert_eq!(escape_formula(cell), format!("'{cell}"));
         }
     }
 
@@ -90,7 +90,7 @@ mod tests {
             "日本",
         ] {
             assert!(
-                matches!(inert(cell), Cow::Borrowed(text) if text == cell),
+                matches!(escape_formula(cell), Cow::Borrowed(text) if text == cell),
                 "{cell:?}"
             );
         }
@@ -108,7 +108,7 @@ mod tests {
         #[test]
         fn no_cell_of_a_file_runs_and_every_cell_comes_back(cells in proptest::collection::vec(a_cell(), 1..5)) {
             let mut writer = csv::Writer::from_writer(Vec::new());
-            let written: Vec<_> = cells.iter().map(|cell| inert(cell).into_owned()).collect();
+            let written: Vec<_> = cells.iter().map(|cell| escape_formula(cell).into_owned()).collect();
             writer.write_record(&written).unwrap();
             let file = writer.into_inner().unwrap();
             let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(&file[..]);

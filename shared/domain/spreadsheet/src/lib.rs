@@ -10,5 +10,5 @@ mod inert;
 mod lines;
 
 pub use self::foreign::ForeignFile;
-pub use self::inert::inert;
+pub use self::inert::escape_formula;
 pub use self::lines::{LineCounter, ROW_BYTES};

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     /// The rows of a file with their lines.
-    fn rows(file: &[u8]) -> Vec<(u64, Vec<String>)> {
+    fn read_rows(file: &[u8]) -> Vec<(u64, Vec<String>)> {
         let mut reader = ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
@@ -117,13 +117,13 @@ mod tests {
     fn lines_end_as_any_system_ends_them_and_blank_ones_count() {
         for end in ["\n", "\r\n", "\r"] {
             let file = ["a,b", "1,2", "", "", "3,\"x", "y\"", "5,6", ""].join(end);
-            let lines: Vec<u64> = rows(file.as_bytes())
+            let lines: Vec<u64> = read_rows(file.as_bytes())
                 .into_iter()
                 .map(|(line, _)| line)
                 .collect();
             assert_eq!(lines, [1, 2, 5, 7], "{end:?}");
         }
-        assert_eq!(rows(b"\n\r\n\na")[0].0, 4);
+        assert_eq!(read_rows(b"\n\r\n\na")[0].0, 4);
     }
 
     #[test]
@@ -165,7 +165,7 @@ mod tests {
                 file.push_str(end);
                 line += 1;
             }
-            for (line, cells) in rows(file.as_bytes()) {
+            for (line, cells) in read_rows(file.as_bytes()) {
                 prop_assert_eq!(line.to_string(), cells[0].as_str(), "{:?}", file);
             }
         }

@@ -155,8 +155,8 @@ impl OutboundClient {
             body,
         };
         let answered = tokio::time::timeout(timeout, async {
-            let answer = self.ask(&request).await?;
-            self.read(answer, kept_bytes, DRAINED_BYTES).await
+            let answer = self.send_request(&request).await?;
+            self.read_body(answer, kept_bytes, DRAINED_BYTES).await
         });
         let (response, _) = answered
             .await
@@ -177,8 +177,11 @@ impl OutboundClient {
         timeout: Duration,
     ) -> Result<OutboundResponse, OutboundError> {
         let mut at = target.clone();
-        let answered =
-            tokio::time::timeout(timeout, self.follow(&mut at, &headers, most_bytes)).await;
+        let answered = tokio::time::timeout(
+            timeout,
+            self.follow_redirects(&mut at, &headers, most_bytes),
+        )
+        .await;
         let answered = answered.unwrap_or(Err(OutboundError::Timeout(timeout)));
         answered.map_err(|error| {
             if at.host_and_port() == target.host_and_port() {
@@ -192,12 +195,12 @@ impl OutboundClient {
     }
 
     /// Closes connections that nobody has used for a while.
-    pub fn sweep(&self) {
-        self.pool.sweep();
+    pub fn close_idle(&self) {
+        self.pool.close_idle();
     }
 
     /// Leaves in `target` how far it came.
-    async fn follow(
+    async fn follow_redirects(
         &self,
         target: &mut TargetUrl,
         headers: &HeaderMap,
@@ -210,13 +213,13 @@ impl OutboundClient {
                 headers: headers.clone(),
                 body: Bytes::new(),
             };
-            let answered = self.ask(&request).await?;
+            let answered = self.send_request(&request).await?;
             if !answered.is_redirect() {
                 // What a host says of its length is believed only when it is too much.
                 if answered.response.body().size_hint().lower() > most_bytes as u64 {
                     return Err(OutboundError::TooLarge(most_bytes));
                 }
-                let (response, is_whole) = self.read(answered, most_bytes, most_bytes).await?;
+                let (response, is_whole) = self.read_body(answered, most_bytes, most_bytes).await?;
                 return if is_whole {
                     Ok(response)
                 } else {
@@ -235,12 +238,15 @@ impl OutboundClient {
         Err(OutboundError::Redirects)
     }
 
-    async fn ask(&self, request: &OutboundRequest<'_>) -> Result<UnreadResponse, OutboundError> {
+    async fn send_request(
+        &self,
+        request: &OutboundRequest<'_>,
+    ) -> Result<UnreadResponse, OutboundError> {
         // Resolved and checked every time: a kept connection is only used while its address is still the host's.
         let addresses = self.policy.resolve(request.target).await?;
         for address in &addresses {
-            let place = request.place(*address);
-            if let Some(mut sender) = self.pool.take(&place)
+            let place = request.connection_key(*address);
+            if let Some(mut sender) = self.pool.take_connection(&place)
                 && sender.ready().await.is_ok()
                 && let Ok(response) = sender.send_request(request.build()).await
             {
@@ -271,8 +277,10 @@ impl OutboundClient {
     ) -> Result<(ConnectionKey, ConnectionSender), OutboundError> {
         let mut last = OutboundError::Refused(TargetPolicyError::Unresolved);
         for address in addresses.iter().take(CONNECT_ATTEMPTS) {
-            match tokio::time::timeout(CONNECT_TIMEOUT, self.open(request, *address)).await {
-                Ok(Ok(sender)) => return Ok((request.place(*address), sender)),
+            match tokio::time::timeout(CONNECT_TIMEOUT, self.open_connection(request, *address))
+                .await
+            {
+                Ok(Ok(sender)) => return Ok((request.connection_key(*address), sender)),
                 Ok(Err(error)) => last = error,
                 Err(_) => last = OutboundError::Connect(std::io::ErrorKind::TimedOut.into()),
             }
@@ -280,7 +288,7 @@ impl OutboundClient {
         Err(last)
     }
 
-    async fn open(
+    async fn open_connection(
         &self,
         request: &OutboundRequest<'_>,
         address: SocketAddr,
@@ -291,10 +299,10 @@ impl OutboundClient {
         // Requests are written whole; waiting to fill a packet would only delay them.
         let _ = stream.set_nodelay(true);
         if !request.target.is_https() {
-            return handshake(stream).await;
+            return perform_handshake(stream).await;
         }
         let name = server_name(request.target.host()).map_err(OutboundError::Tls)?;
-        handshake(
+        perform_handshake(
             self.tls
                 .connect(name, stream)
                 .await
@@ -305,7 +313,7 @@ impl OutboundClient {
 
     /// Reads a body of `read_bytes` at the most, and keeps the first `kept_bytes` of it. Says whether that was all; if it was
     /// not, the connection is closed.
-    async fn read(
+    async fn read_body(
         &self,
         answered: UnreadResponse,
         kept_bytes: usize,
@@ -330,7 +338,7 @@ impl OutboundClient {
                 return Ok((OutboundResponse { status, body: kept }, false));
             }
         }
-        self.pool.put(place, sender);
+        self.pool.keep_connection(place, sender);
         Ok((OutboundResponse { status, body: kept }, true))
     }
 }
@@ -357,7 +365,7 @@ struct OutboundRequest<'a> {
 }
 
 impl OutboundRequest<'_> {
-    fn place(&self, address: SocketAddr) -> ConnectionKey {
+    fn connection_key(&self, address: SocketAddr) -> ConnectionKey {
         ConnectionKey {
             name: self.target.host().to_string(),
             is_tls: self.target.is_https(),
@@ -391,7 +399,7 @@ impl OutboundRequest<'_> {
     clippy::disallowed_methods,
     reason = "a connection outlives the request that opened it"
 )]
-async fn handshake<S>(stream: S) -> Result<ConnectionSender, OutboundError>
+async fn perform_handshake<S>(stream: S) -> Result<ConnectionSender, OutboundError>
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
 {

@@ -50,8 +50,8 @@ impl TargetPolicy {
     /// [`TargetPolicyError`] when there is none.
     pub async fn resolve(&self, target: &TargetUrl) -> Result<Vec<SocketAddr>, TargetPolicyError> {
         match target.host() {
-            Host::Ipv4(address) => self.permitted(target, [IpAddr::V4(*address)]),
-            Host::Ipv6(address) => self.permitted(target, [IpAddr::V6(*address)]),
+            Host::Ipv4(address) => self.filter_permitted(target, [IpAddr::V4(*address)]),
+            Host::Ipv6(address) => self.filter_permitted(target, [IpAddr::V6(*address)]),
             Host::Domain(name) => {
                 let found = tokio::net::lookup_host((name.as_str(), target.port()));
                 let found = tokio::time::timeout(RESOLVE_TIMEOUT, found).await;
@@ -59,13 +59,13 @@ impl TargetPolicy {
                     .ok()
                     .and_then(Result::ok)
                     .ok_or(TargetPolicyError::Unresolved)?;
-                self.permitted(target, found.take(ADDRESSES).map(|address| address.ip()))
+                self.filter_permitted(target, found.take(ADDRESSES).map(|address| address.ip()))
             }
         }
     }
 
     /// Of a target's addresses, those that may be connected to.
-    fn permitted(
+    fn filter_permitted(
         &self,
         target: &TargetUrl,
         found: impl IntoIterator<Item = IpAddr>,
@@ -73,7 +73,7 @@ impl TargetPolicy {
         let mut refusal = TargetPolicyError::Unresolved;
         let mut permitted = Vec::new();
         for address in found {
-            match self.judge(target, address.to_canonical()) {
+            match self.check_address(target, address.to_canonical()) {
                 Ok(()) => permitted.push(SocketAddr::new(address.to_canonical(), target.port())),
                 Err(reason) => refusal = reason,
             }
@@ -85,7 +85,7 @@ impl TargetPolicy {
         }
     }
 
-    fn judge(&self, target: &TargetUrl, address: IpAddr) -> Result<(), TargetPolicyError> {
+    fn check_address(&self, target: &TargetUrl, address: IpAddr) -> Result<(), TargetPolicyError> {
         if self
             .allowed
             .iter()
@@ -108,7 +108,7 @@ impl TargetPolicy {
 mod tests {
     use super::*;
 
-    fn permitted(
+    fn filter_addresses(
         allowed: &[&str],
         url: &str,
         found: &[&str],
@@ -122,7 +122,7 @@ mod tests {
             .map(|address| address.parse().unwrap())
             .collect();
         let addresses =
-            TargetPolicy::new(&allowed).permitted(&TargetUrl::parse(url).unwrap(), found)?;
+            TargetPolicy::new(&allowed).filter_permitted(&TargetUrl::parse(url).unwrap(), found)?;
         Ok(addresses.iter().map(ToString::to_string).collect())
     }
 
@@ -130,16 +130,19 @@ mod tests {
     fn of_a_names_addresses_only_the_public_ones_are_connected_to() {
         let url = "https://example.com/hook";
         assert_eq!(
-            permitted(&[], url, &["10.0.0.1", "8.8.8.8"]).unwrap(),
+            filter_addresses(&[], url, &["10.0.0.1", "8.8.8.8"]).unwrap(),
             ["8.8.8.8:443"]
         );
         assert_eq!(
-            permitted(&[], url, &["127.0.0.1", "::1"]),
+            filter_addresses(&[], url, &["127.0.0.1", "::1"]),
             Err(TargetPolicyError::NotPublic)
         );
-        assert_eq!(permitted(&[], url, &[]), Err(TargetPolicyError::Unresolved));
         assert_eq!(
-            permitted(&[], "http://example.com/", &["8.8.8.8"]),
+            filter_addresses(&[], url, &[]),
+            Err(TargetPolicyError::Unresolved)
+        );
+        assert_eq!(
+            filter_addresses(&[], "http://example.com/", &["8.8.8.8"]),
             Err(TargetPolicyError::NotHttps)
         );
     }
@@ -148,15 +151,15 @@ mod tests {
     fn a_named_network_passes_and_takes_plain_http() {
         let allowed = ["127.0.0.0/8"];
         assert_eq!(
-            permitted(&allowed, "http://a.test:81/", &["127.0.0.1"]).unwrap(),
+            filter_addresses(&allowed, "http://a.test:81/", &["127.0.0.1"]).unwrap(),
             ["127.0.0.1:81"]
         );
         assert_eq!(
-            permitted(&allowed, "http://a.test/", &["::ffff:127.0.0.1"]).unwrap(),
+            filter_addresses(&allowed, "http://a.test/", &["::ffff:127.0.0.1"]).unwrap(),
             ["127.0.0.1:80"]
         );
         assert_eq!(
-            permitted(&allowed, "http://a.test/", &["10.0.0.1"]),
+            filter_addresses(&allowed, "http://a.test/", &["10.0.0.1"]),
             Err(TargetPolicyError::NotPublic)
         );
     }

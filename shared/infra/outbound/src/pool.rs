@@ -37,7 +37,7 @@ pub(crate) struct ConnectionPool {
 
 impl ConnectionPool {
     /// Takes a connection that still stands, as far as can be told.
-    pub(crate) fn take(&self, place: &ConnectionKey) -> Option<ConnectionSender> {
+    pub(crate) fn take_connection(&self, place: &ConnectionKey) -> Option<ConnectionSender> {
         let mut idle = self.lock();
         let connections = idle.get_mut(place)?;
         let taken = std::iter::from_fn(|| connections.pop_back())
@@ -49,11 +49,11 @@ impl ConnectionPool {
     }
 
     /// Keeps a connection for the next request, if there is room.
-    pub(crate) fn put(&self, place: ConnectionKey, sender: ConnectionSender) {
+    pub(crate) fn keep_connection(&self, place: ConnectionKey, sender: ConnectionSender) {
         let mut idle = self.lock();
         let in_all: usize = idle.values().map(VecDeque::len).sum();
         if in_all >= IDLE_IN_ALL {
-            forget_old(&mut idle);
+            remove_expired(&mut idle);
         }
         let connections = idle.entry(place).or_default();
         if in_all < IDLE_IN_ALL && connections.len() < IDLE_PER_PLACE && !sender.is_closed() {
@@ -62,8 +62,8 @@ impl ConnectionPool {
     }
 
     /// Closes what nobody has used for a while.
-    pub(crate) fn sweep(&self) {
-        forget_old(&mut self.lock());
+    pub(crate) fn close_idle(&self) {
+        remove_expired(&mut self.lock());
     }
 
     fn lock(
@@ -74,7 +74,7 @@ impl ConnectionPool {
     }
 }
 
-fn forget_old(idle: &mut HashMap<ConnectionKey, VecDeque<(ConnectionSender, Instant)>>) {
+fn remove_expired(idle: &mut HashMap<ConnectionKey, VecDeque<(ConnectionSender, Instant)>>) {
     idle.retain(|_, connections| {
         connections.retain(|(sender, since)| !sender.is_closed() && since.elapsed() < IDLE_TIME);
         !connections.is_empty()

@@ -34,7 +34,7 @@ impl FixtureHost {
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 counted.fetch_add(1, Ordering::Relaxed);
-                tokio::spawn(serve(stream, answer.clone()));
+                tokio::spawn(serve_connection(stream, answer.clone()));
             }
         });
         Self { url, connections }
@@ -45,7 +45,7 @@ impl FixtureHost {
     }
 }
 
-async fn serve(stream: TcpStream, answer: Arc<Vec<u8>>) -> std::io::Result<()> {
+async fn serve_connection(stream: TcpStream, answer: Arc<Vec<u8>>) -> std::io::Result<()> {
     let mut stream = BufStream::new(stream);
     while read_request(&mut stream).await? {
         stream.write_all(&answer).await?;
@@ -73,7 +73,7 @@ async fn read_request(stream: &mut BufStream<TcpStream>) -> std::io::Result<bool
     Ok(true)
 }
 
-fn client() -> OutboundClient {
+fn build_client() -> OutboundClient {
     OutboundClient::new(TargetPolicy::new(&["127.0.0.0/8".parse().unwrap()])).unwrap()
 }
 
@@ -94,7 +94,10 @@ async fn post_within(
         .await
 }
 
-async fn post(client: &OutboundClient, url: &str) -> Result<OutboundResponse, OutboundError> {
+async fn post_to_url(
+    client: &OutboundClient,
+    url: &str,
+) -> Result<OutboundResponse, OutboundError> {
     post_within(client, url, PATIENCE).await
 }
 
@@ -107,10 +110,10 @@ fn with_body(body: &str) -> String {
 
 #[tokio::test]
 async fn connections_are_kept_alive() {
-    let (host, client) = (FixtureHost::start(with_body("ok")).await, client());
+    let (host, client) = (FixtureHost::start(with_body("ok")).await, build_client());
     for _ in 0..5 {
         assert_eq!(
-            post(&client, &host.url).await.unwrap(),
+            post_to_url(&client, &host.url).await.unwrap(),
             OutboundResponse {
                 status: 200,
                 body: b"ok".to_vec()
@@ -122,11 +125,11 @@ async fn connections_are_kept_alive() {
 
 #[tokio::test]
 async fn an_answer_is_kept_and_read_to_a_bound() {
-    let client = client();
+    let client = build_client();
     let medium = FixtureHost::start(with_body(&"x".repeat(50_000))).await;
     for _ in 0..2 {
         assert_eq!(
-            post(&client, &medium.url).await.unwrap().body,
+            post_to_url(&client, &medium.url).await.unwrap().body,
             vec![b'x'; 2_048]
         );
     }
@@ -139,7 +142,7 @@ async fn an_answer_is_kept_and_read_to_a_bound() {
         FixtureHost::start(format!("HTTP/1.1 200 OK\r\n\r\n{}", "x".repeat(10_000_000))).await;
     for _ in 0..2 {
         assert_eq!(
-            post(&client, &endless.url).await.unwrap().body,
+            post_to_url(&client, &endless.url).await.unwrap().body,
             vec![b'x'; 2_048]
         );
     }
@@ -162,7 +165,7 @@ async fn endless_headers_and_what_is_no_http_are_no_answer() {
     ] {
         let host = FixtureHost::start(answer).await;
         assert!(matches!(
-            post(&client(), &host.url).await,
+            post_to_url(&build_client(), &host.url).await,
             Err(OutboundError::Http(_))
         ));
     }
@@ -172,7 +175,7 @@ async fn endless_headers_and_what_is_no_http_are_no_answer() {
 async fn an_answer_whose_body_never_ends_is_none_within_the_time_limit() {
     let begun = "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n123";
     let host = FixtureHost::start(begun).await;
-    let answer = post_within(&client(), &host.url, Duration::from_millis(100)).await;
+    let answer = post_within(&build_client(), &host.url, Duration::from_millis(100)).await;
     assert_eq!(
         answer.unwrap_err().to_string(),
         "no answer within 0.1 seconds"
@@ -187,7 +190,13 @@ async fn redirects_are_not_followed() {
         elsewhere.url
     );
     let host = FixtureHost::start(answer).await;
-    assert_eq!(post(&client(), &host.url).await.unwrap().status, 307);
+    assert_eq!(
+        post_to_url(&build_client(), &host.url)
+            .await
+            .unwrap()
+            .status,
+        307
+    );
     assert_eq!(elsewhere.connections(), 0);
 }
 
@@ -206,9 +215,9 @@ async fn a_kept_connection_that_the_host_has_closed_is_replaced() {
             stream.flush().await.unwrap();
         }
     });
-    let client = client();
+    let client = build_client();
     for _ in 0..3 {
-        assert_eq!(post(&client, &url).await.unwrap().body, b"once");
+        assert_eq!(post_to_url(&client, &url).await.unwrap().body, b"once");
     }
 }
 
@@ -217,7 +226,10 @@ async fn nobody_listening_is_a_failure_that_says_so() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     drop(listener);
-    let error = post(&client(), &url).await.unwrap_err().to_string();
+    let error = post_to_url(&build_client(), &url)
+        .await
+        .unwrap_err()
+        .to_string();
     assert!(error.starts_with("the connection was refused"), "{error}");
 }
 
@@ -245,9 +257,9 @@ async fn a_host_that_closes_each_connection_a_moment_later_is_asked_once_for_eac
             });
         }
     });
-    let client = client();
+    let client = build_client();
     for _ in 0..REQUESTS {
-        assert_eq!(post(&client, &url).await.unwrap().body, b"once");
+        assert_eq!(post_to_url(&client, &url).await.unwrap().body, b"once");
     }
     assert_eq!(asked.load(Ordering::Relaxed), REQUESTS);
 }
@@ -260,7 +272,7 @@ async fn headers_are_read_to_a_bound() {
     );
     let host = FixtureHost::start(headers).await;
     assert!(matches!(
-        post(&client(), &host.url).await,
+        post_to_url(&build_client(), &host.url).await,
         Err(OutboundError::Http(_))
     ));
 }
@@ -279,15 +291,15 @@ async fn idle_connections_are_bounded_over_all_hosts() {
             let counted = counted.clone();
             counted.fetch_add(1, Ordering::Relaxed);
             tokio::spawn(async move {
-                let _ = serve(stream, Arc::new(with_body("ok").into_bytes())).await;
+                let _ = serve_connection(stream, Arc::new(with_body("ok").into_bytes())).await;
                 counted.fetch_sub(1, Ordering::Relaxed);
             });
         }
     });
-    let client = client();
+    let client = build_client();
     for host in 0..HOSTS {
         let url = format!("http://127.0.{}.{}:{port}/", host / 200, 1 + host % 200);
-        assert_eq!(post(&client, &url).await.unwrap().status, 200);
+        assert_eq!(post_to_url(&client, &url).await.unwrap().status, 200);
     }
     let closed = async {
         while open.load(Ordering::Relaxed) > IDLE_IN_ALL {

@@ -103,7 +103,7 @@ impl PendingAnnouncements {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn take(&self) -> Vec<Uuid> {
+    fn take_batch(&self) -> Vec<Uuid> {
         let mut waiting = self.lock();
         let taken: Vec<Uuid> = waiting.iter().take(IDS_PER_MESSAGE).copied().collect();
         for id in &taken {
@@ -114,7 +114,7 @@ impl PendingAnnouncements {
 }
 
 async fn keep_announcing(broker: &Broker, queue: &str, kind: &str, shared: &PendingAnnouncements) {
-    while let Some(link) = broker.link().await {
+    while let Some(link) = broker.wait_for_link().await {
         if let Err(error) = announce_over(broker, &link, queue, kind, shared).await {
             tracing::warn!(
                 error = &error as &dyn Error,
@@ -140,13 +140,13 @@ async fn announce_over(
     declare_hints(&channel, &broker.namespace, queue).await?;
     let name = queue_name(&broker.namespace, queue);
     while channel.status().connected() {
-        let ids = shared.take();
+        let ids = shared.take_batch();
         if ids.is_empty() {
             shared.news.notified().await;
             continue;
         }
         // A hint that fails is not tried again: whoever works looks into the database before long.
-        if tokio::time::timeout(CONFIRM_TIMEOUT, publish(&channel, &name, kind, &ids))
+        if tokio::time::timeout(CONFIRM_TIMEOUT, publish_ids(&channel, &name, kind, &ids))
             .await
             .is_err()
         {
@@ -158,7 +158,7 @@ async fn announce_over(
     Ok(())
 }
 
-async fn publish(channel: &Channel, name: &str, kind: &str, ids: &[Uuid]) -> lapin::Result<()> {
+async fn publish_ids(channel: &Channel, name: &str, kind: &str, ids: &[Uuid]) -> lapin::Result<()> {
     let body = serde_json::to_vec(ids).unwrap_or_default();
     let properties = BasicProperties::default()
         .with_type(kind.into())
@@ -173,7 +173,7 @@ async fn publish(channel: &Channel, name: &str, kind: &str, ids: &[Uuid]) -> lap
 
 /// Listens to announcements of this kind on `queue` until the shutdown, and gives their ids to `hear`. What is
 /// announced while there is no connection is not heard.
-pub async fn listen(
+pub async fn listen_for_announcements(
     broker: &Broker,
     queue: &'static str,
     kind: &'static str,
@@ -181,7 +181,7 @@ pub async fn listen(
     hear: impl Fn(Vec<Uuid>) + Send,
 ) {
     let listening = async {
-        while let Some(link) = broker.link().await {
+        while let Some(link) = broker.wait_for_link().await {
             if let Err(error) = listen_over(broker, &link, queue, kind, &hear).await {
                 tracing::warn!(
                     error = &error as &dyn Error,

@@ -12,7 +12,7 @@ use lapin::{Connection, ConnectionProperties, ErrorKind, Event};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::topology::inspect;
+use crate::topology::inspect_queue;
 use crate::transport;
 
 /// Time to reach the broker and open a connection.
@@ -112,7 +112,7 @@ impl Broker {
     ///
     /// # Errors
     /// When the broker cannot be asked.
-    pub async fn depths<const N: usize>(
+    pub async fn measure_depths<const N: usize>(
         &self,
         queues: &[&'static str; N],
     ) -> lapin::Result<[QueueDepth; N]> {
@@ -121,13 +121,13 @@ impl Broker {
             messages: 0,
             consumers: 0,
         });
-        let Some(link) = self.link().await else {
+        let Some(link) = self.wait_for_link().await else {
             return Ok(depths);
         };
         for depth in &mut depths {
             // A channel each: asking for a queue that is not there closes the channel.
             let channel = link.connection.create_channel().await?;
-            match inspect(&channel, &self.namespace, depth.queue).await {
+            match inspect_queue(&channel, &self.namespace, depth.queue).await {
                 Ok(state) => {
                     (depth.messages, depth.consumers) =
                         (state.message_count(), state.consumer_count());
@@ -141,7 +141,7 @@ impl Broker {
     }
 
     /// The connection, as soon as there is one. `None` when the broker handle was shut down.
-    pub(crate) async fn link(&self) -> Option<Arc<BrokerLink>> {
+    pub(crate) async fn wait_for_link(&self) -> Option<Arc<BrokerLink>> {
         let mut current = self.current.clone();
         let link = current.wait_for(Option::is_some).await.ok()?;
         link.clone()
@@ -156,7 +156,7 @@ fn is_not_found(error: &lapin::Error) -> bool {
 async fn keep_connected(settings: &BrokerOptions, sender: &watch::Sender<Option<Arc<BrokerLink>>>) {
     let mut pause = FIRST_PAUSE;
     loop {
-        match connect(settings).await {
+        match connect_with_timeout(settings).await {
             Ok(connection) => {
                 tracing::info!("connected to the broker");
                 metrics::counter!("pillarbox_broker_connections_total").increment(1);
@@ -179,10 +179,10 @@ async fn keep_connected(settings: &BrokerOptions, sender: &watch::Sender<Option<
     }
 }
 
-async fn connect(settings: &BrokerOptions) -> lapin::Result<Connection> {
+async fn connect_with_timeout(settings: &BrokerOptions) -> lapin::Result<Connection> {
     let properties = ConnectionProperties::default()
         .with_connection_name(settings.connection_name.as_str().into());
-    let connecting = transport::connect(&settings.url, properties);
+    let connecting = transport::open_connection(&settings.url, properties);
     let connected = tokio::time::timeout(CONNECT_TIMEOUT, connecting).await;
     connected.unwrap_or_else(|elapsed| Err(io::Error::new(io::ErrorKind::TimedOut, elapsed).into()))
 }

@@ -9,7 +9,7 @@ use lapin::types::{AMQPValue, FieldTable};
 use lapin::{BasicProperties, Channel};
 use uuid::Uuid;
 
-use crate::encoding::{LZ4, decode, decoded_length};
+use crate::encoding::{LZ4, decode_body, decoded_length};
 
 /// The longest time that a call waits in a worker, whatever its message says.
 const LONGEST_PATIENCE: Duration = Duration::from_secs(600);
@@ -131,7 +131,11 @@ impl QueueReply {
 
 impl QueueCall {
     /// The message's properties, without the way back, with its body compressed or not.
-    pub(crate) fn properties(&self, patience: Duration, is_compressed: bool) -> BasicProperties {
+    pub(crate) fn build_properties(
+        &self,
+        patience: Duration,
+        is_compressed: bool,
+    ) -> BasicProperties {
         let mut headers = FieldTable::default();
         headers.insert(
             DEADLINE_HEADER.into(),
@@ -170,7 +174,7 @@ impl QueueCall {
             .content_encoding()
             .as_ref()
             .map(|encoding| encoding.as_str());
-        let body = decode(body, encoding)?;
+        let body = decode_body(body, encoding)?;
         let properties = &delivery.properties;
         let text = |key: &str| text_header(properties, key);
         let number = |key: &str| {
@@ -179,7 +183,7 @@ impl QueueCall {
                 .as_ref()?
                 .inner()
                 .get(key)
-                .and_then(integer)
+                .and_then(parse_integer)
         };
         Some(Self {
             id: delivery
@@ -217,7 +221,7 @@ pub(crate) struct CallEnvelope {
 
 impl CallEnvelope {
     /// `None` when the message is no call.
-    pub(crate) fn of(delivery: &Delivery) -> Option<Self> {
+    pub(crate) fn from_delivery(delivery: &Delivery) -> Option<Self> {
         let properties = &delivery.properties;
         let encoding = properties
             .content_encoding()
@@ -279,7 +283,7 @@ pub(crate) fn delivery_count(properties: &BasicProperties) -> i64 {
         .headers()
         .as_ref()
         .and_then(|table| table.inner().get(DELIVERY_COUNT_HEADER));
-    count.and_then(integer).unwrap_or(0)
+    count.and_then(parse_integer).unwrap_or(0)
 }
 
 /// A header's text.
@@ -290,7 +294,7 @@ pub(crate) fn text_header(properties: &BasicProperties, key: &str) -> Option<Str
     }
 }
 
-fn integer(value: &AMQPValue) -> Option<i64> {
+fn parse_integer(value: &AMQPValue) -> Option<i64> {
     match value {
         AMQPValue::LongLongInt(number) => Some(*number),
         AMQPValue::LongInt(number) => Some((*number).into()),

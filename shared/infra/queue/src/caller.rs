@@ -24,8 +24,8 @@ use uuid::Uuid;
 
 use crate::broker::{Broker, BrokerLink};
 use crate::call::{CallError, QueueCall, QueueReply};
-use crate::encoding::encode;
-use crate::topology::{declare, inspect, queue_name};
+use crate::encoding::encode_body;
+use crate::topology::{declare_call_queue, inspect_queue, queue_name};
 
 /// The pseudo-queue of RabbitMQ's direct reply-to.
 const REPLY_QUEUE: &str = "amq.rabbitmq.reply-to";
@@ -103,7 +103,7 @@ impl QueueCaller {
     }
 
     /// Waits until calls have had a channel to the broker once, or never will.
-    pub async fn opened(&self) {
+    pub async fn wait_until_opened(&self) {
         let _ = self.session.clone().wait_for(Option::is_some).await;
     }
 
@@ -166,9 +166,9 @@ impl QueueCaller {
         call: QueueCall,
         patience: Duration,
     ) -> Result<(), CallError> {
-        let (body, is_compressed) = encode(call.body.clone()).await;
+        let (body, is_compressed) = encode_body(call.body.clone()).await;
         let properties = call
-            .properties(patience, is_compressed)
+            .build_properties(patience, is_compressed)
             .with_reply_to(REPLY_QUEUE.into());
         let options = BasicPublishOptions {
             mandatory: true,
@@ -227,18 +227,18 @@ struct WaitingEntry<'a> {
 impl<'a> WaitingEntry<'a> {
     fn new(waiting: &'a WaitingReplies, id: Uuid) -> (Self, oneshot::Receiver<QueueReply>) {
         let (sender, receiver) = oneshot::channel();
-        lock(waiting).insert(id, sender);
+        lock_waiting(waiting).insert(id, sender);
         (Self { waiting, id }, receiver)
     }
 }
 
 impl Drop for WaitingEntry<'_> {
     fn drop(&mut self) {
-        lock(self.waiting).remove(&self.id);
+        lock_waiting(self.waiting).remove(&self.id);
     }
 }
 
-fn lock(
+fn lock_waiting(
     waiting: &WaitingReplies,
 ) -> std::sync::MutexGuard<'_, HashMap<Uuid, oneshot::Sender<QueueReply>>> {
     // A panic while the lock was held cannot leave the map half-changed.
@@ -251,7 +251,7 @@ async fn keep_session(
     waiting: &WaitingReplies,
     sender: &watch::Sender<Option<Arc<CallerSession>>>,
 ) {
-    while let Some(link) = broker.link().await {
+    while let Some(link) = broker.wait_for_link().await {
         if let Err(error) = run_session(broker, &link, queue, waiting, sender).await {
             tracing::warn!(
                 error = &error as &dyn Error,
@@ -261,7 +261,7 @@ async fn keep_session(
         }
         sender.send_replace(None);
         // Their replies went with the channel. Dropping the senders tells the callers.
-        lock(waiting).clear();
+        lock_waiting(waiting).clear();
         tokio::time::sleep(SESSION_PAUSE).await;
     }
 }
@@ -277,7 +277,7 @@ async fn run_session(
     channel
         .confirm_select(ConfirmSelectOptions::default())
         .await?;
-    let state = declare(&channel, &broker.namespace, queue).await?;
+    let state = declare_call_queue(&channel, &broker.namespace, queue).await?;
     let no_ack = BasicConsumeOptions {
         no_ack: true,
         ..BasicConsumeOptions::default()
@@ -328,7 +328,7 @@ fn hand_over(delivery: Delivery, waiting: &WaitingReplies) {
         .correlation_id()
         .as_ref()
         .and_then(|id| id.as_str().parse().ok());
-    let sender = id.and_then(|id| lock(waiting).remove(&id));
+    let sender = id.and_then(|id| lock_waiting(waiting).remove(&id));
     if let (Some(sender), Some(reply)) = (sender, QueueReply::from_delivery(delivery)) {
         let _ = sender.send(reply);
     }
@@ -345,7 +345,8 @@ async fn watch_presence(
         let mut quiet_looks = 0;
         while quiet_looks < QUIET_LOOKS {
             let Ok(state) =
-                tokio::time::timeout(BROKER_TIMEOUT, inspect(channel, namespace, queue)).await
+                tokio::time::timeout(BROKER_TIMEOUT, inspect_queue(channel, namespace, queue))
+                    .await
             else {
                 return Ok(());
             };

@@ -53,7 +53,7 @@ pub async fn sort_dead_letters(
     shutdown: CancellationToken,
 ) {
     let sorting = async {
-        while let Some(link) = broker.link().await {
+        while let Some(link) = broker.wait_for_link().await {
             if let Err(error) = sort_over(broker, &link, queues).await {
                 tracing::warn!(
                     error = &error as &dyn Error,
@@ -101,7 +101,7 @@ async fn sort_over(
                 metrics::counter!("pillarbox_calls_expired_total", "queue" => queue).increment(1)
             }
             reason => {
-                park(&channel, &broker.namespace, &delivery).await?;
+                park_message(&channel, &broker.namespace, &delivery).await?;
                 metrics::counter!("pillarbox_work_parked_total", "queue" => queue).increment(1);
                 let request_id = delivery
                     .properties
@@ -119,13 +119,17 @@ async fn sort_over(
 }
 
 /// Puts a message among the parked. Killed between this and its acknowledgement it stands there twice.
-async fn park(channel: &Channel, namespace: &str, delivery: &Delivery) -> Result<(), SortError> {
+async fn park_message(
+    channel: &Channel,
+    namespace: &str,
+    delivery: &Delivery,
+) -> Result<(), SortError> {
     let name = queue_name(namespace, PARKED_QUEUE);
     let options = BasicPublishOptions {
         mandatory: true,
         ..BasicPublishOptions::default()
     };
-    let properties = kept(&delivery.properties);
+    let properties = build_parked_properties(&delivery.properties);
     let confirm = channel
         .basic_publish("".into(), name.into(), options, &delivery.data, properties)
         .await?;
@@ -137,7 +141,7 @@ async fn park(channel: &Channel, namespace: &str, delivery: &Delivery) -> Result
 
 /// The properties of a parked message: those of the call, but that it does not expire before its time and that nobody
 /// waits for it.
-fn kept(call: &BasicProperties) -> BasicProperties {
+fn build_parked_properties(call: &BasicProperties) -> BasicProperties {
     let mut kept = BasicProperties::default().with_delivery_mode(PERSISTENT);
     if let Some(headers) = call.headers() {
         kept = kept.with_headers(headers.clone());

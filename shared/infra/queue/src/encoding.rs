@@ -24,15 +24,15 @@ const DECODED_BYTES: usize = 16 * 1024 * 1024;
 const LENGTH_BYTES: usize = size_of::<u32>();
 
 /// The body as it travels, and whether it is compressed.
-pub(crate) async fn encode(body: Bytes) -> (Bytes, bool) {
+pub(crate) async fn encode_body(body: Bytes) -> (Bytes, bool) {
     if body.len() < COMPRESSED_FROM_BYTES {
         return (body, false);
     }
     let compressed = if body.len() <= INLINE_BYTES {
-        compress(&body)
+        compress_body(&body)
     } else {
         let body = body.clone();
-        tokio::task::spawn_blocking(move || compress(&body))
+        tokio::task::spawn_blocking(move || compress_body(&body))
             .await
             .ok()
             .flatten()
@@ -42,10 +42,10 @@ pub(crate) async fn encode(body: Bytes) -> (Bytes, bool) {
 }
 
 /// The body as it was sent; the largest takes a third of a millisecond. `None` when it cannot be decoded.
-pub(crate) fn decode(body: Bytes, encoding: Option<&str>) -> Option<Bytes> {
+pub(crate) fn decode_body(body: Bytes, encoding: Option<&str>) -> Option<Bytes> {
     match encoding {
         None => Some(body),
-        Some(LZ4) => decompress(&body),
+        Some(LZ4) => decompress_body(&body),
         Some(_) => None,
     }
 }
@@ -60,7 +60,7 @@ pub(crate) fn decoded_length(body: &[u8], encoding: Option<&str>) -> usize {
     told.map_or(body.len(), |length| length.min(DECODED_BYTES))
 }
 
-fn compress(body: &[u8]) -> Option<Bytes> {
+fn compress_body(body: &[u8]) -> Option<Bytes> {
     let length = u32::try_from(body.len()).ok()?;
     let mut compressed = BytesMut::zeroed(LENGTH_BYTES + get_maximum_output_size(body.len()));
     (&mut compressed[..LENGTH_BYTES]).put_u32_le(length);
@@ -70,7 +70,7 @@ fn compress(body: &[u8]) -> Option<Bytes> {
     (compressed.len() < body.len()).then(|| Bytes::copy_from_slice(&compressed))
 }
 
-fn decompress(compressed: &[u8]) -> Option<Bytes> {
+fn decompress_body(compressed: &[u8]) -> Option<Bytes> {
     let (length, block) = compressed.split_first_chunk::<LENGTH_BYTES>()?;
     let length = usize::try_from(u32::from_le_bytes(*length))
         .ok()
@@ -86,10 +86,10 @@ mod tests {
 
     use super::*;
 
-    async fn carried(body: &Bytes) -> (usize, Option<Bytes>) {
-        let (travels, is_compressed) = encode(body.clone()).await;
+    async fn round_trip(body: &Bytes) -> (usize, Option<Bytes>) {
+        let (travels, is_compressed) = encode_body(body.clone()).await;
         let length = travels.len();
-        (length, decode(travels, is_compressed.then_some(LZ4)))
+        (length, decode_body(travels, is_compressed.then_some(LZ4)))
     }
 
     #[tokio::test]
@@ -97,7 +97,7 @@ mod tests {
         let record = r#"{"external_id":"7","fields":{"city":"Austin","zip":"78701"}},"#;
         for records in [5_000, 50_000] {
             let body = Bytes::from(record.repeat(records));
-            let (length, arrived) = carried(&body).await;
+            let (length, arrived) = round_trip(&body).await;
             assert!(length < body.len() / 10, "{length} of {}", body.len());
             assert_eq!(arrived, Some(body));
         }
@@ -119,13 +119,13 @@ mod tests {
             Bytes::from(noise),
             Bytes::new(),
         ] {
-            assert_eq!(carried(&body).await, (body.len(), Some(body)));
+            assert_eq!(round_trip(&body).await, (body.len(), Some(body)));
         }
     }
 
     #[test]
     fn what_cannot_be_decoded_is_no_body() {
-        let whole = compress(&[b'a'; 1_000]).unwrap();
+        let whole = compress_body(&[b'a'; 1_000]).unwrap();
         let longer = [&1_001_u32.to_le_bytes(), &whole[LENGTH_BYTES..]].concat();
         let shorter = [&999_u32.to_le_bytes(), &whole[LENGTH_BYTES..]].concat();
         let huge = [&u32::MAX.to_le_bytes(), &whole[LENGTH_BYTES..]].concat();
@@ -137,10 +137,10 @@ mod tests {
             vec![1, 0, 0],
             Vec::new(),
         ] {
-            assert_eq!(decode(Bytes::from(body), Some(LZ4)), None);
+            assert_eq!(decode_body(Bytes::from(body), Some(LZ4)), None);
         }
         assert_eq!(
-            decode(whole, Some("gzip")),
+            decode_body(whole, Some("gzip")),
             None,
             "an encoding that nobody knows"
         );
@@ -150,7 +150,7 @@ mod tests {
         #[test]
         fn any_bytes_are_decoded_or_refused(body in prop::collection::vec(any::<u8>(), 0..200), length in 0_u32..300) {
             let body = [&length.to_le_bytes()[..], &body].concat();
-            if let Some(decoded) = decompress(&body) {
+            if let Some(decoded) = decompress_body(&body) {
                 prop_assert_eq!(decoded.len(), length as usize);
             }
         }

@@ -120,7 +120,12 @@ impl<W> TeamLanes<W> {
     }
 
     /// Takes a call into its team's lane. Returns its number, and the wakers of calls that are refused for want of room.
-    pub(crate) fn arrive(&mut self, team: Uuid, size: CallSize, waker: W) -> (CallNumber, Vec<W>) {
+    pub(crate) fn enqueue_call(
+        &mut self,
+        team: Uuid,
+        size: CallSize,
+        waker: W,
+    ) -> (CallNumber, Vec<W>) {
         self.last_number += 1;
         let number = self.last_number;
         let call = CallState {
@@ -141,7 +146,7 @@ impl<W> TeamLanes<W> {
     }
 
     /// The wakers of all calls that begin or go on now: each has a slot.
-    pub(crate) fn start(&mut self) -> Vec<W> {
+    pub(crate) fn start_calls(&mut self) -> Vec<W> {
         let mut started = Vec::new();
         let mut blocked = 0;
         while blocked < self.turns.len() && self.busy_slots < self.limits.slots {
@@ -168,7 +173,7 @@ impl<W> TeamLanes<W> {
     }
 
     /// A working call gives its slot back while it waits. Waits at the same time are counted.
-    pub(crate) fn step_aside(&mut self, number: CallNumber) {
+    pub(crate) fn release_slot(&mut self, number: CallNumber) {
         let Some(call) = self.calls.get_mut(&number) else {
             return;
         };
@@ -185,7 +190,7 @@ impl<W> TeamLanes<W> {
 
     /// A wait has ended, and the call wants a slot again. While it waits elsewhere too it goes on without: then it gets
     /// the waker back.
-    pub(crate) fn come_back(&mut self, number: CallNumber, waker: W) -> Option<W> {
+    pub(crate) fn request_slot(&mut self, number: CallNumber, waker: W) -> Option<W> {
         let Some(call) = self.calls.get_mut(&number) else {
             return Some(waker);
         };
@@ -213,7 +218,7 @@ impl<W> TeamLanes<W> {
     }
 
     /// A call has ended, wherever it was.
-    pub(crate) fn end(&mut self, number: CallNumber) {
+    pub(crate) fn end_call(&mut self, number: CallNumber) {
         let Some(call) = self.calls.remove(&number) else {
             return;
         };
@@ -317,7 +322,7 @@ impl<W> TeamLanes<W> {
                     .get_mut(&newest)
                     .and_then(|call| call.waker.take()),
             );
-            self.end(newest);
+            self.end_call(newest);
         }
         refused
     }

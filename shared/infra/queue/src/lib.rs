@@ -28,11 +28,11 @@ mod topology;
 mod transport;
 mod turns;
 
-pub use announce::{Announcer, listen};
+pub use announce::{Announcer, listen_for_announcements};
 pub use broker::{Broker, BrokerOptions, QueueDepth};
 pub use call::{CallError, QueueCall, QueueReply};
 pub use caller::QueueCaller;
 pub use dead_letters::sort_dead_letters;
-pub use parked::{PARKED_AT_A_TIME, ParkedMessage, parked_drop, parked_list};
-pub use server::{CallHandler, ConsumerOptions, serve};
+pub use parked::{PARKED_AT_A_TIME, ParkedMessage, delete_parked_messages, list_parked_messages};
+pub use server::{CallHandler, ConsumerOptions, serve_calls};
 pub use turns::{CallRefusedError, SlotPermit, SlotScheduler, WaitingCall};

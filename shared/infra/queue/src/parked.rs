@@ -37,8 +37,8 @@ pub struct ParkedMessage {
 ///
 /// # Errors
 /// When the broker cannot be asked.
-pub async fn parked_list(broker: &Broker) -> lapin::Result<Vec<ParkedMessage>> {
-    let channel = open(broker).await?;
+pub async fn list_parked_messages(broker: &Broker) -> lapin::Result<Vec<ParkedMessage>> {
+    let channel = open_channel(broker).await?;
     let name = queue_name(&broker.namespace, PARKED_QUEUE);
     let mut parked = Vec::new();
     while parked.len() < PARKED_AT_A_TIME {
@@ -46,7 +46,7 @@ pub async fn parked_list(broker: &Broker) -> lapin::Result<Vec<ParkedMessage>> {
             .basic_get(name.as_str().into(), BasicGetOptions::default())
             .await?;
         let Some(message) = got else { break };
-        parked.push(read(message));
+        parked.push(parse_message(message));
     }
     // What was not acknowledged goes back to where it was.
     channel.close(200, "looked".into()).await?;
@@ -57,16 +57,16 @@ pub async fn parked_list(broker: &Broker) -> lapin::Result<Vec<ParkedMessage>> {
 ///
 /// # Errors
 /// When the broker cannot be asked.
-pub async fn parked_drop(broker: &Broker) -> lapin::Result<u32> {
+pub async fn delete_parked_messages(broker: &Broker) -> lapin::Result<u32> {
     let name = queue_name(&broker.namespace, PARKED_QUEUE);
-    open(broker)
+    open_channel(broker)
         .await?
         .queue_purge(name.into(), QueuePurgeOptions::default())
         .await
 }
 
-async fn open(broker: &Broker) -> lapin::Result<Channel> {
-    let Some(link) = broker.link().await else {
+async fn open_channel(broker: &Broker) -> lapin::Result<Channel> {
+    let Some(link) = broker.wait_for_link().await else {
         return Err(
             lapin::ErrorKind::InvalidConnectionState(lapin::ConnectionState::Closed).into(),
         );
@@ -76,7 +76,7 @@ async fn open(broker: &Broker) -> lapin::Result<Channel> {
     Ok(channel)
 }
 
-fn read(message: BasicGetMessage) -> ParkedMessage {
+fn parse_message(message: BasicGetMessage) -> ParkedMessage {
     let mut delivery = message.delivery;
     let properties = delivery.properties.clone();
     let header = |key: &str| text_header(&properties, key).unwrap_or_default();

@@ -29,7 +29,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::broker::{Broker, BrokerLink};
 use crate::call::{CallEnvelope, QueueCall, QueueReply, delivery_count, send_reply};
-use crate::topology::{DELIVERY_LIMIT, declare, queue_name};
+use crate::topology::{DELIVERY_LIMIT, declare_call_queue, queue_name};
 use crate::turns::{SlotPermit, SlotScheduler, WaitingCall};
 
 /// Pause before a failed session is opened again.
@@ -82,7 +82,11 @@ pub struct ConsumerOptions {
 }
 
 /// Takes calls and answers them until the shutdown.
-pub async fn serve<H: CallHandler>(broker: &Broker, consumption: ConsumerOptions, handler: Arc<H>) {
+pub async fn serve_calls<H: CallHandler>(
+    broker: &Broker,
+    consumption: ConsumerOptions,
+    handler: Arc<H>,
+) {
     let ConsumerOptions {
         queue,
         shutdown,
@@ -98,7 +102,7 @@ pub async fn serve<H: CallHandler>(broker: &Broker, consumption: ConsumerOptions
     };
     while !shutdown.is_cancelled() {
         let link = tokio::select! {
-            link = broker.link() => link,
+            link = broker.wait_for_link() => link,
             () = shutdown.cancelled() => None,
         };
         let Some(link) = link else { break };
@@ -131,9 +135,9 @@ impl<H: CallHandler> QueueWorker<H> {
             ..
         } = &self.consumption;
         let channel = link.connection.create_channel().await?;
-        declare(&channel, &broker.namespace, queue).await?;
+        declare_call_queue(&channel, &broker.namespace, queue).await?;
         let name = queue_name(&broker.namespace, queue);
-        let mut deliveries = consume(&channel, &name, CAUTIOUS_PREFETCH).await?;
+        let mut deliveries = start_consumer(&channel, &name, CAUTIOUS_PREFETCH).await?;
         tracing::info!(queue, "taking calls");
         is_consuming.store(true, Ordering::Relaxed);
         let lost = CancellationToken::new();
@@ -152,7 +156,7 @@ impl<H: CallHandler> QueueWorker<H> {
             };
             let delivery = delivery?;
             let is_suspect = delivery_count(&delivery.properties) >= SUSPECT_FROM;
-            self.take(&channel, delivery, &lost, &hand_back);
+            self.enqueue_delivery(&channel, delivery, &lost, &hand_back);
             let was_cautious = caution > 0;
             caution = if is_suspect {
                 UNSUSPECTED_RUN
@@ -169,7 +173,7 @@ impl<H: CallHandler> QueueWorker<H> {
                 PREFETCH
             };
             // Before the other one ends: callers ask whether anybody listens.
-            let next = consume(&channel, &name, prefetch).await?;
+            let next = start_consumer(&channel, &name, prefetch).await?;
             if is_cautious {
                 tracing::warn!(
                     queue,
@@ -177,10 +181,10 @@ impl<H: CallHandler> QueueWorker<H> {
                 );
                 std::mem::replace(&mut hand_back, shutdown.child_token()).cancel();
             }
-            end(&channel, std::mem::replace(&mut deliveries, next)).await?;
+            stop_consumer(&channel, std::mem::replace(&mut deliveries, next)).await?;
         }
         // No new calls; those begun are answered over the channel that they came on.
-        end(&channel, deliveries).await?;
+        stop_consumer(&channel, deliveries).await?;
         self.finish_begun().await;
         Ok(())
     }
@@ -201,7 +205,7 @@ impl<H: CallHandler> QueueWorker<H> {
     }
 
     /// Puts a call into its team's lane, and answers it when its turn has come, or hands it back before.
-    fn take(
+    fn enqueue_delivery(
         &self,
         channel: &Channel,
         delivery: Delivery,
@@ -211,12 +215,12 @@ impl<H: CallHandler> QueueWorker<H> {
         let queue = self.consumption.queue;
         let (handler, channel) = (self.handler.clone(), channel.clone());
         let (lost, hand_back) = (lost.clone(), hand_back.clone());
-        let envelope = CallEnvelope::of(&delivery);
+        let envelope = CallEnvelope::from_delivery(&delivery);
         let queued = envelope.map(|envelope| {
             (
                 envelope,
                 self.turns
-                    .arrive(envelope.team, envelope.travelled, envelope.body),
+                    .enqueue_call(envelope.team, envelope.travelled, envelope.body),
             )
         });
         self.tasks.spawn(async move {
@@ -231,15 +235,15 @@ impl<H: CallHandler> QueueWorker<H> {
                         biased;
                         // The broker has it back, and nobody can be answered.
                         () = lost.cancelled() => return,
-                        turn = wait(queue, queued, envelope, &hand_back) => turn,
+                        turn = wait_for_turn(queue, queued, envelope, &hand_back) => turn,
                     };
                     match turn {
-                        Ok(turn) => return message.work(queue, &*handler, turn).await,
+                        Ok(turn) => return message.run_handler(queue, &*handler, turn).await,
                         Err(end) => end,
                     }
                 }
             };
-            message.end(queue, end).await;
+            message.finish_or_log(queue, end).await;
         });
     }
 }
@@ -261,17 +265,17 @@ enum CallEnding {
 }
 
 /// Waits for a call's turn.
-async fn wait(
+async fn wait_for_turn(
     queue: &'static str,
     queued: WaitingCall,
     envelope: CallEnvelope,
     hand_back: &CancellationToken,
 ) -> Result<SlotPermit, CallEnding> {
-    let _waiting = GaugeGuard::begin("pillarbox_work_waiting", queue);
+    let _waiting = GaugeGuard::start("pillarbox_work_waiting", queue);
     tokio::select! {
         biased;
         () = hand_back.cancelled() => Err(CallEnding::HandedBack),
-        turn = queued.turn() => turn.map_err(|_| CallEnding::Refused),
+        turn = queued.wait_for_turn() => turn.map_err(|_| CallEnding::Refused),
         () = tokio::time::sleep(envelope.patience) => Err(CallEnding::Expired),
     }
 }
@@ -284,12 +288,17 @@ struct DeliveredMessage {
 
 impl DeliveredMessage {
     /// Works on a call. The turn ends when the broker knows what came of it, or before when the handler panics.
-    async fn work<H: CallHandler>(mut self, queue: &'static str, handler: &H, turn: SlotPermit) {
+    async fn run_handler<H: CallHandler>(
+        mut self,
+        queue: &'static str,
+        handler: &H,
+        turn: SlotPermit,
+    ) {
         let end = match QueueCall::from_delivery(&mut self.delivery) {
             None => CallEnding::Unknown,
             Some(call) => {
                 let request_id = call.id;
-                let work = CallMetricsGuard::begin(queue, &call);
+                let work = CallMetricsGuard::start(queue, &call);
                 let handled = AssertUnwindSafe(handler.handle(call, turn.clone()))
                     .catch_unwind()
                     .await;
@@ -307,12 +316,12 @@ impl DeliveredMessage {
                 }
             }
         };
-        self.end(queue, end).await;
+        self.finish_or_log(queue, end).await;
         drop(turn);
     }
 
-    async fn end(self, queue: &'static str, end: CallEnding) {
-        if let Err(error) = self.tell(queue, end).await {
+    async fn finish_or_log(self, queue: &'static str, end: CallEnding) {
+        if let Err(error) = self.finish(queue, end).await {
             // The call is delivered again, and its reply found in the database.
             tracing::warn!(error = &error as &dyn Error, queue, "cannot reply");
         }
@@ -328,7 +337,7 @@ impl DeliveredMessage {
     }
 
     /// Tells the caller and the broker.
-    async fn tell(&self, queue: &'static str, end: CallEnding) -> lapin::Result<()> {
+    async fn finish(&self, queue: &'static str, end: CallEnding) -> lapin::Result<()> {
         let Self { channel, delivery } = self;
         let acker = &delivery.acker;
         match end {
@@ -370,7 +379,7 @@ impl DeliveredMessage {
 }
 
 /// Starts a consumer that is sent so many messages ahead.
-async fn consume(channel: &Channel, name: &str, prefetch: u16) -> lapin::Result<Consumer> {
+async fn start_consumer(channel: &Channel, name: &str, prefetch: u16) -> lapin::Result<Consumer> {
     channel
         .basic_qos(prefetch, BasicQosOptions::default())
         .await?;
@@ -381,7 +390,7 @@ async fn consume(channel: &Channel, name: &str, prefetch: u16) -> lapin::Result<
 }
 
 /// Ends a consumer; what it was sent and nobody looked at goes back.
-async fn end(channel: &Channel, deliveries: Consumer) -> lapin::Result<()> {
+async fn stop_consumer(channel: &Channel, deliveries: Consumer) -> lapin::Result<()> {
     channel
         .basic_cancel(deliveries.tag(), BasicCancelOptions::default())
         .await?;
@@ -409,7 +418,7 @@ struct GaugeGuard {
 }
 
 impl GaugeGuard {
-    fn begin(gauge: &'static str, queue: &'static str) -> Self {
+    fn start(gauge: &'static str, queue: &'static str) -> Self {
         metrics::gauge!(gauge, "queue" => queue).increment(1);
         Self { gauge, queue }
     }
@@ -429,14 +438,14 @@ struct CallMetricsGuard {
 }
 
 impl CallMetricsGuard {
-    fn begin(queue: &'static str, call: &QueueCall) -> Self {
+    fn start(queue: &'static str, call: &QueueCall) -> Self {
         if call.delivery_count > 0 {
             metrics::counter!("pillarbox_work_redelivered_total", "queue" => queue).increment(1);
         }
         Self {
             queue,
             begun: Instant::now(),
-            _running: GaugeGuard::begin("pillarbox_work_running", queue),
+            _running: GaugeGuard::start("pillarbox_work_running", queue),
         }
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn queue_name(namespace: &str, queue: &str) -> String {
 }
 
 /// Declares a call queue and the queue of what is given up behind it. Repeatable.
-pub(crate) async fn declare(
+pub(crate) async fn declare_call_queue(
     channel: &Channel,
     namespace: &str,
     queue: &str,
@@ -55,9 +55,9 @@ pub(crate) async fn declare(
             ("x-delivery-limit", DELIVERY_LIMIT.into()),
             ("x-max-length-bytes", CALL_QUEUE_BYTES.into()),
             // A full queue refuses the publish, so that the caller can say so at once.
-            ("x-overflow", text("reject-publish")),
-            ("x-dead-letter-exchange", text("")),
-            ("x-dead-letter-routing-key", text(&dead)),
+            ("x-overflow", text_value("reject-publish")),
+            ("x-dead-letter-exchange", text_value("")),
+            ("x-dead-letter-routing-key", text_value(&dead)),
         ],
     )
     .await
@@ -78,7 +78,7 @@ pub(crate) async fn declare_dead(channel: &Channel, namespace: &str) -> lapin::R
 /// deliveries, so that they can be looked at any number of times. Repeatable.
 pub(crate) async fn declare_parked(channel: &Channel, namespace: &str) -> lapin::Result<Queue> {
     let mut table = FieldTable::default();
-    table.insert("x-queue-type".into(), text("classic"));
+    table.insert("x-queue-type".into(), text_value("classic"));
     table.insert("x-max-length-bytes".into(), PARKED_QUEUE_BYTES.into());
     // A week in milliseconds fits.
     table.insert(
@@ -98,7 +98,7 @@ pub(crate) async fn declare_hints(
     queue: &str,
 ) -> lapin::Result<Queue> {
     let mut table = FieldTable::default();
-    table.insert("x-queue-type".into(), text("classic"));
+    table.insert("x-queue-type".into(), text_value("classic"));
     table.insert("x-max-length".into(), HINTS.into());
     let name = queue_name(namespace, queue);
     channel
@@ -107,7 +107,7 @@ pub(crate) async fn declare_hints(
 }
 
 /// Asks for a queue without making it: how many consumers has it?
-pub(crate) async fn inspect(
+pub(crate) async fn inspect_queue(
     channel: &Channel,
     namespace: &str,
     queue: &str,
@@ -131,7 +131,7 @@ async fn declare_quorum<const N: usize>(
     arguments: [(&str, AMQPValue); N],
 ) -> lapin::Result<Queue> {
     let mut table = FieldTable::default();
-    table.insert("x-queue-type".into(), text("quorum"));
+    table.insert("x-queue-type".into(), text_value("quorum"));
     for (key, value) in arguments {
         table.insert(key.into(), value);
     }
@@ -140,6 +140,6 @@ async fn declare_quorum<const N: usize>(
         .await
 }
 
-fn text(value: &str) -> AMQPValue {
+fn text_value(value: &str) -> AMQPValue {
     AMQPValue::LongString(value.into())
 }

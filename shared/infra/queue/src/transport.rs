@@ -24,7 +24,7 @@ use tokio_util::compat::TokioAsyncReadCompatExt;
 ///
 /// # Errors
 /// When the URL cannot be read, or nobody who may be trusted answers there.
-pub(crate) async fn connect(
+pub(crate) async fn open_connection(
     url: &str,
     properties: ConnectionProperties,
 ) -> lapin::Result<Connection> {
@@ -52,13 +52,13 @@ async fn open_stream(
         AMQPScheme::AMQP => Ok(Box::new(stream.compat())),
         AMQPScheme::AMQPS => {
             let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
-            let stream = trusting(roots())?.connect(name, stream).await?;
+            let stream = build_tls_connector(roots())?.connect(name, stream).await?;
             Ok(Box::new(stream.compat()))
         }
     }
 }
 
-fn trusting(roots: Vec<CertificateDer<'static>>) -> io::Result<TlsConnector> {
+fn build_tls_connector(roots: Vec<CertificateDer<'static>>) -> io::Result<TlsConnector> {
     let mut trusted = RootCertStore::empty();
     // Those that cannot be read are left out; a broker that needs them is refused, and the log says so.
     trusted.add_parsable_certificates(roots);
@@ -172,14 +172,20 @@ mod tests {
         (url, certificate)
     }
 
-    async fn open(url: &str, roots: Vec<CertificateDer<'static>>) -> io::Result<BrokerStream> {
+    async fn open_with_roots(
+        url: &str,
+        roots: Vec<CertificateDer<'static>>,
+    ) -> io::Result<BrokerStream> {
         open_stream(&url.parse().unwrap(), || roots).await
     }
 
     #[tokio::test]
     async fn amqps_is_tls_with_a_broker_whose_certificate_is_vouched_for() {
         let (url, certificate) = start_echo("127.0.0.1").await;
-        let mut stream = open(&url, vec![certificate]).await.unwrap().compat();
+        let mut stream = open_with_roots(&url, vec![certificate])
+            .await
+            .unwrap()
+            .compat();
         stream.write_all(b"AMQP").await.unwrap();
         stream.flush().await.unwrap();
         let mut echoed = [0; 4];
@@ -192,11 +198,15 @@ mod tests {
         let (url, _) = start_echo("127.0.0.1").await;
         let (_, foreign) = start_echo("127.0.0.1").await;
         for roots in [Vec::new(), vec![foreign]] {
-            let refused = open(&url, roots).await.err().unwrap().to_string();
+            let refused = open_with_roots(&url, roots)
+                .await
+                .err()
+                .unwrap()
+                .to_string();
             assert!(refused.contains("invalid peer certificate"), "{refused}");
         }
         let (url, certificate) = start_echo("elsewhere.example.com").await;
-        let refused = open(&url, vec![certificate])
+        let refused = open_with_roots(&url, vec![certificate])
             .await
             .err()
             .unwrap()

@@ -68,16 +68,16 @@ impl SlotScheduler {
     }
 
     /// Puts a call into its team's lane. `travelled` is its size in bytes as it came, `body` that of its body.
-    pub fn arrive(&self, team: Uuid, travelled: usize, body: usize) -> WaitingCall {
+    pub fn enqueue_call(&self, team: Uuid, travelled: usize, body: usize) -> WaitingCall {
         let (waker, go) = oneshot::channel();
-        let (number, refused) = self
-            .lanes()
-            .arrive(team, CallSize { travelled, body }, waker);
+        let (number, refused) =
+            self.lock_lanes()
+                .enqueue_call(team, CallSize { travelled, body }, waker);
         for waker in refused {
             // Who does not wait any more need not be told.
             let _ = waker.send(StartSignal::Refused);
         }
-        self.start();
+        self.start_calls();
         WaitingCall {
             place: ScheduledCall {
                 turns: self.clone(),
@@ -87,15 +87,15 @@ impl SlotScheduler {
         }
     }
 
-    fn start(&self) {
-        let started = self.lanes().start();
+    fn start_calls(&self) {
+        let started = self.lock_lanes().start_calls();
         for waker in started {
             // Who does not wait any more gives back what it got when it is dropped.
             let _ = waker.send(StartSignal::Begin);
         }
     }
 
-    fn lanes(&self) -> MutexGuard<'_, TeamLanes<oneshot::Sender<StartSignal>>> {
+    fn lock_lanes(&self) -> MutexGuard<'_, TeamLanes<oneshot::Sender<StartSignal>>> {
         // Nothing in a lane's change can panic half-way.
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -106,7 +106,7 @@ impl WaitingCall {
     ///
     /// # Errors
     /// [`CallRefusedError`].
-    pub async fn turn(self) -> Result<SlotPermit, CallRefusedError> {
+    pub async fn wait_for_turn(self) -> Result<SlotPermit, CallRefusedError> {
         match self.go.await {
             Ok(StartSignal::Begin) => Ok(SlotPermit {
                 place: Arc::new(self.place),
@@ -119,28 +119,28 @@ impl WaitingCall {
 
 impl SlotPermit {
     /// Lets others have the slot, and waits for this call's next turn at it.
-    pub async fn pass(&self) {
-        YieldGuard::begin(&self.place).end().await;
+    pub async fn yield_slot(&self) {
+        YieldGuard::start(&self.place).reacquire_slot().await;
     }
 
     /// Waits for somebody else. When that takes its time the slot is another call's meanwhile, and this one goes on when
     /// it has a slot again.
-    pub async fn aside<T>(&self, wait: impl Future<Output = T>) -> T {
+    pub async fn release_while_waiting<T>(&self, wait: impl Future<Output = T>) -> T {
         let mut wait = pin!(wait);
         if let Ok(done) = tokio::time::timeout(ASIDE_AFTER, &mut wait).await {
             return done;
         }
-        let aside = YieldGuard::begin(&self.place);
+        let aside = YieldGuard::start(&self.place);
         let done = wait.await;
-        aside.end().await;
+        aside.reacquire_slot().await;
         done
     }
 }
 
 impl Drop for ScheduledCall {
     fn drop(&mut self) {
-        self.turns.lanes().end(self.number);
-        self.turns.start();
+        self.turns.lock_lanes().end_call(self.number);
+        self.turns.start_calls();
     }
 }
 
@@ -151,9 +151,9 @@ struct YieldGuard<'a> {
 }
 
 impl<'a> YieldGuard<'a> {
-    fn begin(place: &'a ScheduledCall) -> Self {
-        place.turns.lanes().step_aside(place.number);
-        place.turns.start();
+    fn start(place: &'a ScheduledCall) -> Self {
+        place.turns.lock_lanes().release_slot(place.number);
+        place.turns.start_calls();
         Self {
             place,
             is_under_way: true,
@@ -161,13 +161,13 @@ impl<'a> YieldGuard<'a> {
     }
 
     /// Waits for a slot.
-    async fn end(mut self) {
+    async fn reacquire_slot(mut self) {
         self.is_under_way = false;
         let (waker, go) = oneshot::channel();
         let ScheduledCall { turns, number } = self.place;
-        let waits_elsewhere = turns.lanes().come_back(*number, waker).is_some();
+        let waits_elsewhere = turns.lock_lanes().request_slot(*number, waker).is_some();
         if !waits_elsewhere {
-            turns.start();
+            turns.start_calls();
             let _ = go.await;
         }
     }
@@ -176,7 +176,10 @@ impl<'a> YieldGuard<'a> {
 impl Drop for YieldGuard<'_> {
     fn drop(&mut self) {
         if self.is_under_way {
-            self.place.turns.lanes().give_up_wait(self.place.number);
+            self.place
+                .turns
+                .lock_lanes()
+                .give_up_wait(self.place.number);
         }
     }
 }
@@ -191,17 +194,25 @@ mod tests {
     #[tokio::test]
     async fn a_slot_is_anothers_while_its_call_waits() {
         let turns = SlotScheduler::new(1);
-        let first = turns.arrive(TEAM, 1, 1).turn().await.unwrap();
+        let first = turns
+            .enqueue_call(TEAM, 1, 1)
+            .wait_for_turn()
+            .await
+            .unwrap();
         let (released, release) = oneshot::channel::<()>();
         let waiting = first.clone();
-        let waits = tokio::spawn(async move { waiting.aside(release).await });
+        let waits = tokio::spawn(async move { waiting.release_while_waiting(release).await });
         // It gets the one slot only when the first one is aside.
-        let second = turns.arrive(OTHER, 1, 1).turn().await.unwrap();
+        let second = turns
+            .enqueue_call(OTHER, 1, 1)
+            .wait_for_turn()
+            .await
+            .unwrap();
         released.send(()).unwrap();
         assert!(!waits.is_finished(), "the slot is the second's");
         drop(second);
         waits.await.unwrap().unwrap();
-        let third = turns.arrive(OTHER, 1, 1).turn();
+        let third = turns.enqueue_call(OTHER, 1, 1).wait_for_turn();
         drop(first);
         third.await.unwrap();
     }
@@ -209,25 +220,37 @@ mod tests {
     #[tokio::test]
     async fn what_panics_or_is_dropped_gives_its_slot_back() {
         let turns = SlotScheduler::new(1);
-        let turn = turns.arrive(TEAM, 1, 1).turn().await.unwrap();
+        let turn = turns
+            .enqueue_call(TEAM, 1, 1)
+            .wait_for_turn()
+            .await
+            .unwrap();
         let panicked = tokio::spawn(async move {
             let _turn = turn;
             panic!("a defect");
         });
         assert!(panicked.await.is_err());
-        drop(turns.arrive(TEAM, 1, 1));
-        turns.arrive(OTHER, 1, 1).turn().await.unwrap();
+        drop(turns.enqueue_call(TEAM, 1, 1));
+        turns
+            .enqueue_call(OTHER, 1, 1)
+            .wait_for_turn()
+            .await
+            .unwrap();
     }
 
     #[tokio::test]
     async fn a_call_for_which_there_is_no_room_is_told_so() {
         let turns = SlotScheduler::new(1);
-        let _first = turns.arrive(TEAM, 1, 1).turn().await.unwrap();
+        let _first = turns
+            .enqueue_call(TEAM, 1, 1)
+            .wait_for_turn()
+            .await
+            .unwrap();
         let large = WAITING_BYTES / 2;
-        let _second = turns.arrive(OTHER, large, 1);
-        let third = turns.arrive(TEAM, large, 1);
-        let fourth = turns.arrive(TEAM, 1, 1);
-        assert_eq!(fourth.turn().await.err(), Some(CallRefusedError));
+        let _second = turns.enqueue_call(OTHER, large, 1);
+        let third = turns.enqueue_call(TEAM, large, 1);
+        let fourth = turns.enqueue_call(TEAM, 1, 1);
+        assert_eq!(fourth.wait_for_turn().await.err(), Some(CallRefusedError));
         drop(third);
     }
 }

@@ -14,9 +14,12 @@ enum StartupAction {
 }
 
 /// Answers what was asked on the command line of the process `name`. `None` when it is to run.
-pub(crate) fn answer(name: &str, arguments: impl Iterator<Item = String>) -> Option<ExitCode> {
+pub(crate) fn handle_arguments(
+    name: &str,
+    arguments: impl Iterator<Item = String>,
+) -> Option<ExitCode> {
     use std::io::Write;
-    match read(name, arguments) {
+    match parse_arguments(name, arguments) {
         StartupAction::Run => None,
         StartupAction::Tell(text) => {
             // Nobody reads it then.
@@ -30,21 +33,21 @@ pub(crate) fn answer(name: &str, arguments: impl Iterator<Item = String>) -> Opt
     }
 }
 
-fn read(name: &str, mut arguments: impl Iterator<Item = String>) -> StartupAction {
+fn parse_arguments(name: &str, mut arguments: impl Iterator<Item = String>) -> StartupAction {
     match arguments.next().as_deref() {
         None => StartupAction::Run,
-        Some("-h" | "--help") => StartupAction::Tell(help(name)),
+        Some("-h" | "--help") => StartupAction::Tell(format_help(name)),
         Some("-V" | "--version") => {
             StartupAction::Tell(format!("{name} {}", env!("CARGO_PKG_VERSION")))
         }
         Some(other) => StartupAction::Refuse(format!(
             "{name}: unexpected argument {other:?}\n\n{}",
-            help(name)
+            format_help(name)
         )),
     }
 }
 
-fn help(name: &str) -> String {
+fn format_help(name: &str) -> String {
     format!(
         "usage: {name} [--help] [--version]\n\n\
          Runs Pillarbox's {name} until it is told to stop (SIGTERM or SIGINT). It takes no arguments: the file that\n\
@@ -57,8 +60,8 @@ fn help(name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn asked(arguments: &[&str]) -> StartupAction {
-        read(
+    fn parse_for_gateway(arguments: &[&str]) -> StartupAction {
+        parse_arguments(
             "gateway",
             arguments.iter().map(|argument| (*argument).to_owned()),
         )
@@ -66,16 +69,16 @@ mod tests {
 
     #[test]
     fn only_without_arguments_does_a_process_run() {
-        assert_eq!(asked(&[]), StartupAction::Run);
+        assert_eq!(parse_for_gateway(&[]), StartupAction::Run);
         assert!(
-            matches!(asked(&["--help"]), StartupAction::Tell(text) if text.starts_with("usage: gateway"))
+            matches!(parse_for_gateway(&["--help"]), StartupAction::Tell(text) if text.starts_with("usage: gateway"))
         );
         assert!(
-            matches!(asked(&["--version"]), StartupAction::Tell(text) if text.starts_with("gateway "))
+            matches!(parse_for_gateway(&["--version"]), StartupAction::Tell(text) if text.starts_with("gateway "))
         );
         for stray in ["help", "--port=80", "", "-x"] {
             assert!(
-                matches!(asked(&[stray]), StartupAction::Refuse(text) if text.contains("usage: gateway")),
+                matches!(parse_for_gateway(&[stray]), StartupAction::Refuse(text) if text.contains("usage: gateway")),
                 "{stray}"
             );
         }

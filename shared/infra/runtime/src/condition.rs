@@ -105,15 +105,15 @@ impl Default for ProcessHealth {
 }
 
 impl ProcessHealth {
-    fn note(&self, found: DatabaseState) {
+    fn record_database(&self, found: DatabaseState) {
         if found == DatabaseState::Fits {
             self.has_fitted.store(true, Ordering::Relaxed);
         }
-        *self.database() = found;
+        *self.lock_database() = found;
     }
 
     /// With what only the process knows of itself. Notes that the start is complete when it is.
-    pub(crate) fn facts(
+    pub(crate) fn snapshot(
         &self,
         is_working: bool,
         is_leaving: bool,
@@ -123,7 +123,7 @@ impl ProcessHealth {
             is_leaving,
             is_working,
             has_broker,
-            database: self.database().clone(),
+            database: self.lock_database().clone(),
             has_fitted: self.has_fitted.load(Ordering::Relaxed),
             has_started: self.has_started.load(Ordering::Relaxed),
             running_for: self.begun.elapsed(),
@@ -135,7 +135,7 @@ impl ProcessHealth {
         facts
     }
 
-    fn database(&self) -> MutexGuard<'_, DatabaseState> {
+    fn lock_database(&self) -> MutexGuard<'_, DatabaseState> {
         // A panic while the lock was held cannot leave it half-changed.
         self.database.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -198,7 +198,7 @@ struct TroubleLog {
 }
 
 impl TroubleLog {
-    fn next(&mut self, troubles: &[ProcessTrouble], now: Instant) -> Option<TroubleLogLine> {
+    fn next_line(&mut self, troubles: &[ProcessTrouble], now: Instant) -> Option<TroubleLogLine> {
         let kinds: Vec<TroubleKind> = troubles.iter().map(|trouble| trouble.kind).collect();
         if kinds.is_empty() {
             let was_told = self.last.is_some();
@@ -228,16 +228,16 @@ impl TroubleLog {
 }
 
 /// Looks at the database, and says in the log why the process does no work, until it is told to stop.
-pub(crate) async fn watch(process: Process) {
+pub(crate) async fn watch_database(process: Process) {
     let mut told = TroubleLog::default();
     loop {
-        let found = look(&process.store).await;
-        process.condition.note(found);
-        let facts = process.facts();
+        let found = check_database(&process.store).await;
+        process.condition.record_database(found);
+        let facts = process.health_snapshot();
         if facts.is_leaving {
             return;
         }
-        match told.next(&facts.troubles(), Instant::now()) {
+        match told.next_line(&facts.troubles(), Instant::now()) {
             Some(TroubleLogLine::Troubled(why)) => {
                 tracing::warn!(why, ready = ?facts.readiness(), "not working")
             }
@@ -256,14 +256,14 @@ pub(crate) async fn watch(process: Process) {
     }
 }
 
-async fn look(store: &Store) -> DatabaseState {
-    match tokio::time::timeout(LOOK_TIMEOUT, store.schema_version()).await {
-        Ok(found) => judge(found),
+async fn check_database(store: &Store) -> DatabaseState {
+    match tokio::time::timeout(LOOK_TIMEOUT, store.find_schema_version()).await {
+        Ok(found) => classify_database(found),
         Err(_) => DatabaseState::Away(format!("no answer within {LOOK_TIMEOUT:?}")),
     }
 }
 
-fn judge(found: Result<SchemaVersion, StoreError>) -> DatabaseState {
+fn classify_database(found: Result<SchemaVersion, StoreError>) -> DatabaseState {
     match found {
         Ok(version) if version.is_current() => DatabaseState::Fits,
         Ok(SchemaVersion { applied, needed }) => DatabaseState::Unfit(format!(
@@ -271,15 +271,15 @@ fn judge(found: Result<SchemaVersion, StoreError>) -> DatabaseState {
         )),
         Err(error) if error.denies_access() => DatabaseState::Unfit(format!(
             "the database refuses this process: {}",
-            told_by(&error)
+            describe_error(&error)
         )),
-        Err(error) => DatabaseState::Away(told_by(&error)),
+        Err(error) => DatabaseState::Away(describe_error(&error)),
     }
 }
 
 /// An error, and what the database says of it.
-fn told_by(error: &StoreError) -> String {
-    match error.database().and_then(|said| said.message()) {
+fn describe_error(error: &StoreError) -> String {
+    match error.database_error().and_then(|said| said.message()) {
         Some(said) => format!("{error}: {said}"),
         None => error.to_string(),
     }
@@ -289,7 +289,7 @@ fn told_by(error: &StoreError) -> String {
 mod tests {
     use super::*;
 
-    fn facts(database: DatabaseState) -> HealthSnapshot {
+    fn build_snapshot(database: DatabaseState) -> HealthSnapshot {
         HealthSnapshot {
             is_leaving: false,
             is_working: true,
@@ -301,21 +301,24 @@ mod tests {
         }
     }
 
-    fn away() -> DatabaseState {
+    fn away_database() -> DatabaseState {
         DatabaseState::Away("refused".to_owned())
     }
 
     #[test]
     fn a_start_waits_for_what_it_needs_and_not_for_ever() {
         assert_eq!(
-            facts(DatabaseState::Unknown).readiness(),
+            build_snapshot(DatabaseState::Unknown).readiness(),
             Readiness::Starting
         );
-        assert_eq!(facts(away()).readiness(), Readiness::Starting);
+        assert_eq!(
+            build_snapshot(away_database()).readiness(),
+            Readiness::Starting
+        );
         let waited = HealthSnapshot {
             running_for: START_PATIENCE,
             is_working: false,
-            ..facts(away())
+            ..build_snapshot(away_database())
         };
         assert_eq!(waited.readiness(), Readiness::Ready);
     }
@@ -323,12 +326,12 @@ mod tests {
     #[test]
     fn nothing_but_the_stop_takes_readiness_back() {
         let unfit = DatabaseState::Unfit("old".to_owned());
-        for database in [away(), unfit.clone()] {
+        for database in [away_database(), unfit.clone()] {
             let started = HealthSnapshot {
                 has_started: true,
                 is_working: false,
                 has_broker: false,
-                ..facts(database)
+                ..build_snapshot(database)
             };
             assert_eq!(started.readiness(), Readiness::Ready);
             assert_eq!(
@@ -342,7 +345,7 @@ mod tests {
         }
         let waited = HealthSnapshot {
             running_for: START_PATIENCE * 9,
-            ..facts(unfit)
+            ..build_snapshot(unfit)
         };
         assert_eq!(waited.readiness(), Readiness::Unfit, "it has never fitted");
     }
@@ -350,18 +353,18 @@ mod tests {
     #[test]
     fn a_start_is_complete_when_it_works_with_a_database_that_fits() {
         let condition = ProcessHealth::default();
-        condition.note(DatabaseState::Fits);
+        condition.record_database(DatabaseState::Fits);
         assert_eq!(
-            condition.facts(false, false, false).readiness(),
+            condition.snapshot(false, false, false).readiness(),
             Readiness::Starting
         );
         assert_eq!(
-            condition.facts(true, false, true).readiness(),
+            condition.snapshot(true, false, true).readiness(),
             Readiness::Ready
         );
-        condition.note(away());
+        condition.record_database(away_database());
         assert_eq!(
-            condition.facts(false, false, false).readiness(),
+            condition.snapshot(false, false, false).readiness(),
             Readiness::Ready
         );
     }
@@ -373,18 +376,18 @@ mod tests {
             begun,
             ..ProcessHealth::default()
         };
-        condition.note(away());
+        condition.record_database(away_database());
         assert_eq!(
-            condition.facts(false, false, false).readiness(),
+            condition.snapshot(false, false, false).readiness(),
             Readiness::Ready
         );
-        condition.note(DatabaseState::Unfit("old".to_owned()));
+        condition.record_database(DatabaseState::Unfit("old".to_owned()));
         assert_eq!(
-            condition.facts(true, false, true).readiness(),
+            condition.snapshot(true, false, true).readiness(),
             Readiness::Ready
         );
         assert_eq!(
-            condition.facts(true, true, true).readiness(),
+            condition.snapshot(true, true, true).readiness(),
             Readiness::Leaving
         );
     }
@@ -392,14 +395,14 @@ mod tests {
     #[test]
     fn a_database_that_has_fitted_fits_a_start_that_waits_for_the_broker_still() {
         let condition = ProcessHealth::default();
-        condition.note(DatabaseState::Fits);
-        condition.note(DatabaseState::Unfit("refused".to_owned()));
+        condition.record_database(DatabaseState::Fits);
+        condition.record_database(DatabaseState::Unfit("refused".to_owned()));
         assert_eq!(
-            condition.facts(false, false, false).readiness(),
+            condition.snapshot(false, false, false).readiness(),
             Readiness::Starting
         );
         assert_eq!(
-            condition.facts(true, false, true).readiness(),
+            condition.snapshot(true, false, true).readiness(),
             Readiness::Ready
         );
     }
@@ -408,29 +411,29 @@ mod tests {
     fn a_trouble_is_told_when_it_has_lasted_and_repeated_now_and_then() {
         let (begun, mut told) = (Instant::now(), TroubleLog::default());
         let at = |seconds| begun + Duration::from_secs(seconds);
-        let gone = facts(away()).troubles();
+        let gone = build_snapshot(away_database()).troubles();
         let line = || {
             Some(TroubleLogLine::Troubled(
                 "the database is away: refused".to_owned(),
             ))
         };
-        assert_eq!(told.next(&gone, at(0)), None, "a blink");
-        assert_eq!(told.next(&gone, at(2)), line());
-        assert_eq!(told.next(&gone, at(30)), None);
-        assert_eq!(told.next(&gone, at(62)), line());
+        assert_eq!(told.next_line(&gone, at(0)), None, "a blink");
+        assert_eq!(told.next_line(&gone, at(2)), line());
+        assert_eq!(told.next_line(&gone, at(30)), None);
+        assert_eq!(told.next_line(&gone, at(62)), line());
         let both = HealthSnapshot {
             is_working: false,
             has_broker: false,
-            ..facts(away())
+            ..build_snapshot(away_database())
         }
         .troubles();
-        assert_eq!(told.next(&both, at(63)), None);
+        assert_eq!(told.next_line(&both, at(63)), None);
         let joined = "the database is away: refused; there is no connection to RabbitMQ";
         assert_eq!(
-            told.next(&both, at(65)),
+            told.next_line(&both, at(65)),
             Some(TroubleLogLine::Troubled(joined.to_owned()))
         );
-        assert_eq!(told.next(&[], at(66)), Some(TroubleLogLine::Recovered));
-        assert_eq!(told.next(&[], at(67)), None);
+        assert_eq!(told.next_line(&[], at(66)), Some(TroubleLogLine::Recovered));
+        assert_eq!(told.next_line(&[], at(67)), None);
     }
 }

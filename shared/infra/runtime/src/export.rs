@@ -70,7 +70,7 @@ pub(crate) struct TraceExporter {
 
 impl TraceExporter {
     /// The exporter of the process `name`; `None` when no endpoint is configured.
-    pub(crate) fn configured(
+    pub(crate) fn from_settings(
         name: &'static str,
         settings: &TraceSettings,
     ) -> anyhow::Result<Option<Self>> {
@@ -91,7 +91,7 @@ impl TraceExporter {
                 "{}{TRACES_PATH}",
                 settings.endpoint.trim_end_matches('/')
             ))
-            .with_headers(headers(&settings.headers)?)
+            .with_headers(parse_headers(&settings.headers)?)
             .with_timeout(timeout)
             .build()
             .context("traces.endpoint")?;
@@ -156,7 +156,7 @@ fn is_ours(metadata: &Metadata<'_>) -> bool {
 }
 
 /// Headers as `name=value`, separated by commas.
-fn headers(text: &str) -> anyhow::Result<HashMap<String, String>> {
+fn parse_headers(text: &str) -> anyhow::Result<HashMap<String, String>> {
     let parts = text
         .split(',')
         .map(str::trim)
@@ -177,7 +177,7 @@ pub(crate) fn is_on() -> bool {
 }
 
 /// The place of the current span in its trace; `None` when it is in none.
-pub(crate) fn current() -> Option<SpanContext> {
+pub(crate) fn current_span_context() -> Option<SpanContext> {
     if !is_on() {
         return None;
     }
@@ -186,7 +186,7 @@ pub(crate) fn current() -> Option<SpanContext> {
 }
 
 /// Puts a span that has not begun below another process's.
-pub(crate) fn follow(span: &Span, parent: SpanContext) {
+pub(crate) fn set_remote_parent(span: &Span, parent: SpanContext) {
     // An error is a span that nobody records.
     let _ = span.set_parent(Context::new().with_remote_span_context(parent));
 }
@@ -197,10 +197,10 @@ mod tests {
 
     #[test]
     fn headers_are_names_and_values() {
-        let read = headers("authorization=Basic YTpi==, x-tenant=mail").unwrap();
+        let read = parse_headers("authorization=Basic YTpi==, x-tenant=mail").unwrap();
         assert_eq!(read["authorization"], "Basic YTpi==");
         assert_eq!(read["x-tenant"], "mail");
-        assert!(headers("").unwrap().is_empty());
-        assert!(headers("authorization").is_err());
+        assert!(parse_headers("").unwrap().is_empty());
+        assert!(parse_headers("authorization").is_err());
     }
 }

@@ -9,7 +9,7 @@ static CHOSEN: std::sync::LazyLock<Option<String>> =
 /// killed: nothing is flushed, closed or answered. With `panic@` before the name it panics there, each time. In a release
 /// build it does nothing.
 #[inline]
-pub fn pass(point: &'static str) {
+pub fn fail_if_chosen(point: &'static str) {
     #[cfg(debug_assertions)]
     match CHOSEN.as_deref() {
         Some(chosen) if chosen == point => std::process::abort(),

@@ -28,11 +28,11 @@ struct ReadinessAnswer {
     troubles: Vec<String>,
 }
 
-pub(crate) fn router(process: &Process, metrics: PrometheusHandle) -> Router {
+pub(crate) fn build_router(process: &Process, metrics: PrometheusHandle) -> Router {
     Router::new()
         .route("/livez", get(|| async { "ok\n" }))
-        .route("/readyz", get(ready))
-        .route("/metrics", get(render))
+        .route("/readyz", get(get_readiness))
+        .route("/metrics", get(render_metrics))
         .with_state(HealthEndpoints {
             process: process.clone(),
             metrics,
@@ -40,8 +40,10 @@ pub(crate) fn router(process: &Process, metrics: PrometheusHandle) -> Router {
 }
 
 /// Asks nobody, so that it is answered as quickly when all else is slow.
-async fn ready(State(health): State<HealthEndpoints>) -> (StatusCode, Json<ReadinessAnswer>) {
-    let facts = health.process.facts();
+async fn get_readiness(
+    State(health): State<HealthEndpoints>,
+) -> (StatusCode, Json<ReadinessAnswer>) {
+    let facts = health.process.health_snapshot();
     let readiness = facts.readiness();
     let answer = ReadinessAnswer {
         ready: readiness == Readiness::Ready,
@@ -64,16 +66,16 @@ async fn ready(State(health): State<HealthEndpoints>) -> (StatusCode, Json<Readi
     (status, Json(answer))
 }
 
-async fn render(State(health): State<HealthEndpoints>) -> String {
-    observe(&health);
+async fn render_metrics(State(health): State<HealthEndpoints>) -> String {
+    update_gauges(&health);
     health.metrics.run_upkeep();
     health.metrics.render()
 }
 
 /// What is so at the moment.
-fn observe(health: &HealthEndpoints) {
+fn update_gauges(health: &HealthEndpoints) {
     let flag = |is_so: bool| if is_so { 1.0 } else { 0.0 };
-    let (process, facts) = (&health.process, health.process.facts());
+    let (process, facts) = (&health.process, health.process.health_snapshot());
     let pool = process.store.pool_status();
     let gauges = [
         ("pillarbox_working", flag(facts.is_working)),
@@ -99,5 +101,5 @@ fn observe(health: &HealthEndpoints) {
     for (state, connections) in [("busy", pool.busy), ("idle", pool.idle)] {
         metrics::gauge!("pillarbox_database_connections", "state" => state).set(connections as f64);
     }
-    crate::usage::collect();
+    crate::usage::collect_metrics();
 }

@@ -38,7 +38,7 @@ impl PeriodicRounds {
 }
 
 /// Logs and counts a periodic task that failed. It is done again in the next round.
-pub fn note<T, E: Error + 'static>(task: &'static str, result: Result<T, E>) {
+pub fn record_failure<T, E: Error + 'static>(task: &'static str, result: Result<T, E>) {
     if let Err(error) = result {
         metrics::counter!("pillarbox_housekeeping_failures_total").increment(1);
         tracing::warn!(error = &error as &dyn Error, task, "housekeeping failed");

@@ -65,7 +65,7 @@ struct AcceptedConnection {
 
 /// Serves `router` until `shutdown`, then lets running requests finish. Handlers find the peer's address as
 /// `ConnectInfo<SocketAddr>`.
-pub async fn serve(
+pub async fn serve_router(
     listener: TcpListener,
     router: Router,
     limits: ServerLimits,
@@ -76,7 +76,7 @@ pub async fn serve(
         limits.connections_per_source,
         limits.trusted_proxies.clone(),
     );
-    let router = router.layer(from_fn(host::check));
+    let router = router.layer(from_fn(host::check_host));
     let graceful = GracefulShutdown::new();
     loop {
         let accepted = tokio::select! {

@@ -26,7 +26,7 @@ use crate::config::LogFormat;
 
 /// Writes the lines that `filter` lets through, of the process `name`. Spans that are not for traces alone give their fields
 /// whatever the filter says: a warning belongs to its request also where requests are not logged.
-pub fn lines<S, W>(
+pub fn build_layer<S, W>(
     name: &'static str,
     format: LogFormat,
     filter: EnvFilter,
@@ -76,14 +76,14 @@ where
         let metadata = event.metadata();
         let mut fields = LogFields::default();
         event.record(&mut fields);
-        let (is_written, left_out) = self.judge(event, &fields);
+        let (is_written, left_out) = self.check_repeats(event, &fields);
         for SuppressedLines {
             level,
             message,
             lines,
         } in left_out
         {
-            self.write(&LogLine::left_out(self.name, level, message, lines));
+            self.write_line(&LogLine::left_out(self.name, level, message, lines));
         }
         if !is_written {
             return;
@@ -93,28 +93,28 @@ where
                 fields.add_missing(of_span);
             }
         }
-        self.write(&LogLine::new(self.name, metadata, fields));
+        self.write_line(&LogLine::new(self.name, metadata, fields));
     }
 }
 
 impl<W: for<'w> MakeWriter<'w>> LogLayer<W> {
     /// Whether a line is written, and what was left out before it.
-    fn judge(&self, event: &Event<'_>, fields: &LogFields) -> (bool, Vec<SuppressedLines>) {
+    fn check_repeats(&self, event: &Event<'_>, fields: &LogFields) -> (bool, Vec<SuppressedLines>) {
         let (metadata, now) = (event.metadata(), Instant::now());
         // A panic while the lock was held leaves a count that is a little off.
         let mut repeats = self.repeats.lock().unwrap_or_else(PoisonError::into_inner);
-        let left_out = repeats.ended(now);
+        let left_out = repeats.close_ended(now);
         // Failures repeat by the thousand while something is away; all other lines come with work.
         let is_written = *metadata.level() > Level::WARN
             || repeats.admit(
-                (metadata.callsite(), fields.failure()),
+                (metadata.callsite(), fields.failure_key()),
                 (*metadata.level(), fields.message()),
                 now,
             );
         (is_written, left_out)
     }
 
-    fn write(&self, line: &LogLine<'_>) {
+    fn write_line(&self, line: &LogLine<'_>) {
         let text = match self.format {
             LogFormat::Json => line.to_json(),
             LogFormat::Text => line.to_text(),
@@ -153,7 +153,7 @@ mod tests {
     fn lines_of(filter: &str, work: impl FnOnce()) -> Vec<Value> {
         let written = WrittenLines::default();
         let writer = written.clone();
-        let layer = lines(
+        let layer = build_layer(
             "tests",
             LogFormat::Json,
             EnvFilter::new(filter),

@@ -24,22 +24,22 @@ pub struct AnswerCode(pub &'static str);
 
 /// Counts and times the requests of these routes, gives each its [`RequestIdentity`], and writes a line of each when it is
 /// over. What is logged meanwhile belongs to its span.
-pub fn measured(router: Router) -> Router {
-    router.layer(from_fn(measure))
+pub fn add_request_metrics(router: Router) -> Router {
+    router.layer(from_fn(measure_request))
 }
 
-async fn measure(mut request: Request, next: Next) -> Response {
+async fn measure_request(mut request: Request, next: Next) -> Response {
     let route = request
         .extensions()
         .get::<MatchedPath>()
         .map_or(NO_ROUTE, MatchedPath::as_str)
         .to_owned();
     let method = method_name(request.method());
-    let (identity, span) = RequestIdentity::begin(method, &route, request.headers());
+    let (identity, span) = RequestIdentity::start(method, &route, request.headers());
     request.extensions_mut().insert(identity);
-    let mut running = RunningRequest::begin(route, method, span.clone());
+    let mut running = RunningRequest::start(route, method, span.clone());
     let response = next.run(request).instrument(span).await;
-    running.answered(&response);
+    running.record_answer(&response);
     response
 }
 
@@ -74,7 +74,7 @@ struct RunningRequest {
 }
 
 impl RunningRequest {
-    fn begin(route: String, method: &'static str, span: Span) -> Self {
+    fn start(route: String, method: &'static str, span: Span) -> Self {
         metrics::gauge!("pillarbox_http_requests_running").increment(1);
         Self {
             route,
@@ -85,7 +85,7 @@ impl RunningRequest {
         }
     }
 
-    fn answered(&mut self, response: &Response) {
+    fn record_answer(&mut self, response: &Response) {
         let status = response.status();
         let code = match response.extensions().get::<AnswerCode>() {
             Some(AnswerCode(code)) => code,

@@ -100,15 +100,19 @@ impl MemoryBudget {
 
     /// A place that holds nothing yet, for a peer that is about to send.
     pub fn open_for_sender(&self, accounts: Vec<MemoryAccount>) -> MemoryReservation {
-        self.open(accounts, true)
+        self.open_reservation(accounts, true)
     }
 
     /// A place that holds nothing yet, for something that is about to be made.
     pub fn open_for_answer(&self, accounts: Vec<MemoryAccount>) -> MemoryReservation {
-        self.open(accounts, false)
+        self.open_reservation(accounts, false)
     }
 
-    fn open(&self, accounts: Vec<MemoryAccount>, is_with_peer: bool) -> MemoryReservation {
+    fn open_reservation(
+        &self,
+        accounts: Vec<MemoryAccount>,
+        is_with_peer: bool,
+    ) -> MemoryReservation {
         MemoryReservation {
             budget: self.clone(),
             accounts,
@@ -118,11 +122,11 @@ impl MemoryBudget {
         }
     }
 
-    fn with<T>(&self, change: impl FnOnce(&mut MemoryLedger, Instant) -> T) -> T {
-        let mut ledger = lock(&self.shared.ledger);
-        let before = ledger.figures();
+    fn with_ledger<T>(&self, change: impl FnOnce(&mut MemoryLedger, Instant) -> T) -> T {
+        let mut ledger = lock_mutex(&self.shared.ledger);
+        let before = ledger.totals();
         let changed = change(&mut ledger, Instant::now());
-        let after = ledger.figures();
+        let after = ledger.totals();
         if before != after {
             metrics::gauge!("pillarbox_memory_held_bytes", "budget" => self.name)
                 .set(after.0 as f64);
@@ -133,17 +137,17 @@ impl MemoryBudget {
     }
 
     /// Looks for slow ones, once in an interval however many wait.
-    fn look(&self) {
-        let mut looked_at = lock(&self.shared.looked_at);
+    fn rebalance_if_due(&self) {
+        let mut looked_at = lock_mutex(&self.shared.looked_at);
         if looked_at.elapsed() >= LOOK_INTERVAL {
             *looked_at = Instant::now();
             drop(looked_at);
-            self.with(MemoryLedger::settle);
+            self.with_ledger(MemoryLedger::rebalance);
         }
     }
 }
 
-fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_mutex<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     // A panic while the lock was held cannot leave a change half-made.
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -157,7 +161,7 @@ impl MemoryReservation {
         if self.signal.evicted.is_cancelled() {
             return Err(MemoryDeniedError::Evicted);
         }
-        match self.join(|ledger, id, now| ledger.ask(id, bytes, now)) {
+        match self.with_holder(|ledger, id, now| ledger.request_bytes(id, bytes, now)) {
             Asked::Granted => return Ok(()),
             Asked::Waits => {}
             Asked::TurnedAway => return Err(MemoryDeniedError::TurnedAway),
@@ -170,14 +174,14 @@ impl MemoryReservation {
                 () = self.signal.evicted.cancelled() => return Err(MemoryDeniedError::Evicted),
                 () = self.signal.granted.notified() => return Ok(()),
                 () = &mut deadline => return self.give_up().await,
-                () = tokio::time::sleep(LOOK_INTERVAL) => self.budget.look(),
+                () = tokio::time::sleep(LOOK_INTERVAL) => self.budget.rebalance_if_due(),
             }
         }
     }
 
     /// Waits no longer. What was granted meanwhile is kept, and the word of it taken: the next wait would take it for its own.
     async fn give_up(&self) -> Result<(), MemoryDeniedError> {
-        if !self.join(|ledger, id, _| ledger.give_up(id)) {
+        if !self.with_holder(|ledger, id, _| ledger.cancel_request(id)) {
             return Err(MemoryDeniedError::TimedOut);
         }
         self.signal.granted.notified().await;
@@ -185,22 +189,23 @@ impl MemoryReservation {
     }
 
     /// The peer has sent so much.
-    pub fn moved(&self, bytes: usize) {
+    pub fn record_progress(&self, bytes: usize) {
         if let Some(id) = self.id.get() {
             self.budget
-                .with(|ledger, now| ledger.moved(*id, bytes, now));
+                .with_ledger(|ledger, now| ledger.record_progress(*id, bytes, now));
         }
     }
 
     /// The peer has sent everything: from now on the place is safe.
-    pub fn rest(&self) {
+    pub fn mark_protected(&self) {
         if let Some(id) = self.id.get() {
-            self.budget.with(|ledger, _| ledger.rest(*id));
+            self.budget
+                .with_ledger(|ledger, _| ledger.mark_protected(*id));
         }
     }
 
     /// The bytes, which hold the place until their last handle goes.
-    pub fn holding(self, bytes: Vec<u8>) -> Bytes {
+    pub fn attach_to_bytes(self, bytes: Vec<u8>) -> Bytes {
         Bytes::from_owner(Held {
             bytes,
             _place: self,
@@ -208,13 +213,13 @@ impl MemoryReservation {
     }
 
     /// Ends when the place has to be left for others.
-    pub async fn evicted(&self) {
+    pub async fn wait_for_eviction(&self) {
         self.signal.evicted.cancelled().await;
     }
 
     /// Has an answer whose body is all there count until it has been read, or has made place for others: then its connection breaks
     /// off. Those that do not count ([`is_counted`]) pass.
-    pub async fn hold(self, answer: Response) -> Response {
+    pub async fn hold_answer(self, answer: Response) -> Response {
         if !is_counted(&answer) {
             return answer;
         }
@@ -226,14 +231,15 @@ impl MemoryReservation {
             .map(Collected::to_bytes)
             .unwrap_or_default();
         let left = content.len() as u64;
-        self.join(|ledger, id, now| ledger.put(id, content, now));
+        self.with_holder(|ledger, id, now| ledger.set_content(id, content, now));
         Response::from_parts(parts, Body::new(HeldAnswer { place: self, left }))
     }
 
     /// Changes the ledger as one who is in it.
-    fn join<T>(&self, change: impl FnOnce(&mut MemoryLedger, u64, Instant) -> T) -> T {
-        self.budget.with(|ledger, now| {
-            let open = || ledger.open(&self.accounts, self.is_with_peer, self.signal.clone(), now);
+    fn with_holder<T>(&self, change: impl FnOnce(&mut MemoryLedger, u64, Instant) -> T) -> T {
+        self.budget.with_ledger(|ledger, now| {
+            let open =
+                || ledger.add_holder(&self.accounts, self.is_with_peer, self.signal.clone(), now);
             let id = *self.id.get_or_init(open);
             change(ledger, id, now)
         })
@@ -260,7 +266,8 @@ impl AsRef<[u8]> for Held {
 impl Drop for MemoryReservation {
     fn drop(&mut self) {
         if let Some(id) = self.id.get() {
-            self.budget.with(|ledger, now| ledger.close(*id, now));
+            self.budget
+                .with_ledger(|ledger, now| ledger.close_holder(*id, now));
         }
     }
 }
@@ -286,7 +293,7 @@ impl HttpBody for HeldAnswer {
         let next = id.and_then(|id| {
             self.place
                 .budget
-                .with(|ledger, now| ledger.next_bytes(*id, ANSWER_STEP_BYTES, now))
+                .with_ledger(|ledger, now| ledger.next_bytes(*id, ANSWER_STEP_BYTES, now))
         });
         Poll::Ready(Some(match next {
             Some(bytes) => {
@@ -328,7 +335,7 @@ mod tests {
             (Ok(()), Ok(()))
         );
         assert_eq!(
-            third.join(|ledger, id, now| ledger.ask(id, 50, now)),
+            third.with_holder(|ledger, id, now| ledger.request_bytes(id, 50, now)),
             Asked::Waits
         );
         drop(second);
@@ -338,6 +345,6 @@ mod tests {
             Err(MemoryDeniedError::TimedOut),
             "only the oldest has room for more"
         );
-        assert_eq!(budget.with(|ledger, _| ledger.figures().0), 150);
+        assert_eq!(budget.with_ledger(|ledger, _| ledger.totals().0), 150);
     }
 }

@@ -48,7 +48,7 @@ impl Metric {
     }
 
     /// Every combination of its labels' values; none when the code bounds one of them.
-    fn combinations(&self) -> Vec<Vec<metrics::Label>> {
+    fn label_combinations(&self) -> Vec<Vec<metrics::Label>> {
         self.labels
             .iter()
             .fold(vec![Vec::new()], |combinations, label| {
@@ -65,12 +65,12 @@ impl Metric {
 
 /// Tells the collector about the metrics of the process `name`. Counters begin at zero, so that the first event is
 /// an increase.
-pub(crate) fn describe(name: &str) {
+pub(crate) fn describe_metrics(name: &str) {
     for metric in METRICS.iter().filter(|metric| metric.is_of(name)) {
         match metric.kind {
             MetricKind::Counter => {
                 metrics::describe_counter!(metric.name, metric.help);
-                for labels in metric.combinations() {
+                for labels in metric.label_combinations() {
                     metrics::counter!(metric.name, labels).increment(0);
                 }
             }
@@ -121,7 +121,7 @@ mod tests {
                 .iter()
                 .find(|metric| metric.name == name)
                 .unwrap()
-                .combinations()
+                .label_combinations()
         };
         assert_eq!(combinations("pillarbox_broker_connections_total").len(), 1);
         assert_eq!(combinations("pillarbox_charges_total").len(), 6);

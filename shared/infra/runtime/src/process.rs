@@ -109,21 +109,21 @@ impl Process {
     /// [`StoreError`] when the database cannot say; then it is nobody's.
     pub async fn has_duty(&self, duty: &'static str, lease: TimeDelta) -> Result<bool, StoreError> {
         let now = self.clock.now();
-        self.store.duty_take(duty, self.id, now, now + lease).await
+        self.store.claim_duty(duty, self.id, now, now + lease).await
     }
 
     /// How it stands with the process at the moment.
-    pub(crate) fn facts(&self) -> HealthSnapshot {
+    pub(crate) fn health_snapshot(&self) -> HealthSnapshot {
         let (is_working, is_leaving) = (
             self.is_working.load(Ordering::Relaxed),
             self.is_leaving.load(Ordering::Relaxed),
         );
         self.condition
-            .facts(is_working, is_leaving, self.broker.is_connected())
+            .snapshot(is_working, is_leaving, self.broker.is_connected())
     }
 
     /// How long what has begun may take after the stop.
-    pub fn grace(&self) -> Duration {
+    pub fn grace_period(&self) -> Duration {
         Duration::from_millis(self.config.shutdown.grace_ms)
     }
 
@@ -137,7 +137,7 @@ impl Process {
         let (shutdown, last_moment, grace) = (
             self.shutdown.clone(),
             self.last_moment.clone(),
-            self.grace(),
+            self.grace_period(),
         );
         task::spawn(async move {
             shutdown.cancelled().await;
@@ -162,10 +162,10 @@ pub fn run<F>(name: &'static str, work: impl FnOnce(Process) -> F) -> ExitCode
 where
     F: Future<Output = anyhow::Result<()>>,
 {
-    if let Some(answered) = crate::arguments::answer(name, std::env::args().skip(1)) {
+    if let Some(answered) = crate::arguments::handle_arguments(name, std::env::args().skip(1)) {
         return answered;
     }
-    match start(name, work) {
+    match start_process(name, work) {
         Ok(code) => code,
         Err(error) => {
             // Before the logs are up there is only this way to say it.
@@ -175,27 +175,29 @@ where
     }
 }
 
-fn start<F>(name: &'static str, work: impl FnOnce(Process) -> F) -> anyhow::Result<ExitCode>
+fn start_process<F>(name: &'static str, work: impl FnOnce(Process) -> F) -> anyhow::Result<ExitCode>
 where
     F: Future<Output = anyhow::Result<()>>,
 {
     let config = Config::load().context("configuration")?;
     // Held to the end: it sends the last spans.
-    let _exporter = telemetry::start(name, &config.log, &config.traces)?;
+    let _exporter = telemetry::start_logs_and_traces(name, &config.log, &config.traces)?;
     let metrics = telemetry::start_metrics(name)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
-    Ok(match runtime.block_on(live(name, config, metrics, work)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            tracing::error!(error = &*error as &dyn Error, "failed");
-            ExitCode::FAILURE
-        }
-    })
+    Ok(
+        match runtime.block_on(run_until_stopped(name, config, metrics, work)) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                tracing::error!(error = &*error as &dyn Error, "failed");
+                ExitCode::FAILURE
+            }
+        },
+    )
 }
 
-async fn live<F>(
+async fn run_until_stopped<F>(
     name: &'static str,
     config: Config,
     metrics: PrometheusHandle,
@@ -208,7 +210,7 @@ where
     let process = Process::new(name, config, Clock::system(), shutdown.clone())?;
     task::spawn(stop_on_signal(&process)?);
     serve_admin(&process, metrics).await?;
-    task::spawn(condition::watch(process.clone()));
+    task::spawn(condition::watch_database(process.clone()));
     let reporter = task::spawn(report::run(process.clone()));
     tracing::info!(version = env!("CARGO_PKG_VERSION"), "started");
     let background = process.background.clone();
@@ -243,7 +245,7 @@ async fn serve_admin(process: &Process, metrics: PrometheusHandle) -> anyhow::Re
     let listener = TcpListener::bind(listen)
         .await
         .with_context(|| format!("cannot listen on {listen}"))?;
-    let router = health::router(process, metrics);
+    let router = health::build_router(process, metrics);
     let limits = http::ServerLimits {
         max_connections: ADMIN_CONNECTIONS,
         connections_per_source: ADMIN_CONNECTIONS_PER_SOURCE,
@@ -253,7 +255,7 @@ async fn serve_admin(process: &Process, metrics: PrometheusHandle) -> anyhow::Re
         write_timeout: ADMIN_TIMEOUT,
         grace: Duration::ZERO,
     };
-    task::spawn(http::serve(
+    task::spawn(http::serve_router(
         listener,
         router,
         limits,

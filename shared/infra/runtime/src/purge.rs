@@ -2,7 +2,7 @@
 
 use store::StoreError;
 
-use crate::housekeeping::note;
+use crate::housekeeping::record_failure;
 
 /// How much one go deletes at the most of a kind of row.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +26,7 @@ impl PurgePortions {
             let deleted = match delete(self.rows.into()).await {
                 Ok(deleted) => deleted,
                 failed => {
-                    note(kind, failed);
+                    record_failure(kind, failed);
                     break;
                 }
             };

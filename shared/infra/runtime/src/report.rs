@@ -47,11 +47,11 @@ pub(crate) async fn run(process: Process) {
         }
     }
     // The next reporter need not wait for the end of the lease.
-    let _ = process.store.duty_leave(DUTY, process.id).await;
+    let _ = process.store.release_duty(DUTY, process.id).await;
 }
 
 async fn report_queues(process: &Process) {
-    let asked = tokio::time::timeout(BROKER_TIMEOUT, process.broker.depths(&QUEUES)).await;
+    let asked = tokio::time::timeout(BROKER_TIMEOUT, process.broker.measure_depths(&QUEUES)).await;
     match asked {
         Ok(Ok(depths)) => show_queues(&depths.map(|depth| QueueDepthFigures {
             queue: depth.queue,
@@ -68,7 +68,11 @@ async fn report_backlog(process: &Process) {
         job_attempts: process.config.mailer.job_attempts,
         email_attempts: process.config.email.attempts,
     };
-    match process.store.backlog(rules, process.clock.now()).await {
+    match process
+        .store
+        .count_backlog(rules, process.clock.now())
+        .await
+    {
         Ok(backlog) => show_backlog(&backlog.map(|waiting| BacklogFigures {
             kind: waiting.kind,
             rows: waiting.rows as f64,
@@ -82,7 +86,7 @@ async fn report_backlog(process: &Process) {
 }
 
 async fn report_serials(process: &Process) {
-    match process.store.print_serials_used(process.clock.now()).await {
+    match process.store.count_used_serials(process.clock.now()).await {
         Ok(SerialUsage { used, serials }) => show_serials(used as f64 / serials.max(1) as f64),
         Err(error) => {
             tracing::warn!(

@@ -53,7 +53,7 @@ fn parse_hop(hop: &str) -> Option<IpAddr> {
 
 /// What the rate window of an address is called in a group of requests that are counted together. A host on IPv6 owns a /64 and can use all of it, so the network
 /// is counted, not the address.
-pub fn subject(group: &str, address: IpAddr) -> Vec<u8> {
+pub fn build_source_key(group: &str, address: IpAddr) -> Vec<u8> {
     match address {
         IpAddr::V4(address) => [group.as_bytes(), b":source4:", &address.octets()[..]].concat(),
         IpAddr::V6(address) => [group.as_bytes(), b":source6:", &network_of(address)[..]].concat(),
@@ -69,7 +69,7 @@ fn network_of(address: Ipv6Addr) -> [u8; 8] {
 mod tests {
     use super::*;
 
-    fn source(peer: &str, forwarded: &[&str]) -> String {
+    fn find_source(peer: &str, forwarded: &[&str]) -> String {
         let trusted = ["10.0.0.0/8".parse().unwrap(), "fd00::/8".parse().unwrap()];
         let mut headers = HeaderMap::new();
         for value in forwarded {
@@ -80,28 +80,34 @@ mod tests {
 
     #[test]
     fn the_source_is_the_last_hop_that_is_not_a_trusted_proxy() {
-        assert_eq!(source("203.0.113.9", &["198.51.100.1"]), "203.0.113.9");
-        assert_eq!(source("10.0.0.1", &[]), "10.0.0.1");
-        assert_eq!(source("10.0.0.1", &["198.51.100.1"]), "198.51.100.1");
+        assert_eq!(find_source("203.0.113.9", &["198.51.100.1"]), "203.0.113.9");
+        assert_eq!(find_source("10.0.0.1", &[]), "10.0.0.1");
+        assert_eq!(find_source("10.0.0.1", &["198.51.100.1"]), "198.51.100.1");
         assert_eq!(
-            source("10.0.0.1", &["6.6.6.6, 198.51.100.1, 10.2.3.4"]),
+            find_source("10.0.0.1", &["6.6.6.6, 198.51.100.1, 10.2.3.4"]),
             "198.51.100.1"
         );
         assert_eq!(
-            source("10.0.0.1", &["6.6.6.6", "198.51.100.1"]),
+            find_source("10.0.0.1", &["6.6.6.6", "198.51.100.1"]),
             "198.51.100.1"
         );
-        assert_eq!(source("10.0.0.1", &["198.51.100.1, garbage"]), "10.0.0.1");
         assert_eq!(
-            source("::ffff:10.0.0.1", &["198.51.100.1:4711"]),
+            find_source("10.0.0.1", &["198.51.100.1, garbage"]),
+            "10.0.0.1"
+        );
+        assert_eq!(
+            find_source("::ffff:10.0.0.1", &["198.51.100.1:4711"]),
             "198.51.100.1"
         );
-        assert_eq!(source("fd00::1", &["[2001:db8::5]:443"]), "2001:db8::5");
+        assert_eq!(
+            find_source("fd00::1", &["[2001:db8::5]:443"]),
+            "2001:db8::5"
+        );
     }
 
     #[test]
     fn an_ipv6_host_is_counted_by_its_network() {
-        let subject_of = |text: &str| subject("send", text.parse().unwrap());
+        let subject_of = |text: &str| build_source_key("send", text.parse().unwrap());
         assert_eq!(subject_of("2001:db8::1"), subject_of("2001:db8::ffff:2"));
         assert_ne!(subject_of("2001:db8::1"), subject_of("2001:db8:0:1::1"));
         assert_ne!(subject_of("198.51.100.1"), subject_of("198.51.100.2"));
@@ -110,6 +116,9 @@ mod tests {
     #[test]
     fn each_group_of_requests_has_windows_of_its_own() {
         let address = "198.51.100.1".parse().unwrap();
-        assert_ne!(subject("send", address), subject("push", address));
+        assert_ne!(
+            build_source_key("send", address),
+            build_source_key("push", address)
+        );
     }
 }

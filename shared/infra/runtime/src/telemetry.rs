@@ -10,7 +10,7 @@ use tracing_subscriber::{EnvFilter, Layer};
 
 use crate::config::{LogSettings, TraceSettings};
 use crate::export;
-use crate::log::lines;
+use crate::log::build_layer;
 use crate::metric;
 
 /// Bounds of duration histograms, in seconds.
@@ -20,19 +20,19 @@ const DURATION_BUCKETS: [f64; 13] = [
 
 /// Starts logs and, when an endpoint for them is configured, traces of the process `name`. Only the first call in a
 /// process has an effect. What comes back sends the last spans when it is dropped.
-pub(crate) fn start(
+pub(crate) fn start_logs_and_traces(
     name: &'static str,
     log: &LogSettings,
     traces: &TraceSettings,
 ) -> anyhow::Result<Option<export::TraceExporter>> {
     let filter = EnvFilter::try_new(&log.filter).context("log.filter")?;
-    let exporter = export::TraceExporter::configured(name, traces)?;
+    let exporter = export::TraceExporter::from_settings(name, traces)?;
     let spans = exporter.as_ref().map(export::TraceExporter::layer);
     let registry = tracing_subscriber::registry()
         .with(spans)
         .with(CountedLevels.with_filter(LevelFilter::WARN));
     let _ = registry
-        .with(lines(name, log.format, filter, std::io::stdout))
+        .with(build_layer(name, log.format, filter, std::io::stdout))
         .try_init();
     Ok(exporter)
 }
@@ -57,8 +57,8 @@ pub(crate) fn start_metrics(name: &str) -> anyhow::Result<PrometheusHandle> {
         .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &DURATION_BUCKETS)?
         .install_recorder()
         .context("metrics")?;
-    metric::describe(name);
+    metric::describe_metrics(name);
     metrics::gauge!("pillarbox_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1);
-    crate::usage::describe();
+    crate::usage::describe_metrics();
     Ok(handle)
 }

@@ -27,7 +27,7 @@ pub struct TraceContext {
 impl TraceContext {
     /// The place of the current span; `None` when it is in no trace.
     fn of_current() -> Option<Self> {
-        let current = export::current()?;
+        let current = export::current_span_context()?;
         Some(Self {
             trace_id: current.trace_id().to_string(),
             span_id: Some(current.span_id().to_string()),
@@ -37,14 +37,14 @@ impl TraceContext {
 
     /// Reads a `traceparent` header; a malformed or absent one begins a new trace.
     pub fn from_header(header: Option<&str>) -> Self {
-        header.and_then(Self::parse).unwrap_or_else(Self::begin)
+        header.and_then(Self::parse).unwrap_or_else(Self::generate)
     }
 
     #[expect(
         clippy::disallowed_methods,
         reason = "ids of traces are random by their standard"
     )]
-    fn begin() -> Self {
+    fn generate() -> Self {
         let trace_id: u128 = rand::rng().random_range(1..=u128::MAX);
         Self {
             trace_id: format!("{trace_id:032x}"),
@@ -89,7 +89,7 @@ impl TraceContext {
         clippy::disallowed_methods,
         reason = "ids of spans are random by their standard"
     )]
-    pub fn header(&self) -> String {
+    pub fn to_header(&self) -> String {
         let span_id = self.span_id.clone().unwrap_or_else(|| {
             let span_id: u64 = rand::rng().random_range(1..=u64::MAX);
             format!("{span_id:016x}")
@@ -99,7 +99,7 @@ impl TraceContext {
 
     /// The same for the library that records spans. Whether a stranger's trace is recorded is not the stranger's choice,
     /// so the flag is left out; what is recorded is chosen by the trace's id.
-    fn remote(&self) -> Option<SpanContext> {
+    fn to_span_context(&self) -> Option<SpanContext> {
         let trace_id = TraceId::from_hex(&self.trace_id).ok()?;
         let span_id = SpanId::from_hex(self.span_id.as_deref()?).ok()?;
         Some(SpanContext::new(
@@ -137,31 +137,31 @@ impl TraceContext {
             deleted = Empty,
             rejected = Empty,
         );
-        self.follow(&span);
+        self.set_as_parent(&span);
         span
     }
 
     /// The place of the current span, as it is stored with what is done later because of it; `None` when the span is not sent
     /// to a collector, so that nobody would look for what lies below it.
     pub fn to_store() -> Option<String> {
-        let current = export::current().filter(SpanContext::is_sampled);
+        let current = export::current_span_context().filter(SpanContext::is_sampled);
         current
             .and_then(|_| Self::of_current())
-            .map(|place| place.header())
+            .map(|place| place.to_header())
     }
 
     /// Puts a span that has not begun below this place. Without traces it does nothing.
-    pub fn follow(&self, span: &Span) {
+    pub fn set_as_parent(&self, span: &Span) {
         if export::is_on()
-            && let Some(place) = self.remote()
+            && let Some(place) = self.to_span_context()
         {
-            export::follow(span, place);
+            export::set_remote_parent(span, place);
         }
     }
 }
 
 /// Does a worker's work in its span, and writes a line of it when it is over. `code_of` is what came of it.
-pub async fn work<T>(
+pub async fn run_in_span<T>(
     span: Span,
     work: impl Future<Output = T>,
     code_of: fn(&T) -> &'static str,
@@ -186,8 +186,8 @@ pub struct RequestIdentity {
 
 impl RequestIdentity {
     /// That of a request with these extensions; a new one where nobody has begun it.
-    pub fn of(extensions: &Extensions) -> Self {
-        let begin = || Self::new(RequestId::new(), TraceContext::begin());
+    pub fn from_extensions(extensions: &Extensions) -> Self {
+        let begin = || Self::new(RequestId::new(), TraceContext::generate());
         extensions.get().cloned().unwrap_or_else(begin)
     }
 
@@ -211,7 +211,7 @@ impl RequestIdentity {
     }
 
     /// Marks the answer with the request's id and with what the API calls its outcome.
-    pub fn finish(&self, code: &'static str, response: &mut Response) {
+    pub fn mark_response(&self, code: &'static str, response: &mut Response) {
         if let Ok(value) = HeaderValue::from_str(&self.request_id.to_string()) {
             response.headers_mut().insert("x-request-id", value);
         }
@@ -219,7 +219,7 @@ impl RequestIdentity {
     }
 
     /// A new request with these headers, and its span, below its caller's.
-    pub(crate) fn begin(method: &'static str, route: &str, headers: &HeaderMap) -> (Self, Span) {
+    pub(crate) fn start(method: &'static str, route: &str, headers: &HeaderMap) -> (Self, Span) {
         let request_id = RequestId::new();
         let span = tracing::info_span!(
             "request",
@@ -238,7 +238,7 @@ impl RequestIdentity {
             .get("traceparent")
             .and_then(|value| value.to_str().ok());
         if let Some(caller) = header.and_then(TraceContext::parse) {
-            caller.follow(&span);
+            caller.set_as_parent(&span);
         }
         let trace = span.in_scope(|| {
             TraceContext::of_current().unwrap_or_else(|| TraceContext::from_header(header))
@@ -257,7 +257,7 @@ mod tests {
         let sent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let context = TraceContext::from_header(Some(sent));
         assert_eq!(context.trace_id(), "0af7651916cd43dd8448eb211c80319c");
-        assert_eq!(context.header(), sent);
+        assert_eq!(context.to_header(), sent);
         for wrong in [
             "",
             "00-0-0-0",

@@ -43,7 +43,7 @@ const GAUGES: [(&str, Unit, &str); 6] = [
 ];
 
 /// Says what the figures are.
-pub(crate) fn describe() {
+pub(crate) fn describe_metrics() {
     metrics::describe_counter!(
         "process_cpu_seconds_total",
         Unit::Seconds,
@@ -55,7 +55,7 @@ pub(crate) fn describe() {
 }
 
 /// Reads the figures of now. One that cannot be read stays as it was.
-pub(crate) fn collect() {
+pub(crate) fn collect_metrics() {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let (stat, status) = (read("/proc/self/stat"), read("/proc/self/status"));
     if let Some(seconds) = cpu_seconds(&stat) {

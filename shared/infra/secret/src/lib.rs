@@ -61,11 +61,11 @@ impl KeyText {
 
     /// What the prefix says that it opens.
     pub fn kind(&self) -> Option<KeyKind> {
-        KeyKind::of_key(&self.0)
+        KeyKind::from_key(&self.0)
     }
 
     /// As a client presents it.
-    pub fn presented(&self) -> PresentedKey {
+    pub fn to_presented(&self) -> PresentedKey {
         PresentedKey::new(&self.0)
     }
 }
@@ -74,7 +74,7 @@ impl TryFrom<String> for KeyText {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let tail = KeyKind::of_key(&text).map(|kind| &text[kind.prefix().len()..]);
+        let tail = KeyKind::from_key(&text).map(|kind| &text[kind.prefix().len()..]);
         let is_key = tail.is_some_and(|tail| {
             tail.len() >= FIXED_KEY_LEAST_CHARS
                 && text.len() <= KEY_CHARS
@@ -118,7 +118,7 @@ impl SecretToken {
     }
 
     /// A token as it was presented; `None` when it cannot be one of ours.
-    pub fn presented(text: &str) -> Option<Self> {
+    pub fn from_presented(text: &str) -> Option<Self> {
         let is_token =
             text.len() == TOKEN_CHARS && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
         is_token.then(|| Self(text.to_owned()))
@@ -148,22 +148,22 @@ const SEAL: &[u8] = b"pillarbox: a text that is shown once\0";
 ///
 /// # Errors
 /// When the cipher fails, which it does for texts of more than 256 GB.
-pub fn seal(token: &SecretToken, text: &str) -> Result<Vec<u8>, ring::error::Unspecified> {
+pub fn seal_text(token: &SecretToken, text: &str) -> Result<Vec<u8>, ring::error::Unspecified> {
     let mut sealed = text.as_bytes().to_vec();
-    cipher(token)?.seal_in_place_append_tag(nonce(), Aad::empty(), &mut sealed)?;
+    build_cipher(token)?.seal_in_place_append_tag(zero_nonce(), Aad::empty(), &mut sealed)?;
     Ok(sealed)
 }
 
 /// The text that was sealed with this token; `None` when it was another, or when the text was changed.
-pub fn unseal(token: &SecretToken, mut sealed: Vec<u8>) -> Option<String> {
-    let text = cipher(token)
+pub fn unseal_text(token: &SecretToken, mut sealed: Vec<u8>) -> Option<String> {
+    let text = build_cipher(token)
         .ok()?
-        .open_in_place(nonce(), Aad::empty(), &mut sealed)
+        .open_in_place(zero_nonce(), Aad::empty(), &mut sealed)
         .ok()?;
     std::str::from_utf8(text).ok().map(str::to_owned)
 }
 
-fn cipher(token: &SecretToken) -> Result<LessSafeKey, ring::error::Unspecified> {
+fn build_cipher(token: &SecretToken) -> Result<LessSafeKey, ring::error::Unspecified> {
     let key: [u8; 32] = Sha256::new_with_prefix(SEAL)
         .chain_update(token.0.as_bytes())
         .finalize()
@@ -172,7 +172,7 @@ fn cipher(token: &SecretToken) -> Result<LessSafeKey, ring::error::Unspecified> 
 }
 
 /// Each key seals one text, so one nonce is enough.
-fn nonce() -> Nonce {
+fn zero_nonce() -> Nonce {
     Nonce::assume_unique_for_key([0; 12])
 }
 
@@ -197,9 +197,9 @@ impl Password {
     /// # Errors
     /// A sentence without its full stop: what passwords are like, that the address is none, or that it is one of those that are tried
     /// first.
-    pub fn chosen(text: String, email: &str) -> Result<Self, String> {
+    pub fn choose(text: String, email: &str) -> Result<Self, String> {
         let password = Self::try_from(text)?;
-        match password.refusal(email) {
+        match password.refusal_reason(email) {
             Some(reason) => Err(reason.to_owned()),
             None => Ok(password),
         }
@@ -207,7 +207,7 @@ impl Password {
 
     /// Why somebody with this e-mail address is not to choose it, as a sentence without its full stop. One that was chosen
     /// before still opens its account.
-    pub fn refusal(&self, email: &str) -> Option<&'static str> {
+    pub fn refusal_reason(&self, email: &str) -> Option<&'static str> {
         if self.0.trim().to_lowercase() == email.trim().to_lowercase() {
             return Some("a password is not the e-mail address");
         }
@@ -330,10 +330,10 @@ mod tests {
                 .matches(&one)
         );
         assert!(!password.matches("not a hash"));
-        assert!(Password::chosen("Ada@Example.com ".to_owned(), "ada@example.com").is_err());
-        assert!(Password::chosen("correct horse".to_owned(), "ada@example.com").is_ok());
+        assert!(Password::choose("Ada@Example.com ".to_owned(), "ada@example.com").is_err());
+        assert!(Password::choose("correct horse".to_owned(), "ada@example.com").is_ok());
         assert!(
-            Password::chosen("Password123!".to_owned(), "ada@example.com")
+            Password::choose("Password123!".to_owned(), "ada@example.com")
                 .unwrap_err()
                 .contains("tried first")
         );
@@ -347,7 +347,7 @@ mod tests {
         let (one, other) = (SecretToken::random(), SecretToken::random());
         assert_ne!(one.hash(), other.hash());
         assert_eq!(
-            SecretToken::presented(one.reveal()).unwrap().hash(),
+            SecretToken::from_presented(one.reveal()).unwrap().hash(),
             one.hash()
         );
         for wrong in [
@@ -356,7 +356,7 @@ mod tests {
             &format!("{}!", &one.reveal()[1..]),
             &"é".repeat(43),
         ] {
-            assert!(SecretToken::presented(wrong).is_none(), "{wrong}");
+            assert!(SecretToken::from_presented(wrong).is_none(), "{wrong}");
         }
         assert_eq!(format!("{one:?}"), "Token(…)");
     }
@@ -364,12 +364,15 @@ mod tests {
     #[test]
     fn a_sealed_text_is_read_with_its_token_and_no_other() {
         let (own, other) = (SecretToken::random(), SecretToken::random());
-        let sealed = seal(&own, "pk_live_x").unwrap();
+        let sealed = seal_text(&own, "pk_live_x").unwrap();
         assert!(!sealed.windows(4).any(|bytes| bytes == b"pk_l"));
-        assert_eq!(unseal(&own, sealed.clone()), Some("pk_live_x".to_owned()));
-        assert_eq!(unseal(&other, sealed.clone()), None);
+        assert_eq!(
+            unseal_text(&own, sealed.clone()),
+            Some("pk_live_x".to_owned())
+        );
+        assert_eq!(unseal_text(&other, sealed.clone()), None);
         let changed = [&sealed[..1], &[sealed[1] ^ 1], &sealed[2..]].concat();
-        assert_eq!(unseal(&own, changed), None);
+        assert_eq!(unseal_text(&own, changed), None);
     }
 
     #[test]

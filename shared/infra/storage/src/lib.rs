@@ -71,7 +71,7 @@ impl Storage {
     ///
     /// # Errors
     /// [`StorageError::Unavailable`].
-    pub async fn write(&self, name: &FileName) -> Result<StorageWriter, StorageError> {
+    pub async fn start_write(&self, name: &FileName) -> Result<StorageWriter, StorageError> {
         let upload = self.files.put_multipart(&object_path(name)).await;
         upload
             .map(|upload| StorageWriter::new(name.clone(), upload))

@@ -11,7 +11,7 @@ use bucket::FakeBucket;
 
 const LARGE: usize = 20 * 1024 * 1024;
 
-fn settings(kind: StorageKind, folder: &std::path::Path, endpoint: &str) -> StorageSettings {
+fn build_settings(kind: StorageKind, folder: &std::path::Path, endpoint: &str) -> StorageSettings {
     let s3 = BucketSettings {
         endpoint: endpoint.to_owned(),
         region: "us-east-1".to_owned(),
@@ -29,7 +29,7 @@ fn settings(kind: StorageKind, folder: &std::path::Path, endpoint: &str) -> Stor
 fn in_folder() -> (Storage, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     // A folder that is not there is made.
-    let storage = Storage::new(&settings(
+    let storage = Storage::new(&build_settings(
         StorageKind::Folder,
         &folder.path().join("files"),
         "",
@@ -41,7 +41,7 @@ fn in_folder() -> (Storage, TempDir) {
 async fn in_bucket() -> (Storage, FakeBucket) {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let bucket = FakeBucket::start().await;
-    let storage = Storage::new(&settings(
+    let storage = Storage::new(&build_settings(
         StorageKind::S3,
         std::path::Path::new("."),
         &bucket.url(),
@@ -50,12 +50,12 @@ async fn in_bucket() -> (Storage, FakeBucket) {
     (storage, bucket)
 }
 
-fn name(text: &str) -> FileName {
+fn parse_name(text: &str) -> FileName {
     text.parse().unwrap()
 }
 
 async fn check_files(storage: &Storage) {
-    let picture = name("pictures/ab/cdef.png");
+    let picture = parse_name("pictures/ab/cdef.png");
     assert!(!storage.has(&picture).await.unwrap());
     assert!(matches!(
         storage.get(&picture, 10).await,
@@ -80,19 +80,28 @@ async fn check_files(storage: &Storage) {
     assert!(!storage.has(&picture).await.unwrap());
     for file in ["old/a/1.png", "old/b/2.png", "old/b/3.png", "older/4.png"] {
         storage
-            .put(&name(file), Bytes::from_static(b"x"))
+            .put(&parse_name(file), Bytes::from_static(b"x"))
             .await
             .unwrap();
     }
-    assert_eq!(storage.delete_under(&name("old"), 2).await.unwrap(), 2);
-    assert_eq!(storage.delete_under(&name("old"), 2).await.unwrap(), 1);
-    assert_eq!(storage.delete_under(&name("old"), 2).await.unwrap(), 0);
-    assert!(storage.has(&name("older/4.png")).await.unwrap());
+    assert_eq!(
+        storage.delete_under(&parse_name("old"), 2).await.unwrap(),
+        2
+    );
+    assert_eq!(
+        storage.delete_under(&parse_name("old"), 2).await.unwrap(),
+        1
+    );
+    assert_eq!(
+        storage.delete_under(&parse_name("old"), 2).await.unwrap(),
+        0
+    );
+    assert!(storage.has(&parse_name("older/4.png")).await.unwrap());
 }
 
 async fn check_writer(storage: &Storage) {
-    let large = name("print/run.pdf");
-    let mut writer = storage.write(&large).await.unwrap();
+    let large = parse_name("print/run.pdf");
+    let mut writer = storage.start_write(&large).await.unwrap();
     // Pieces smaller and larger than what goes to the store together.
     let content: Vec<u8> = (0..LARGE).map(|at| (at / 1000) as u8).collect();
     writer
@@ -113,10 +122,13 @@ async fn check_writer(storage: &Storage) {
         .unwrap();
     writer.finish().await.unwrap();
     assert!(storage.get(&large, LARGE).await.unwrap() == content);
-    let mut writer = storage.write(&name("print/other.pdf")).await.unwrap();
+    let mut writer = storage
+        .start_write(&parse_name("print/other.pdf"))
+        .await
+        .unwrap();
     writer.write(Bytes::from_static(b"x")).await.unwrap();
     writer.abandon().await.unwrap();
-    assert!(!storage.has(&name("print/other.pdf")).await.unwrap());
+    assert!(!storage.has(&parse_name("print/other.pdf")).await.unwrap());
 }
 
 #[tokio::test]
@@ -136,12 +148,15 @@ async fn a_bucket_keeps_files_whole_or_not_at_all() {
 #[tokio::test]
 async fn a_writer_that_is_dropped_leaves_nothing_in_a_folder() {
     let (storage, folder) = in_folder();
-    let mut writer = storage.write(&name("run.pdf")).await.unwrap();
+    let mut writer = storage.start_write(&parse_name("run.pdf")).await.unwrap();
     writer.write(Bytes::from(vec![0; LARGE])).await.unwrap();
     drop(writer);
     // Writes that were under way end before the next one of this runtime's blocking threads is asked for.
-    storage.put(&name("after"), Bytes::new()).await.unwrap();
-    assert!(!storage.has(&name("run.pdf")).await.unwrap());
+    storage
+        .put(&parse_name("after"), Bytes::new())
+        .await
+        .unwrap();
+    assert!(!storage.has(&parse_name("run.pdf")).await.unwrap());
     let shown = std::fs::read_dir(folder.path().join("files")).unwrap();
     let shown = shown.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     assert!(shown.filter(|file| !file.contains('#')).eq(["after"]));
@@ -150,9 +165,9 @@ async fn a_writer_that_is_dropped_leaves_nothing_in_a_folder() {
 #[tokio::test]
 async fn a_refusing_bucket_is_named_with_its_reason() {
     let (storage, bucket) = in_bucket().await;
-    bucket.refuse();
+    bucket.refuse_requests();
     let error = storage
-        .put(&name("a"), Bytes::from_static(b"x"))
+        .put(&parse_name("a"), Bytes::from_static(b"x"))
         .await
         .unwrap_err();
     assert!(matches!(error, StorageError::Unavailable { .. }));
@@ -166,8 +181,12 @@ async fn a_refusing_bucket_is_named_with_its_reason() {
 #[test]
 fn a_folder_that_cannot_be_made_is_named() {
     let file = tempfile::NamedTempFile::new().unwrap();
-    let error =
-        Storage::new(&settings(StorageKind::Folder, &file.path().join("x"), "")).unwrap_err();
+    let error = Storage::new(&build_settings(
+        StorageKind::Folder,
+        &file.path().join("x"),
+        "",
+    ))
+    .unwrap_err();
     assert!(
         error
             .to_string()
@@ -179,7 +198,7 @@ fn a_folder_that_cannot_be_made_is_named() {
 fn a_buckets_key_does_not_show() {
     let shown = format!(
         "{:?}",
-        settings(
+        build_settings(
             StorageKind::S3,
             std::path::Path::new("."),
             "http://127.0.0.1:1"
@@ -191,13 +210,16 @@ fn a_buckets_key_does_not_show() {
 #[tokio::test]
 async fn what_a_killed_writer_left_goes_and_nothing_else_does() {
     let (storage, folder) = in_folder();
-    let file = name("print/card.pdf");
+    let file = parse_name("print/card.pdf");
     storage.delete_unfinished(&file).await.unwrap();
     storage
-        .put(&name("print/card.pdf2"), Bytes::from_static(b"another"))
+        .put(
+            &parse_name("print/card.pdf2"),
+            Bytes::from_static(b"another"),
+        )
         .await
         .unwrap();
-    let mut killed = storage.write(&file).await.unwrap();
+    let mut killed = storage.start_write(&file).await.unwrap();
     killed.write(Bytes::from(vec![1; LARGE])).await.unwrap();
     // Its process has gone: nothing that it would have done at its end happens.
     std::mem::forget(killed);
@@ -209,7 +231,7 @@ async fn what_a_killed_writer_left_goes_and_nothing_else_does() {
     assert_eq!(there(), 2);
     storage.delete_unfinished(&file).await.unwrap();
     assert_eq!(there(), 1);
-    let mut next = storage.write(&file).await.unwrap();
+    let mut next = storage.start_write(&file).await.unwrap();
     next.write(Bytes::from_static(b"whole")).await.unwrap();
     next.finish().await.unwrap();
     assert_eq!(storage.get(&file, 10).await.unwrap(), "whole");

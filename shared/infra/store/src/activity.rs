@@ -53,10 +53,14 @@ const LOGGED_CHARS: usize = 500;
 
 /// What was stored before and is stored now, for the log; each is cut at a bound.
 pub fn describe_change(before: &str, now: &str) -> String {
-    format!("before: {}; now: {}", cut(before), cut(now))
+    format!(
+        "before: {}; now: {}",
+        truncate_for_log(before),
+        truncate_for_log(now)
+    )
 }
 
-fn cut(text: &str) -> String {
+fn truncate_for_log(text: &str) -> String {
     match text.char_indices().nth(LOGGED_CHARS) {
         Some((end, _)) => format!("{} …", &text[..end]),
         None => text.to_owned(),
@@ -113,7 +117,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn activity_record(
+    pub async fn record_activity(
         &self,
         team_id: TeamId,
         actor: Actor<'_>,
@@ -144,7 +148,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn activity_list(
+    pub async fn list_activities(
         &self,
         team_id: TeamId,
         filter: &ActivityFilter,
@@ -172,7 +176,7 @@ impl Store {
              ORDER BY activity_id DESC LIMIT $5"
         );
         let rows = self
-            .rows(&sql, &[&team_id.0, &user_id, &filter.kind, &before, &limit])
+            .query_rows(&sql, &[&team_id.0, &user_id, &filter.kind, &before, &limit])
             .await?;
         Ok(rows
             .iter()
@@ -190,9 +194,9 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn activity_kinds(&self, team_id: TeamId) -> Result<Vec<String>> {
+    pub async fn list_activity_kinds(&self, team_id: TeamId) -> Result<Vec<String>> {
         let rows = self
-            .rows(
+            .query_rows(
                 "WITH RECURSIVE seen AS (
                      (SELECT split_part(action, '.', 1) AS kind FROM activities WHERE team_id = $1 ORDER BY 1 LIMIT 1)
                      UNION ALL

@@ -14,7 +14,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn address_answers(
+    pub async fn find_address_answers(
         &self,
         verifier: &str,
         input_ids: &[Uuid],
@@ -22,7 +22,7 @@ impl Store {
     ) -> Result<HashMap<Uuid, Value>> {
         let sql = "SELECT input_id, answer FROM address_answers
                    WHERE verifier = $1 AND input_id = ANY ($2) AND expires_at > $3";
-        let rows = self.rows(sql, &[&verifier, &input_ids, &now]).await?;
+        let rows = self.query_rows(sql, &[&verifier, &input_ids, &now]).await?;
         Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
     }
 
@@ -30,7 +30,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn address_answers_save(
+    pub async fn save_address_answers(
         &self,
         verifier: &str,
         answers: &[(Uuid, Value)],
@@ -51,7 +51,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn address_answers_purge(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
+    pub async fn purge_address_answers(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
         self.execute(
             "DELETE FROM address_answers WHERE (verifier, input_id) IN (
                  SELECT verifier, input_id FROM address_answers WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)",

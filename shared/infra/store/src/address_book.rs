@@ -59,24 +59,24 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn address_book_page(
+    pub async fn list_address_book_page(
         &self,
         team_id: TeamId,
         after: BookCursor,
         limit: i64,
     ) -> Result<BookPage> {
         match after {
-            BookCursor::Entry(entry_id) => self.entry_page(team_id, entry_id, limit).await,
+            BookCursor::Entry(entry_id) => self.list_entry_page(team_id, entry_id, limit).await,
             BookCursor::Contact(integration_id, number) => {
-                self.contact_page(team_id, integration_id, number, limit)
+                self.list_contact_page(team_id, integration_id, number, limit)
                     .await
             }
         }
     }
 
-    async fn entry_page(&self, team_id: TeamId, after: Uuid, limit: i64) -> Result<BookPage> {
+    async fn list_entry_page(&self, team_id: TeamId, after: Uuid, limit: i64) -> Result<BookPage> {
         let rows = self
-            .rows(
+            .query_rows(
                 "SELECT entry_id, custom, jsonb_build_object('first_name', first_name, 'last_name', last_name,
                      'address_1', address_1, 'address_2', address_2, 'city', city, 'state', state, 'zip', zip,
                      'email', email, 'phone', phone, 'organization', organization, 'birthday', birthday)
@@ -98,13 +98,13 @@ impl Store {
             })
             .collect::<Result<Vec<_>>>()?;
         let next = match rows.last() {
-            Some(last) if is_full(rows.len(), limit) => Some(BookCursor::Entry(last.get(0))),
-            _ => self.next_integration(team_id, Uuid::nil()).await?,
+            Some(last) if is_full_page(rows.len(), limit) => Some(BookCursor::Entry(last.get(0))),
+            _ => self.find_next_integration(team_id, Uuid::nil()).await?,
         };
         Ok(BookPage { lines, next })
     }
 
-    async fn contact_page(
+    async fn list_contact_page(
         &self,
         team_id: TeamId,
         integration_id: IntegrationId,
@@ -113,7 +113,7 @@ impl Store {
     ) -> Result<BookPage> {
         // The owner comes first: another team's integration has no contacts here.
         let is_owned = self
-            .integration_list(team_id)
+            .list_integrations(team_id)
             .await?
             .iter()
             .any(|own| own.integration_id == integration_id);
@@ -123,22 +123,25 @@ impl Store {
                 next: None,
             });
         }
-        let fields = self.field_list(integration_id).await?;
-        let columns = self.column_list(team_id).await?;
+        let fields = self.list_fields(integration_id).await?;
+        let columns = self.list_columns(team_id).await?;
         let computed: HashSet<&str> = columns
             .iter()
             .filter(|column| column.kind != ColumnKind::Custom)
             .map(|column| column.name_key.as_str())
             .collect();
-        let contacts = self.contact_list(integration_id, after, limit).await?;
+        let contacts = self.list_contacts(integration_id, after, limit).await?;
         let next = match contacts.last() {
-            Some(last) if is_full(contacts.len(), limit) => {
+            Some(last) if is_full_page(contacts.len(), limit) => {
                 Some(BookCursor::Contact(integration_id, last.contact_number))
             }
-            _ => self.next_integration(team_id, integration_id.0).await?,
+            _ => {
+                self.find_next_integration(team_id, integration_id.0)
+                    .await?
+            }
         };
         let lines = contacts.into_iter().map(|contact| {
-            let mut line = line(integration_id, contact, &fields);
+            let mut line = build_contact_line(integration_id, contact, &fields);
             // What an integration sends for a formula or AI column is never seen.
             line.custom
                 .retain(|name, _| !computed.contains(name.as_str()));
@@ -150,9 +153,13 @@ impl Store {
         })
     }
 
-    async fn next_integration(&self, team_id: TeamId, after: Uuid) -> Result<Option<BookCursor>> {
+    async fn find_next_integration(
+        &self,
+        team_id: TeamId,
+        after: Uuid,
+    ) -> Result<Option<BookCursor>> {
         let row = self
-            .row(
+            .query_row(
                 "SELECT integration_id FROM integrations
                  WHERE team_id = $1 AND integration_id > $2 AND removed_at IS NULL
                  ORDER BY integration_id LIMIT 1",
@@ -163,13 +170,17 @@ impl Store {
     }
 }
 
-fn is_full(lines: usize, limit: i64) -> bool {
+fn is_full_page(lines: usize, limit: i64) -> bool {
     i64::try_from(lines).is_ok_and(|lines| lines >= limit)
 }
 
 /// A contact under the columns that its fields fill now: the built-in ones by semantic, the others by key. Values are cut
 /// to what a column holds.
-fn line(integration_id: IntegrationId, contact: Contact, fields: &[IntegrationField]) -> BookLine {
+fn build_contact_line(
+    integration_id: IntegrationId,
+    contact: Contact,
+    fields: &[IntegrationField],
+) -> BookLine {
     let semantics: BTreeMap<&str, FieldSemantic> = fields
         .iter()
         .filter_map(|field| Some((field.key.as_str(), field.semantic?)))

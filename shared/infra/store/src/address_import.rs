@@ -45,11 +45,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn address_import_get(&self, file_hash: &[u8; 32]) -> Result<ImportProgress> {
+    pub async fn find_address_import(&self, file_hash: &[u8; 32]) -> Result<ImportProgress> {
         let sql = "SELECT position, rows_read, rows_kept, skipped, finished_at IS NOT NULL
                    FROM address_imports WHERE file_hash = $1";
         let hash: &[u8] = file_hash;
-        let Some(row) = self.row(sql, &[&hash]).await? else {
+        let Some(row) = self.query_row(sql, &[&hash]).await? else {
             return Ok(ImportProgress::default());
         };
         let number = |column: usize| row.get::<_, i64>(column).cast_unsigned();
@@ -66,7 +66,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn address_import_forget(&self, file_hash: &[u8; 32]) -> Result<()> {
+    pub async fn delete_address_import(&self, file_hash: &[u8; 32]) -> Result<()> {
         let hash: &[u8] = file_hash;
         self.execute("DELETE FROM address_imports WHERE file_hash = $1", &[&hash])
             .await?;
@@ -77,7 +77,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn address_points_analyze(&self) -> Result<()> {
+    pub async fn analyze_address_points(&self) -> Result<()> {
         let client = self.client().await?;
         client
             .batch_execute("ANALYZE address_points, address_streets, address_zips")
@@ -91,7 +91,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn address_import_save(
+    pub async fn save_address_import(
         &self,
         file_hash: &[u8; 32],
         name: &str,
@@ -120,8 +120,8 @@ impl Transaction<'_> {
     }
 
     /// Copies rows into the session's staging table, which is empty again after the transaction.
-    pub(crate) async fn address_points_stage(&self, rows: &[AddressPointRow]) -> Result<()> {
-        self.batch(STAGE).await?;
+    pub(crate) async fn stage_address_points(&self, rows: &[AddressPointRow]) -> Result<()> {
+        self.execute_batch(STAGE).await?;
         let mut sink = pin!(self.copy_in(COPY).await?);
         let mut buffer = BytesMut::with_capacity(COPY_CHUNK_BYTES + 1024);
         buffer.put_slice(COPY_HEADER);
@@ -138,7 +138,7 @@ impl Transaction<'_> {
     }
 
     /// Adds the streets that the rows are on.
-    pub(crate) async fn address_streets_add(&self, rows: &[AddressPointRow]) -> Result<u64> {
+    pub(crate) async fn insert_address_streets(&self, rows: &[AddressPointRow]) -> Result<u64> {
         let mut seen = HashSet::new();
         let mut streets: Vec<&AddressPointRow> = rows
             .iter()
@@ -176,7 +176,7 @@ fn put_row(buffer: &mut BytesMut, row: &AddressPointRow) -> Result<()> {
     put_field(buffer, row.key.address_id.as_uuid().as_bytes())?;
     put_field(
         buffer,
-        &address::cell(row.latitude, row.longitude).to_be_bytes(),
+        &address::cell_at(row.latitude, row.longitude).to_be_bytes(),
     )?;
     put_field(buffer, &row.latitude.to_be_bytes())?;
     put_field(buffer, &row.longitude.to_be_bytes())?;

@@ -73,7 +73,10 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn address_look_up(&self, keys: &[PointKey]) -> Result<Vec<AddressPointFacts>> {
+    pub async fn look_up_address_points(
+        &self,
+        keys: &[PointKey],
+    ) -> Result<Vec<AddressPointFacts>> {
         let nothing = AddressPointFacts {
             points_in_zip: 0,
             evidence: PointEvidence::Nothing,
@@ -89,13 +92,13 @@ impl Store {
             };
         }
         let rows = self
-            .rows(
+            .query_rows(
                 LOOK_UP,
                 &[
                     &column!(key => key.zip),
                     &column!(key => key.address_id.as_uuid()),
-                    &column!(key => key.address_id.house().as_uuid()),
-                    &column!(key => key.address_id.last_of_house().as_uuid()),
+                    &column!(key => key.address_id.without_unit().as_uuid()),
+                    &column!(key => key.address_id.last_unit_id().as_uuid()),
                     &column!(key => key.street_key),
                 ],
             )
@@ -108,7 +111,7 @@ impl Store {
             match row.get(1) {
                 Some(points_in_zip) => {
                     fact.points_in_zip = points_in_zip;
-                    fact.evidence = evidence(row);
+                    fact.evidence = point_evidence_from_row(row);
                 }
                 None => fact.is_overridden = true,
             }
@@ -121,7 +124,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn homes_around(
+    pub async fn list_homes_around(
         &self,
         centers: &[(f64, f64)],
         radius_metres: f64,
@@ -131,7 +134,7 @@ impl Store {
         let ranges = CellRanges::around(centers, radius_metres);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let rows = self
-            .rows(
+            .query_rows(
                 HOMES,
                 &[
                     &ranges.position,
@@ -164,7 +167,7 @@ impl Store {
     }
 }
 
-fn evidence(row: &tokio_postgres::Row) -> PointEvidence {
+fn point_evidence_from_row(row: &tokio_postgres::Row) -> PointEvidence {
     let place = |column: usize| {
         let latitude: Option<f64> = row.get(column);
         latitude.map(|latitude| DeliveryPoint {
@@ -279,7 +282,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn address_override_add(
+    pub async fn save_address_override(
         &self,
         address_id: AddressId,
         address: &str,
@@ -287,7 +290,7 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<bool> {
         let row = self
-            .row(
+            .query_row(
                 "INSERT INTO address_overrides (address_id, address, note, added_at) VALUES ($1, $2, $3, $4)
                  ON CONFLICT (address_id) DO UPDATE SET note = excluded.note
                  RETURNING xmax = 0",
@@ -301,7 +304,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn address_override_remove(&self, address_id: AddressId) -> Result<bool> {
+    pub async fn delete_address_override(&self, address_id: AddressId) -> Result<bool> {
         let sql = "DELETE FROM address_overrides WHERE address_id = $1";
         Ok(self.execute(sql, &[&address_id.as_uuid()]).await? == 1)
     }
@@ -310,9 +313,9 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn address_override_list(&self, limit: i64) -> Result<Vec<AddressOverride>> {
+    pub async fn list_address_overrides(&self, limit: i64) -> Result<Vec<AddressOverride>> {
         let sql = "SELECT address, note, added_at FROM address_overrides ORDER BY added_at DESC, address_id LIMIT $1";
-        let rows = self.rows(sql, &[&limit]).await?;
+        let rows = self.query_rows(sql, &[&limit]).await?;
         let row = |row: &tokio_postgres::Row| AddressOverride {
             address: row.get(0),
             note: row.get(1),
@@ -328,10 +331,10 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn address_points_merge(&self, rows: &[AddressPointRow]) -> Result<u64> {
-        self.address_points_stage(rows).await?;
-        let row = self.row(MERGE, &[]).await?;
-        self.address_streets_add(rows).await?;
+    pub async fn merge_address_points(&self, rows: &[AddressPointRow]) -> Result<u64> {
+        self.stage_address_points(rows).await?;
+        let row = self.query_row(MERGE, &[]).await?;
+        self.insert_address_streets(rows).await?;
         Ok(row.map_or(0, |row| row.get::<_, i64>(0)) as u64)
     }
 }

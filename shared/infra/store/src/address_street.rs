@@ -31,15 +31,15 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn address_namesakes(
+    pub async fn find_similar_streets(
         &self,
         questions: &[StreetQuestion],
     ) -> Result<Vec<SimilarStreets>> {
         let mut namesakes = vec![SimilarStreets::default(); questions.len()];
-        let asked = StreetNameQuery::of(questions);
+        let asked = StreetNameQuery::from_questions(questions);
         let (here, nearby) = (&asked.here, &asked.nearby);
         let rows = self
-            .rows(
+            .query_rows(
                 NAMESAKES,
                 &[
                     &here.position,
@@ -99,7 +99,7 @@ struct NamesNearby {
 }
 
 impl StreetNameQuery {
-    fn of(questions: &[StreetQuestion]) -> Self {
+    fn from_questions(questions: &[StreetQuestion]) -> Self {
         let mut asked = Self::default();
         for (position, question) in (0..).zip(questions) {
             let written = (question.name_key, Some(question.street_key));

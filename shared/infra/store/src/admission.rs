@@ -6,7 +6,7 @@ use contract::key::{KeyHash, KeyKind};
 
 use tokio_postgres::Row;
 
-use crate::error::{Result, StoreError, retry};
+use crate::error::{Result, StoreError, retry_conflicts};
 use crate::integration::IntegrationAvailability;
 use crate::pool::Store;
 
@@ -52,14 +52,14 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn request_admit(&self, admission: AdmissionRequest<'_>) -> Result<AdmissionResult> {
-        retry(|| self.request_admit_once(admission)).await
+    pub async fn admit_request(&self, admission: AdmissionRequest<'_>) -> Result<AdmissionResult> {
+        retry_conflicts(|| self.admit_request_once(admission)).await
     }
 
-    async fn request_admit_once(&self, admission: AdmissionRequest<'_>) -> Result<AdmissionResult> {
+    async fn admit_request_once(&self, admission: AdmissionRequest<'_>) -> Result<AdmissionResult> {
         let hash: &[u8] = admission.key.as_ref().map_or(&[], |hash| &hash.0);
         let row = self
-            .row(
+            .query_row(
                 "WITH source AS (
                      INSERT INTO rate_windows AS existing (subject, window_start, requests) VALUES ($1, $4, 1)
                      ON CONFLICT (subject, window_start) DO UPDATE SET requests = existing.requests + 1
@@ -89,7 +89,7 @@ impl Store {
                 team_id: TeamId(row.get(2)),
                 kind: KeyKind::from_name(row.get(3))
                     .ok_or_else(|| StoreError::Corrupt("kind of a key".to_owned()))?,
-                integration: integration(&row)?,
+                integration: integration_from_row(&row)?,
                 requests: row.get::<_, Option<i32>>(6).unwrap_or(0),
             }),
         };
@@ -103,7 +103,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn rate_windows_purge(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
+    pub async fn purge_rate_windows(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
         self.execute(
             "DELETE FROM rate_windows WHERE ctid = ANY (ARRAY(
                  SELECT ctid FROM rate_windows WHERE window_start < $1 LIMIT $2))",
@@ -113,7 +113,7 @@ impl Store {
     }
 }
 
-fn integration(row: &Row) -> Result<Option<(IntegrationId, IntegrationAvailability)>> {
+fn integration_from_row(row: &Row) -> Result<Option<(IntegrationId, IntegrationAvailability)>> {
     let integration_id: Option<uuid::Uuid> = row.get(4);
     let availability: Option<&str> = row.get(5);
     let (Some(integration_id), Some(availability)) = (integration_id, availability) else {

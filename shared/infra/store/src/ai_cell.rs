@@ -31,7 +31,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn ai_cell_queue(
+    pub async fn queue_ai_cells(
         &self,
         team_id: TeamId,
         name_keys: &[&str],
@@ -39,12 +39,12 @@ impl Transaction<'_> {
         reason: &str,
         now: DateTime<Utc>,
     ) -> Result<u64> {
-        self.queue(team_id, name_keys, entry_ids, reason, now, None)
+        self.queue_ai_cells_before(team_id, name_keys, entry_ids, reason, now, None)
             .await
     }
 
     /// As above, but those that fell due at `due_before` or later are left alone.
-    async fn queue(
+    async fn queue_ai_cells_before(
         &self,
         team_id: TeamId,
         name_keys: &[&str],
@@ -71,14 +71,14 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn ai_column_queue(
+    pub async fn queue_next_ai_entries(
         &self,
         reason: &str,
         now: DateTime<Utc>,
         limit: i64,
     ) -> Result<bool> {
         let column = self
-            .row(
+            .query_row(
                 "SELECT team_id, name_key, queued_up_to, prompted_at FROM address_columns WHERE queued_up_to IS NOT NULL
                  ORDER BY team_id, column_id LIMIT 1 FOR UPDATE SKIP LOCKED",
                 &[],
@@ -90,14 +90,14 @@ impl Transaction<'_> {
         let (team_id, name_key): (Uuid, String) = (column.get(0), column.get(1));
         let (after, prompted_at): (Uuid, Option<DateTime<Utc>>) = (column.get(2), column.get(3));
         let rows = self
-            .rows(
+            .query_rows(
                 "SELECT entry_id FROM address_entries WHERE team_id = $1 AND entry_id > $2
                  ORDER BY entry_id LIMIT $3",
                 &[&team_id, &after, &limit],
             )
             .await?;
         let entry_ids: Vec<Uuid> = rows.iter().map(|row| row.get(0)).collect();
-        self.queue(
+        self.queue_ai_cells_before(
             TeamId(team_id),
             &[&name_key],
             &entry_ids,
@@ -119,7 +119,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn ai_cell_write(
+    pub async fn write_ai_cell(
         &self,
         cell: &AiCell,
         digest: &[u8],
@@ -138,14 +138,14 @@ impl Transaction<'_> {
             &[&cell.team_id.0, &digest, &answer, &now],
         )
         .await?;
-        self.end(cell, "written", None).await
+        self.close_ai_cell(cell, "written", None).await
     }
 
-    /// Leaves the value blank for good, until the entry or the prompt changes. False as for [`Self::ai_cell_write`].
+    /// Leaves the value blank for good, until the entry or the prompt changes. False as for [`Self::write_ai_cell`].
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn ai_cell_blank(
+    pub async fn blank_ai_cell(
         &self,
         cell: &AiCell,
         reason: &str,
@@ -157,10 +157,15 @@ impl Transaction<'_> {
             &[&cell.team_id.0, &cell.entry_id, &cell.name_key, &now],
         )
         .await?;
-        self.end(cell, "blank", Some(reason)).await
+        self.close_ai_cell(cell, "blank", Some(reason)).await
     }
 
-    async fn end(&self, cell: &AiCell, state: &str, reason: Option<&str>) -> Result<bool> {
+    async fn close_ai_cell(
+        &self,
+        cell: &AiCell,
+        state: &str,
+        reason: Option<&str>,
+    ) -> Result<bool> {
         let ended = self
             .execute(
                 "UPDATE ai_cells SET state = $5, reason = $6, lease_id = NULL, leased_until = NULL
@@ -184,7 +189,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn ai_cell_take(
+    pub async fn claim_due_ai_cells(
         &self,
         lease_id: Uuid,
         now: DateTime<Utc>,
@@ -192,7 +197,7 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<AiCell>> {
         let rows = self
-            .rows(
+            .query_rows(
                 "UPDATE ai_cells SET lease_id = $1, leased_until = $3, attempts = attempts + 1
                  WHERE (team_id, name_key, entry_id) IN (
                      SELECT team_id, name_key, entry_id FROM ai_cells
@@ -216,7 +221,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn ai_cell_put_back(
+    pub async fn release_ai_cell(
         &self,
         cell: &AiCell,
         attempts: i32,
@@ -236,7 +241,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn ai_cell_reasons(
+    pub async fn list_ai_cell_reasons(
         &self,
         team_id: TeamId,
         name_keys: &[&str],
@@ -247,7 +252,7 @@ impl Store {
             return Ok(reasons);
         }
         let rows = self
-            .rows(
+            .query_rows(
                 "SELECT entry_id, name_key, reason FROM ai_cells
                  WHERE team_id = $1 AND name_key = ANY ($2) AND entry_id = ANY ($3) AND reason IS NOT NULL",
                 &[&team_id.0, &name_keys, &entry_ids],
@@ -266,10 +271,10 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn ai_answer_get(&self, team_id: TeamId, digest: &[u8]) -> Result<Option<String>> {
+    pub async fn find_ai_answer(&self, team_id: TeamId, digest: &[u8]) -> Result<Option<String>> {
         let sql = "SELECT answer FROM ai_answers WHERE team_id = $1 AND digest = $2";
         Ok(self
-            .row(sql, &[&team_id.0, &digest])
+            .query_row(sql, &[&team_id.0, &digest])
             .await?
             .map(|row| row.get(0)))
     }
@@ -278,7 +283,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn ai_spend(
+    pub async fn reserve_ai_characters(
         &self,
         team_id: TeamId,
         day: NaiveDate,
@@ -301,7 +306,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn ai_purge(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
+    pub async fn purge_ai_answers(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
         self.execute(
             "DELETE FROM ai_spending WHERE day < $1",
             &[&before.date_naive()],

@@ -115,14 +115,14 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn backlog(
+    pub async fn count_backlog(
         &self,
         rules: BacklogRules,
         now: DateTime<Utc>,
     ) -> Result<[BacklogStatus; BACKLOG_KINDS.len()]> {
         let products = Product::ALL.map(Product::as_str);
         let rows = self
-            .rows(
+            .query_rows(
                 WAITING,
                 &[
                     &now,

@@ -30,8 +30,8 @@ struct BusyStatements {
 struct BusyGuard;
 
 impl BusyGuard {
-    fn begin() -> Self {
-        let mut busy = lock();
+    fn start() -> Self {
+        let mut busy = lock_busy_statements();
         busy.statements += 1;
         busy.since.get_or_insert_with(Instant::now);
         Self
@@ -40,7 +40,7 @@ impl BusyGuard {
 
 impl Drop for BusyGuard {
     fn drop(&mut self) {
-        let mut busy = lock();
+        let mut busy = lock_busy_statements();
         busy.statements -= 1;
         if busy.statements > 0 {
             return;
@@ -52,7 +52,7 @@ impl Drop for BusyGuard {
     }
 }
 
-fn lock() -> MutexGuard<'static, BusyStatements> {
+fn lock_busy_statements() -> MutexGuard<'static, BusyStatements> {
     // A panic while the lock was held cannot leave the two fields apart.
     BUSY.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -62,10 +62,10 @@ fn lock() -> MutexGuard<'static, BusyStatements> {
 ///
 /// A statement that comes after another one's failure in its transaction says no more than that. It lets who waits for both hear
 /// of the failure itself, which is here by then: whether the work is tried again depends on it.
-pub(crate) async fn busy<T>(
+pub(crate) async fn track_busy_time<T>(
     statement: impl Future<Output = std::result::Result<T, Error>>,
 ) -> std::result::Result<T, Error> {
-    let _under_way = BusyGuard::begin();
+    let _under_way = BusyGuard::start();
     let result = statement.await;
     let code = result.as_ref().err().and_then(Error::code);
     if code == Some(&SqlState::IN_FAILED_SQL_TRANSACTION) {
@@ -76,17 +76,17 @@ pub(crate) async fn busy<T>(
 
 /// Waits for a statement, times it, and makes a span of it when traces are on. Values are parameters, so the text has
 /// nothing personal. The statement comes boxed: it would be part of every future around it several times over.
-pub(crate) async fn timed<T>(
+pub(crate) async fn time_statement<T>(
     statement: SqlStatement<'_>,
     work: Pin<Box<impl Future<Output = std::result::Result<T, Error>>>>,
 ) -> Result<T> {
     let begun = Instant::now();
-    let span = span(statement);
-    let result = busy(work).instrument(span.clone()).await;
+    let span = new_statement_span(statement);
+    let result = track_busy_time(work).instrument(span.clone()).await;
     metrics::histogram!("pillarbox_database_statement_duration_seconds")
         .record(begun.elapsed().as_secs_f64());
     result.map_err(|error| {
-        let failed = statement.failed(error);
+        let failed = statement.to_error(error);
         note_failure(&span, &failed);
         failed
     })
@@ -94,7 +94,7 @@ pub(crate) async fn timed<T>(
 
 /// The span of a statement, named as OpenTelemetry names those of databases. What belongs to no request and no piece of
 /// work has none: a background task that looks whether there is something to do would be nearly all of what is traced.
-fn span(statement: SqlStatement<'_>) -> Span {
+fn new_statement_span(statement: SqlStatement<'_>) -> Span {
     if Span::current().is_none() {
         return Span::none();
     }
@@ -134,7 +134,7 @@ fn span(statement: SqlStatement<'_>) -> Span {
 }
 
 fn note_failure(span: &Span, failed: &StoreError) {
-    let Some(error) = failed.database() else {
+    let Some(error) = failed.database_error() else {
         return;
     };
     let code = error.sqlstate();

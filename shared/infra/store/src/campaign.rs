@@ -12,9 +12,9 @@ use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use crate::error::{Result, StoreError};
-use crate::pool::{Store, Transaction, session};
+use crate::pool::{Store, Transaction, statement_session};
 use crate::statement_name::SqlStatement;
-use crate::team::{PaymentKind, time_zone};
+use crate::team::{PaymentKind, time_zone_from_row};
 
 /// Where a campaign's audience comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -230,20 +230,23 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn campaign_get(
+    pub async fn find_campaign(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
     ) -> Result<Option<Campaign>> {
-        let (get, steps) = (SqlStatement::here(GET), SqlStatement::here(STEPS));
-        let (get_ready, steps_ready) = (self.ready(get).await?, self.ready(steps).await?);
+        let (get, steps) = (SqlStatement::at_caller(GET), SqlStatement::at_caller(STEPS));
+        let (get_ready, steps_ready) = (
+            self.ready_statement(get).await?,
+            self.ready_statement(steps).await?,
+        );
         let client = self.client().await?;
-        let session = session(&client);
+        let session = statement_session(&client);
         let parameters: [&(dyn ToSql + Sync); 2] = [&team_id.0, &campaign_id.as_str()];
         // Both go out together: one round trip.
         let (row, steps) = futures_util::future::try_join(
-            session.row(get_ready, get, &parameters),
-            session.rows(steps_ready, steps, &parameters),
+            session.query_row(get_ready, get, &parameters),
+            session.query_rows(steps_ready, steps, &parameters),
         )
         .await?;
         let Some(row) = row else { return Ok(None) };
@@ -252,15 +255,15 @@ impl Store {
             team_id,
             name: row.get("name"),
             is_active: row.get::<_, &str>("status") == "active",
-            audience: audience(&row),
-            neighborhood: neighborhood(&row),
-            strictness: strictness(&row),
+            audience: audience_from_row(&row),
+            neighborhood: neighborhood_from_row(&row),
+            strictness: strictness_from_row(&row),
             resend_protection_days: row.get("resend_protection_days"),
             area: row.get("area"),
             conditions: row.get("conditions"),
-            time_zone: time_zone(&row)?,
+            time_zone: time_zone_from_row(&row)?,
             payment: PaymentKind::parse(row.get("payment"))?,
-            steps: steps.iter().map(step).collect::<Result<_>>()?,
+            steps: steps.iter().map(step_from_row).collect::<Result<_>>()?,
             list_changes: row.get("list_changes"),
         }))
     }
@@ -269,9 +272,9 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn campaign_list(&self, team_id: TeamId) -> Result<Vec<CampaignSummary>> {
+    pub async fn list_campaigns(&self, team_id: TeamId) -> Result<Vec<CampaignSummary>> {
         let rows = self
-            .rows(
+            .query_rows(
                 "SELECT campaign_id, name, status, budget_cents, committed_cents FROM campaigns
                  WHERE team_id = $1 ORDER BY name",
                 &[&team_id.0],
@@ -293,15 +296,15 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when there is no such campaign.
-    pub async fn campaign_team(&self, campaign_id: &CampaignId) -> Result<TeamId> {
+    pub async fn find_campaign_team(&self, campaign_id: &CampaignId) -> Result<TeamId> {
         let sql = "SELECT team_id FROM campaigns WHERE campaign_id = $1";
-        let row = self.row(sql, &[&campaign_id.as_str()]).await?;
+        let row = self.query_row(sql, &[&campaign_id.as_str()]).await?;
         row.map(|row| TeamId(row.get(0)))
             .ok_or_else(|| StoreError::NotFound(format!("the campaign {campaign_id}")))
     }
 }
 
-fn audience(row: &Row) -> AudienceSource {
+fn audience_from_row(row: &Row) -> AudienceSource {
     if row.get::<_, &str>("audience") == "api" {
         AudienceSource::Api
     } else {
@@ -309,17 +312,17 @@ fn audience(row: &Row) -> AudienceSource {
     }
 }
 
-fn strictness(row: &Row) -> Option<VerificationStrictness> {
+fn strictness_from_row(row: &Row) -> Option<VerificationStrictness> {
     row.get::<_, Option<&str>>("strictness")
         .and_then(VerificationStrictness::from_name)
 }
 
-fn postage(row: &Row) -> Result<Postage> {
+fn postage_from_row(row: &Row) -> Result<Postage> {
     Postage::from_name(row.get("postage"))
         .ok_or_else(|| StoreError::Corrupt("postage of a step".to_owned()))
 }
 
-fn neighborhood(row: &Row) -> Option<NeighborhoodSettings> {
+fn neighborhood_from_row(row: &Row) -> Option<NeighborhoodSettings> {
     let radius_metres: Option<i32> = row.get("radius_metres");
     let homes_per_center: Option<i32> = row.get("homes_per_center");
     let (radius_metres, homes_per_center) = radius_metres.zip(homes_per_center)?;
@@ -329,12 +332,12 @@ fn neighborhood(row: &Row) -> Option<NeighborhoodSettings> {
     })
 }
 
-fn step(row: &Row) -> Result<CampaignStep> {
+fn step_from_row(row: &Row) -> Result<CampaignStep> {
     let design_id: Option<Uuid> = row.get("design_id");
     Ok(CampaignStep {
         step: row.get("step"),
         delay_days: row.get("delay_days"),
-        postage: postage(row)?,
+        postage: postage_from_row(row)?,
         design: design_id.map(|design_id| StepDesign {
             design_id: DesignId(design_id),
             version: row.get("version"),
@@ -350,13 +353,13 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn campaign_by_name(
+    pub async fn find_campaign_by_name(
         &self,
         team_id: TeamId,
         name: &str,
     ) -> Result<Option<CampaignId>> {
         let sql = "SELECT campaign_id FROM campaigns WHERE team_id = $1 AND name = $2";
-        let Some(row) = self.row(sql, &[&team_id.0, &name]).await? else {
+        let Some(row) = self.query_row(sql, &[&team_id.0, &name]).await? else {
             return Ok(None);
         };
         let id = row.get::<_, &str>(0).parse();
@@ -370,7 +373,10 @@ impl Transaction<'_> {
     /// [`StoreError`] when the database cannot be asked.
     pub async fn campaign_exists(&self, campaign_id: &CampaignId) -> Result<bool> {
         let sql = "SELECT 1 FROM campaigns WHERE campaign_id = $1";
-        Ok(self.row(sql, &[&campaign_id.as_str()]).await?.is_some())
+        Ok(self
+            .query_row(sql, &[&campaign_id.as_str()])
+            .await?
+            .is_some())
     }
 
     /// What the owner has set of a team's campaign, with its row locked until the transaction ends; `None` when the team has none
@@ -378,29 +384,29 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn campaign_settings_locked(
+    pub async fn lock_campaign_settings(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
     ) -> Result<Option<StoredCampaignSettings>> {
         let id = campaign_id.as_str();
-        let Some(row) = self.row(SETTINGS, &[&team_id.0, &id]).await? else {
+        let Some(row) = self.query_row(SETTINGS, &[&team_id.0, &id]).await? else {
             return Ok(None);
         };
-        let steps = self.rows(STEP_SETTINGS, &[&id]).await?;
+        let steps = self.query_rows(STEP_SETTINGS, &[&id]).await?;
         let step = |row: &Row| {
             Ok(StepSettings {
                 design_id: row.get::<_, Option<Uuid>>("design_id").map(DesignId),
-                postage: postage(row)?,
+                postage: postage_from_row(row)?,
                 delay_days: row.get("delay_days"),
             })
         };
         Ok(Some(StoredCampaignSettings {
             name: row.get("name"),
             is_active: row.get::<_, &str>("status") == "active",
-            audience: audience(&row),
-            neighborhood: neighborhood(&row),
-            strictness: strictness(&row),
+            audience: audience_from_row(&row),
+            neighborhood: neighborhood_from_row(&row),
+            strictness: strictness_from_row(&row),
             budget_cents: row.get("budget_cents"),
             resend_protection_days: row.get("resend_protection_days"),
             area: row.get("area"),
@@ -413,7 +419,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::Limit`] when the id belongs to another team.
-    pub async fn campaign_save(
+    pub async fn save_campaign(
         &self,
         team_id: TeamId,
         wanted: &CampaignSettings<'_>,
@@ -457,10 +463,14 @@ impl Transaction<'_> {
                 "the campaign id {id} belongs to another team"
             )));
         }
-        self.steps_replace(id, wanted.steps).await
+        self.replace_campaign_steps(id, wanted.steps).await
     }
 
-    async fn steps_replace(&self, campaign_id: &str, steps: &[StepSettings]) -> Result<()> {
+    async fn replace_campaign_steps(
+        &self,
+        campaign_id: &str,
+        steps: &[StepSettings],
+    ) -> Result<()> {
         self.execute(
             "DELETE FROM campaign_steps WHERE campaign_id = $1",
             &[&campaign_id],
@@ -488,22 +498,22 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has no such campaign.
-    pub async fn campaign_lock(
+    pub async fn lock_campaign(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
     ) -> Result<LockedCampaign> {
-        self.campaign_read(LOCK, team_id, campaign_id).await
+        self.query_campaign(LOCK, team_id, campaign_id).await
     }
 
-    async fn campaign_read(
+    async fn query_campaign(
         &self,
         sql: &str,
         team_id: TeamId,
         campaign_id: &CampaignId,
     ) -> Result<LockedCampaign> {
         let row = self
-            .row(sql, &[&team_id.0, &campaign_id.as_str()])
+            .query_row(sql, &[&team_id.0, &campaign_id.as_str()])
             .await?
             .ok_or_else(|| StoreError::NotFound(format!("the campaign {campaign_id}")))?;
         Ok(LockedCampaign {
@@ -513,9 +523,9 @@ impl Transaction<'_> {
         })
     }
 
-    /// Locks the campaign's row as [`Self::campaign_lock`] does, and notes that its lists are added to: whoever makes cards
+    /// Locks the campaign's row as [`Self::lock_campaign`] does, and notes that its lists are added to: whoever makes cards
     /// later sees it, whoever has made some before is through.
-    pub(crate) async fn campaign_change_lists(&self, campaign_id: &CampaignId) -> Result<()> {
+    pub(crate) async fn lock_campaign_lists(&self, campaign_id: &CampaignId) -> Result<()> {
         self.execute(
             "UPDATE campaigns SET list_changes = list_changes + 1 WHERE campaign_id = $1",
             &[&campaign_id.as_str()],
@@ -524,23 +534,23 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Reads what [`Self::campaign_lock`] reads without holding anybody up: it may change at any time.
+    /// Reads what [`Self::lock_campaign`] reads without holding anybody up: it may change at any time.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has no such campaign.
-    pub async fn campaign_glance(
+    pub async fn read_campaign_unlocked(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
     ) -> Result<LockedCampaign> {
-        self.campaign_read(GLANCE, team_id, campaign_id).await
+        self.query_campaign(GLANCE, team_id, campaign_id).await
     }
 
     /// Takes from the campaign's budget, or gives back when negative.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn budget_commit(&self, campaign_id: &CampaignId, cents: i64) -> Result<()> {
+    pub async fn commit_campaign_budget(&self, campaign_id: &CampaignId, cents: i64) -> Result<()> {
         self.execute(
             "UPDATE campaigns SET committed_cents = committed_cents + $2 WHERE campaign_id = $1",
             &[&campaign_id.as_str(), &cents],

@@ -65,13 +65,13 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn campaign_day_list(
+    pub async fn list_campaign_day_figures(
         &self,
         team_id: TeamId,
         since: NaiveDate,
     ) -> Result<Vec<CampaignDayFigure>> {
         let rows = self
-            .rows(
+            .query_rows(
                 "SELECT day, figure, sum(amount)::bigint FROM campaign_days WHERE team_id = $1 AND day >= $2
                  GROUP BY day, figure ORDER BY day, figure",
                 &[&team_id.0, &since],
@@ -92,7 +92,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn campaign_day_purge(&self, before: NaiveDate, limit: i64) -> Result<u64> {
+    pub async fn purge_campaign_days(&self, before: NaiveDate, limit: i64) -> Result<u64> {
         self.execute(
             "DELETE FROM campaign_days WHERE ctid = ANY (ARRAY(
                  SELECT ctid FROM campaign_days WHERE day < $1 LIMIT $2))",
@@ -108,7 +108,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn campaign_day_add(
+    pub async fn update_campaign_day(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
@@ -132,9 +132,13 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn charge_cards(&self, team_id: TeamId, charge_id: ChargeId) -> Result<i64> {
+    pub async fn count_charge_mailpieces(
+        &self,
+        team_id: TeamId,
+        charge_id: ChargeId,
+    ) -> Result<i64> {
         let sql = "SELECT pieces::bigint FROM charges WHERE team_id = $1 AND charge_id = $2";
-        let row = self.row(sql, &[&team_id.0, &charge_id.0]).await?;
+        let row = self.query_row(sql, &[&team_id.0, &charge_id.0]).await?;
         Ok(row.map_or(0, |row| row.get(0)))
     }
 }

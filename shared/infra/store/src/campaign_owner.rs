@@ -12,7 +12,7 @@ use crate::pool::{Store, Transaction};
 const SUMMARY: &str =
     "SELECT campaign_id, name, status, budget_cents, committed_cents FROM campaigns";
 
-fn summary(row: &Row) -> CampaignSummary {
+fn campaign_summary_from_row(row: &Row) -> CampaignSummary {
     CampaignSummary {
         campaign_id: row.get(0),
         name: row.get(1),
@@ -31,7 +31,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn campaign_page(
+    pub async fn list_campaign_page(
         &self,
         team_id: TeamId,
         after: &str,
@@ -39,10 +39,10 @@ impl Store {
     ) -> Result<Vec<CampaignSummary>> {
         let sql = format!("{SUMMARY} WHERE team_id = $1 AND name > $2 ORDER BY name LIMIT $3");
         Ok(self
-            .rows(&sql, &[&team_id.0, &after, &limit])
+            .query_rows(&sql, &[&team_id.0, &after, &limit])
             .await?
             .iter()
-            .map(summary)
+            .map(campaign_summary_from_row)
             .collect())
     }
 
@@ -50,14 +50,14 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn campaign_conditions_of(
+    pub async fn list_campaign_conditions(
         &self,
         team_id: TeamId,
         campaign_ids: &[&str],
     ) -> Result<Vec<(String, Value)>> {
         let sql = "SELECT campaign_id, conditions FROM campaigns
              WHERE team_id = $1 AND campaign_id = ANY ($2) AND conditions IS NOT NULL";
-        let rows = self.rows(sql, &[&team_id.0, &campaign_ids]).await?;
+        let rows = self.query_rows(sql, &[&team_id.0, &campaign_ids]).await?;
         Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
     }
 
@@ -65,15 +65,17 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has no such campaign.
-    pub async fn campaign_summary(
+    pub async fn find_campaign_summary(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
     ) -> Result<CampaignSummary> {
         let sql = format!("{SUMMARY} WHERE team_id = $1 AND campaign_id = $2");
-        let row = self.row(&sql, &[&team_id.0, &campaign_id.as_str()]).await?;
+        let row = self
+            .query_row(&sql, &[&team_id.0, &campaign_id.as_str()])
+            .await?;
         row.as_ref()
-            .map(summary)
+            .map(campaign_summary_from_row)
             .ok_or_else(|| not_found(campaign_id))
     }
 }
@@ -83,9 +85,15 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has no such campaign.
-    pub async fn campaign_name(&self, team_id: TeamId, campaign_id: &CampaignId) -> Result<String> {
+    pub async fn find_campaign_name(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+    ) -> Result<String> {
         let sql = "SELECT name FROM campaigns WHERE team_id = $1 AND campaign_id = $2";
-        let row = self.row(sql, &[&team_id.0, &campaign_id.as_str()]).await?;
+        let row = self
+            .query_row(sql, &[&team_id.0, &campaign_id.as_str()])
+            .await?;
         row.map(|row| row.get(0))
             .ok_or_else(|| not_found(campaign_id))
     }
@@ -94,7 +102,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has no such campaign.
-    pub async fn campaign_set_active(
+    pub async fn set_campaign_active(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
@@ -103,7 +111,7 @@ impl Transaction<'_> {
     ) -> Result<String> {
         let status = if is_active { "active" } else { "paused" };
         let row = self
-            .row(
+            .query_row(
                 "UPDATE campaigns SET status = $3, updated_at = $4 WHERE team_id = $1 AND campaign_id = $2
                  RETURNING name",
                 &[&team_id.0, &campaign_id.as_str(), &status, &now],
@@ -117,7 +125,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has no such campaign.
-    pub async fn campaign_set_area(
+    pub async fn set_campaign_area(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
@@ -125,7 +133,7 @@ impl Transaction<'_> {
         now: DateTime<Utc>,
     ) -> Result<String> {
         let row = self
-            .row(
+            .query_row(
                 "UPDATE campaigns SET area = $3, updated_at = $4 WHERE team_id = $1 AND campaign_id = $2
                  RETURNING name",
                 &[&team_id.0, &campaign_id.as_str(), &area, &now],
@@ -139,13 +147,15 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has no such campaign.
-    pub async fn campaign_conditions_locked(
+    pub async fn lock_campaign_conditions(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
     ) -> Result<Option<Value>> {
         let sql = "SELECT conditions FROM campaigns WHERE team_id = $1 AND campaign_id = $2 FOR NO KEY UPDATE";
-        let row = self.row(sql, &[&team_id.0, &campaign_id.as_str()]).await?;
+        let row = self
+            .query_row(sql, &[&team_id.0, &campaign_id.as_str()])
+            .await?;
         row.map(|row| row.get(0))
             .ok_or_else(|| not_found(campaign_id))
     }
@@ -155,7 +165,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has no such campaign.
-    pub async fn campaign_set_conditions(
+    pub async fn set_campaign_conditions(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
@@ -163,7 +173,7 @@ impl Transaction<'_> {
         now: DateTime<Utc>,
     ) -> Result<String> {
         let row = self
-            .row(
+            .query_row(
                 "UPDATE campaigns SET conditions = $3, updated_at = $4 WHERE team_id = $1 AND campaign_id = $2
                  RETURNING name",
                 &[&team_id.0, &campaign_id.as_str(), &conditions, &now],

@@ -104,7 +104,7 @@ impl ChargeState {
     }
 }
 
-fn charge(row: &Row) -> Result<Charge> {
+fn charge_from_row(row: &Row) -> Result<Charge> {
     let corrupt = |what: &str| StoreError::Corrupt(format!("{what} of a charge"));
     Ok(Charge {
         charge_id: ChargeId(row.get("charge_id")),
@@ -131,10 +131,12 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when there is none.
-    pub async fn charge_get(&self, team_id: TeamId, charge_id: ChargeId) -> Result<Charge> {
+    pub async fn find_charge(&self, team_id: TeamId, charge_id: ChargeId) -> Result<Charge> {
         let sql = format!("SELECT {COLUMNS} FROM charges WHERE team_id = $1 AND charge_id = $2");
-        let row = self.row(&sql, &[&team_id.0, &charge_id.0]).await?;
-        charge(&row.ok_or_else(|| StoreError::NotFound(format!("the charge {charge_id}")))?)
+        let row = self.query_row(&sql, &[&team_id.0, &charge_id.0]).await?;
+        charge_from_row(
+            &row.ok_or_else(|| StoreError::NotFound(format!("the charge {charge_id}")))?,
+        )
     }
 }
 
@@ -143,7 +145,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::Refused`] when it stands already.
-    pub async fn charge_reserve(&self, new: &NewCharge<'_>, now: DateTime<Utc>) -> Result<()> {
+    pub async fn reserve_charge(&self, new: &NewCharge<'_>, now: DateTime<Utc>) -> Result<()> {
         self.execute(
             "INSERT INTO charges (team_id, charge_id, campaign_id, step, kind, state, amount_cents, pieces, payment, created_at)
              VALUES ($1, $2, $3, $4, $5, 'reserved', $6, $7, $8, $9)",
@@ -167,7 +169,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn charge_settle(
+    pub async fn settle_charge(
         &self,
         team_id: TeamId,
         charge_id: ChargeId,
@@ -186,13 +188,13 @@ impl Transaction<'_> {
 
     /// Locks a charge until the transaction ends; false when it is closed. Taking the money and declining both do
     /// this first, so that of two workers one cannot decline what the other has just been paid for.
-    pub(crate) async fn charge_lock_open(
+    pub(crate) async fn lock_open_charge(
         &self,
         team_id: TeamId,
         charge_id: ChargeId,
     ) -> Result<bool> {
         let row = self
-            .row(
+            .query_row(
                 "SELECT state = 'reserved' FROM charges WHERE team_id = $1 AND charge_id = $2 FOR NO KEY UPDATE",
                 &[&team_id.0, &charge_id.0],
             )
@@ -205,11 +207,11 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn charge_decline(&self, declined: &Charge, now: DateTime<Utc>) -> Result<bool> {
-        self.campaign_lock(declined.team_id, &declined.campaign_id)
+    pub async fn decline_charge(&self, declined: &Charge, now: DateTime<Utc>) -> Result<bool> {
+        self.lock_campaign(declined.team_id, &declined.campaign_id)
             .await?;
         if !self
-            .charge_lock_open(declined.team_id, declined.charge_id)
+            .lock_open_charge(declined.team_id, declined.charge_id)
             .await?
         {
             return Ok(false);
@@ -228,7 +230,7 @@ impl Transaction<'_> {
         if changed == 0 {
             return Ok(false);
         }
-        self.budget_commit(&declined.campaign_id, -declined.amount_cents)
+        self.commit_campaign_budget(&declined.campaign_id, -declined.amount_cents)
             .await?;
         self.execute(
             "DELETE FROM pieces WHERE team_id = $1 AND charge_id = $2",

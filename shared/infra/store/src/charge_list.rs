@@ -61,7 +61,7 @@ const LIST: &str = "
         charge.settled_at
     FROM charges charge JOIN campaigns USING (campaign_id) WHERE charge.team_id = $1";
 
-fn summary(row: &Row) -> Result<ChargeSummary> {
+fn charge_summary_from_row(row: &Row) -> Result<ChargeSummary> {
     let corrupt = |what: &str| StoreError::Corrupt(format!("{what} of a charge"));
     Ok(ChargeSummary {
         charge_id: ChargeId(row.get(0)),
@@ -84,7 +84,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn charge_list(
+    pub async fn list_charges(
         &self,
         team_id: TeamId,
         before: Option<ChargeId>,
@@ -93,10 +93,10 @@ impl Store {
         let before = before.map_or(Uuid::max(), |id| id.0);
         let sql =
             format!("{LIST} AND charge.charge_id < $2 ORDER BY charge.charge_id DESC LIMIT $3");
-        self.rows(&sql, &[&team_id.0, &before, &limit])
+        self.query_rows(&sql, &[&team_id.0, &before, &limit])
             .await?
             .iter()
-            .map(summary)
+            .map(charge_summary_from_row)
             .collect()
     }
 
@@ -104,18 +104,20 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has none with this id.
-    pub async fn charge_summary(
+    pub async fn find_charge_summary(
         &self,
         team_id: TeamId,
         charge_id: ChargeId,
     ) -> Result<ChargeSummary> {
         let row = self
-            .row(
+            .query_row(
                 &format!("{LIST} AND charge.charge_id = $2"),
                 &[&team_id.0, &charge_id.0],
             )
             .await?;
-        summary(&row.ok_or_else(|| StoreError::NotFound(format!("the charge {charge_id}")))?)
+        charge_summary_from_row(
+            &row.ok_or_else(|| StoreError::NotFound(format!("the charge {charge_id}")))?,
+        )
     }
 
     /// What the cards of a charge are, by product, postage and price. It reads the charge's cards, which are bounded by
@@ -123,13 +125,13 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn charge_cards(
+    pub async fn list_charge_mailpieces(
         &self,
         team_id: TeamId,
         charge_id: ChargeId,
     ) -> Result<Vec<ChargedMailpieces>> {
         let rows = self
-            .rows(
+            .query_rows(
                 "SELECT product, postage, price_cents, count(*) FROM pieces
                  WHERE team_id = $1 AND charge_id = $2
                  GROUP BY product, postage, price_cents ORDER BY product, postage, price_cents LIMIT $3",

@@ -57,7 +57,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn check(
+    pub async fn check_consistency(
         &self,
         stuck_before: DateTime<Utc>,
         duplicate_days: i32,
@@ -83,10 +83,10 @@ impl Store {
                         CheckParameter::DuplicateDays => &[listed.0, listed.1],
                     };
                     let mut broken: Vec<(String, String)> = Vec::new();
-                    self.check_walk(key, sql, parameters, |portion| {
+                    self.walk_check_portions(key, sql, parameters, |portion| {
                         count(portion);
                         broken.extend(portion.found.iter().map(|row| (row.get(0), row.get(1))));
-                        broken.len() < most()
+                        broken.len() < max_listed()
                     })
                     .await?;
                     broken
@@ -96,7 +96,7 @@ impl Store {
             found.extend(
                 broken
                     .into_iter()
-                    .take(most())
+                    .take(max_listed())
                     .map(|(subject, detail)| Discrepancy {
                         rule: rule.name.to_owned(),
                         subject,
@@ -108,7 +108,7 @@ impl Store {
     }
 
     /// The names of the rules that [`Store::check`] checks.
-    pub fn check_rules() -> impl Iterator<Item = &'static str> {
+    pub fn check_rule_names() -> impl Iterator<Item = &'static str> {
         RULES.iter().map(|rule| rule.name)
     }
 
@@ -141,12 +141,12 @@ impl Store {
         count: &mut impl FnMut(&IndexPortion),
     ) -> Result<Vec<SumMismatch>> {
         let recent: Uuid = self
-            .row("SELECT first_id_of(now() - interval '1 hour')", &[])
+            .query_row("SELECT first_id_of(now() - interval '1 hour')", &[])
             .await?
             .ok_or_else(|| StoreError::Corrupt("the time".to_owned()))?
             .get(0);
         let mut summed: HashMap<String, i64> = HashMap::new();
-        self.check_walk(&sums.rows, sums.rows_sql, &[&recent], |portion| {
+        self.walk_check_portions(&sums.rows, sums.rows_sql, &[&recent], |portion| {
             count(portion);
             for row in &portion.found {
                 *summed.entry(row.get(0)).or_default() += row.get::<_, i64>(1);
@@ -155,7 +155,7 @@ impl Store {
         })
         .await?;
         let mut mismatches = Vec::new();
-        self.check_walk(&sums.totals, sums.totals_sql, &[&recent], |portion| {
+        self.walk_check_portions(&sums.totals, sums.totals_sql, &[&recent], |portion| {
             count(portion);
             for row in &portion.found {
                 let (group, total, recent): (String, i64, i64) =
@@ -177,6 +177,6 @@ impl Store {
     }
 }
 
-fn most() -> usize {
+fn max_listed() -> usize {
     usize::try_from(LISTED).unwrap_or(usize::MAX)
 }

@@ -107,7 +107,7 @@ impl TeamColumn {
     }
 
     /// A formula column of the owner's, with the type of its results. The types of what it uses are not set.
-    pub fn computed(name: &str, column_type: ColumnType, formula: &str) -> Self {
+    pub fn new_formula(name: &str, column_type: ColumnType, formula: &str) -> Self {
         let column = Self::new(name, column_type, ColumnKind::Formula, ColumnSource::Owner);
         Self {
             formula: Some(formula.to_owned()),
@@ -116,7 +116,7 @@ impl TeamColumn {
     }
 
     /// An AI column of the owner's. Its values are text.
-    pub fn written(name: &str, prompt: &str) -> Self {
+    pub fn new_ai(name: &str, prompt: &str) -> Self {
         let column = Self::new(name, ColumnType::Text, ColumnKind::Ai, ColumnSource::Owner);
         Self {
             prompt: Some(prompt.to_owned()),
@@ -162,8 +162,8 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn column_list(&self, team_id: TeamId) -> Result<Vec<TeamColumn>> {
-        self.rows(LIST, &[&team_id.0, &COLUMNS_READ])
+    pub async fn list_columns(&self, team_id: TeamId) -> Result<Vec<TeamColumn>> {
+        self.query_rows(LIST, &[&team_id.0, &COLUMNS_READ])
             .await?
             .iter()
             .map(TeamColumn::from_row)
@@ -174,14 +174,14 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn column_page(
+    pub async fn list_column_page(
         &self,
         team_id: TeamId,
         after: &str,
         limit: i64,
     ) -> Result<Vec<TeamColumn>> {
         let rows = self
-            .rows(
+            .query_rows(
                 "SELECT name, name_key, type, kind, source, is_locked, formula, formula_uses, prompt FROM address_columns
                  WHERE team_id = $1 AND name_key > $2 ORDER BY name_key LIMIT $3",
                 &[&team_id.0, &after, &limit],
@@ -194,9 +194,9 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has none.
-    pub async fn column_get(&self, team_id: TeamId, name_key: &str) -> Result<TeamColumn> {
+    pub async fn find_column(&self, team_id: TeamId, name_key: &str) -> Result<TeamColumn> {
         let row = self
-            .row(
+            .query_row(
                 "SELECT name, name_key, type, kind, source, is_locked, formula, formula_uses, prompt FROM address_columns
                  WHERE team_id = $1 AND name_key = $2",
                 &[&team_id.0, &name_key],
@@ -212,13 +212,13 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn column_list_locked(&self, team_id: TeamId) -> Result<Vec<TeamColumn>> {
-        self.row(
+    pub async fn lock_columns(&self, team_id: TeamId) -> Result<Vec<TeamColumn>> {
+        self.query_row(
             "SELECT 1 FROM teams WHERE team_id = $1 FOR NO KEY UPDATE",
             &[&team_id.0],
         )
         .await?;
-        self.rows(LIST, &[&team_id.0, &COLUMNS_READ])
+        self.query_rows(LIST, &[&team_id.0, &COLUMNS_READ])
             .await?
             .iter()
             .map(TeamColumn::from_row)
@@ -229,7 +229,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn column_create(
+    pub async fn insert_columns(
         &self,
         team_id: TeamId,
         columns: &[TeamColumn],
@@ -265,13 +265,13 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn column_declare(
+    pub async fn declare_columns(
         &self,
         team_id: TeamId,
         columns: &[TeamColumn],
         now: DateTime<Utc>,
     ) -> Result<()> {
-        self.column_create(team_id, columns, now).await?;
+        self.insert_columns(team_id, columns, now).await?;
         let keys: Vec<&str> = columns
             .iter()
             .map(|column| column.name_key.as_str())
@@ -296,7 +296,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn column_save(
+    pub async fn save_column(
         &self,
         team_id: TeamId,
         column: &TeamColumn,
@@ -343,7 +343,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn column_retype(
+    pub async fn update_column_type(
         &self,
         team_id: TeamId,
         name_key: &str,
@@ -363,14 +363,14 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has no such column.
-    pub async fn column_lock(
+    pub async fn set_column_lock(
         &self,
         team_id: TeamId,
         name_key: &str,
         is_locked: bool,
     ) -> Result<String> {
         let row = self
-            .row(
+            .query_row(
                 "UPDATE address_columns SET is_locked = $3
                  WHERE team_id = $1 AND name_key = $2 AND kind = 'custom' RETURNING name",
                 &[&team_id.0, &name_key, &is_locked],

@@ -31,14 +31,14 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn campaign_conditions(
+    pub async fn list_filtering_campaigns(
         &self,
         team_id: TeamId,
         after: &str,
         limit: i64,
     ) -> Result<Vec<NamedCampaignConditions>> {
         let rows = self
-            .rows(
+            .query_rows(
                 "SELECT campaign_id, name, conditions FROM campaigns
                  WHERE team_id = $1 AND campaign_id > $2 AND conditions IS NOT NULL
                  ORDER BY campaign_id LIMIT $3",
@@ -64,14 +64,14 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn design_documents(
+    pub async fn list_design_documents(
         &self,
         team_id: TeamId,
         after: &str,
         limit: i64,
     ) -> Result<Vec<NamedDesignDocument>> {
         let rows = self
-            .rows(
+            .query_rows(
                 "SELECT name, document FROM designs WHERE team_id = $1 AND name > $2 ORDER BY name LIMIT $3",
                 &[&team_id.0, &after, &limit],
             )

@@ -21,7 +21,7 @@ pub struct ContactBatch<'a> {
     pub deletes: &'a [Cow<'a, str>],
     /// External ids of contacts that only count as received.
     pub seen: &'a [Cow<'a, str>],
-    /// What [`Transaction::contact_find`] found for each record.
+    /// What [`Transaction::find_known_contacts`] found for each record.
     pub known: &'a [Option<KnownContact>],
 }
 
@@ -56,7 +56,7 @@ pub struct Contact {
 const COLUMNS: &str =
     "external_id, contact_number, fields, removed_at, changed_in, created_at, changed_at";
 
-fn contact(row: &Row) -> Result<Contact> {
+fn contact_from_row(row: &Row) -> Result<Contact> {
     Ok(Contact {
         external_id: row.get("external_id"),
         contact_number: row.get("contact_number"),
@@ -150,7 +150,7 @@ impl<'a> ContactRows<'a> {
         Ok(())
     }
 
-    fn push_others(&mut self, operation: &'a str, external_ids: &'a [Cow<'a, str>]) {
+    fn push_external_ids(&mut self, operation: &'a str, external_ids: &'a [Cow<'a, str>]) {
         for external_id in external_ids {
             self.external_ids.push(external_id);
             self.operations.push(operation);
@@ -165,13 +165,15 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn contact_find(
+    pub async fn find_known_contacts(
         &self,
         integration_id: IntegrationId,
         external_ids: &[Cow<'_, str>],
     ) -> Result<Vec<Option<KnownContact>>> {
         let mut known = vec![None; external_ids.len()];
-        let row = self.row(FIND, &[&integration_id.0, &external_ids]).await?;
+        let row = self
+            .query_row(FIND, &[&integration_id.0, &external_ids])
+            .await?;
         let column = |index: usize| {
             row.as_ref()
                 .and_then(|row| row.get::<_, Option<Vec<i64>>>(index))
@@ -206,7 +208,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn contact_apply(
+    pub async fn apply_contact_batch(
         &self,
         integration_id: IntegrationId,
         sync_id: SyncId,
@@ -223,20 +225,20 @@ impl Transaction<'_> {
                 Some(_) => rows.push_upsert("upsert", upsert)?,
             }
         }
-        rows.push_others("delete", batch.deletes);
-        rows.push_others("see", batch.seen);
+        rows.push_external_ids("delete", batch.deletes);
+        rows.push_external_ids("see", batch.seen);
         if rows.external_ids.is_empty() {
             return Ok(received);
         }
         received.extend(
-            self.contact_write(integration_id, sync_id, &rows, now)
+            self.write_contacts(integration_id, sync_id, &rows, now)
                 .await?,
         );
         Ok(received)
     }
 
     /// Writes rows and returns the numbers of their contacts.
-    async fn contact_write(
+    async fn write_contacts(
         &self,
         integration_id: IntegrationId,
         sync_id: SyncId,
@@ -250,7 +252,7 @@ impl Transaction<'_> {
             fingerprints,
         } = rows;
         let row = if operations.iter().all(|operation| *operation == "insert") {
-            self.row(
+            self.query_row(
                 INSERT,
                 &[
                     &integration_id.0,
@@ -263,7 +265,7 @@ impl Transaction<'_> {
             )
             .await?
         } else {
-            self.row(
+            self.query_row(
                 APPLY,
                 &[
                     &integration_id.0,
@@ -286,7 +288,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn contact_get(
+    pub async fn find_contact(
         &self,
         integration_id: IntegrationId,
         external_id: &str,
@@ -294,10 +296,10 @@ impl Store {
         let sql = format!(
             "SELECT {COLUMNS} FROM contacts WHERE integration_id = $1 AND external_id = $2"
         );
-        self.row(&sql, &[&integration_id.0, &external_id])
+        self.query_row(&sql, &[&integration_id.0, &external_id])
             .await?
             .as_ref()
-            .map(contact)
+            .map(contact_from_row)
             .transpose()
     }
 
@@ -305,7 +307,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn contact_list(
+    pub async fn list_contacts(
         &self,
         integration_id: IntegrationId,
         after: i64,
@@ -316,10 +318,10 @@ impl Store {
              WHERE integration_id = $1 AND removed_at IS NULL AND contact_number > $2
              ORDER BY contact_number LIMIT $3"
         );
-        self.rows(&sql, &[&integration_id.0, &after, &limit])
+        self.query_rows(&sql, &[&integration_id.0, &after, &limit])
             .await?
             .iter()
-            .map(contact)
+            .map(contact_from_row)
             .collect()
     }
 
@@ -329,7 +331,11 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn contact_erase(&self, missed_before: DateTime<Utc>, limit: i64) -> Result<u64> {
+    pub async fn erase_removed_contacts(
+        &self,
+        missed_before: DateTime<Utc>,
+        limit: i64,
+    ) -> Result<u64> {
         let sql = format!(
             "UPDATE contacts SET fields = '{{}}', fingerprint = NULL, removed_in = NULL, erased_at = removed_at
              WHERE ctid = ANY (ARRAY(

@@ -41,7 +41,7 @@ impl DatabaseError {
         }))
     }
 
-    pub(crate) fn other(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub(crate) fn from_other(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self(Box::new(DatabaseErrorInner {
             cause: DatabaseErrorCause::Other(error.into()),
             statement: None,
@@ -60,12 +60,12 @@ impl DatabaseError {
 
     /// The constraint that refused the work.
     pub fn constraint(&self) -> Option<&str> {
-        self.database()?.constraint()
+        self.driver_db_error()?.constraint()
     }
 
     /// The table that the server names.
     pub fn table(&self) -> Option<&str> {
-        self.database()?.table()
+        self.driver_db_error()?.table()
     }
 
     /// What was said, without any value; `None` when it may quote one.
@@ -75,16 +75,18 @@ impl DatabaseError {
             DatabaseErrorCause::Other(error) => return Some(error.to_string()),
         };
         match error.as_db_error() {
-            Some(database) => is_shown(database.code()).then(|| database.message().to_owned()),
-            None => Some(said_on_the_way(error)),
+            Some(database) => {
+                is_message_safe(database.code()).then(|| database.message().to_owned())
+            }
+            None => Some(describe_driver_error(error)),
         }
     }
 
     pub(crate) fn code(&self) -> Option<&SqlState> {
-        Some(self.database()?.code())
+        Some(self.driver_db_error()?.code())
     }
 
-    fn database(&self) -> Option<&DbError> {
+    fn driver_db_error(&self) -> Option<&DbError> {
         match &self.0.cause {
             DatabaseErrorCause::Driver(error) => error.as_db_error(),
             DatabaseErrorCause::Other(_) => None,
@@ -93,13 +95,13 @@ impl DatabaseError {
 }
 
 /// A syntax error quotes the text at which it stands, which for a search or a path of JSON is a value.
-fn is_shown(code: &SqlState) -> bool {
+fn is_message_safe(code: &SqlState) -> bool {
     SHOWN_CLASSES.contains(&&code.code()[..2]) && *code != SqlState::SYNTAX_ERROR
 }
 
 /// What the driver says of itself, and of the connection below it. What it says of a value that it could not convert stays
 /// out.
-fn said_on_the_way(error: &tokio_postgres::Error) -> String {
+fn describe_driver_error(error: &tokio_postgres::Error) -> String {
     match error
         .source()
         .and_then(|source| source.downcast_ref::<io::Error>())
@@ -159,7 +161,7 @@ mod tests {
             SqlState::DISK_FULL,
             SqlState::INVALID_PASSWORD,
         ] {
-            assert!(is_shown(&code), "{}", code.code());
+            assert!(is_message_safe(&code), "{}", code.code());
         }
         for code in [
             SqlState::INVALID_TEXT_REPRESENTATION,
@@ -169,13 +171,13 @@ mod tests {
             SqlState::INTERNAL_ERROR,
             SqlState::CARDINALITY_VIOLATION,
         ] {
-            assert!(!is_shown(&code), "{}", code.code());
+            assert!(!is_message_safe(&code), "{}", code.code());
         }
     }
 
     #[test]
     fn an_error_without_a_statement_says_what_it_knows() {
-        let error = DatabaseError::other("no place in the pool");
+        let error = DatabaseError::from_other("no place in the pool");
         assert_eq!(error.to_string(), "no place in the pool");
         assert_eq!(
             (error.sqlstate(), error.statement(), error.table()),

@@ -253,7 +253,7 @@ const LANES: &str = "
             AND deliveries.is_retry = lane.is_retry AND due_at <= $3) AS is_due
     FROM lane LIMIT $4";
 
-fn claimed(row: &Row) -> Result<LeasedDelivery> {
+fn delivery_from_row(row: &Row) -> Result<LeasedDelivery> {
     let secrets: [Option<Vec<u8>>; 2] = [row.get("secret"), row.get("earlier_secret")];
     Ok(LeasedDelivery {
         team_id: TeamId(row.get("team_id")),
@@ -281,7 +281,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked; what was claimed all the same falls due again.
-    pub async fn delivery_claim(
+    pub async fn claim_due_deliveries(
         &self,
         lanes: &[(DeliveryLane, usize)],
         lease_id: Uuid,
@@ -295,7 +295,7 @@ impl Store {
             .map(|(_, room)| i64::try_from(*room).unwrap_or(0))
             .collect();
         let rows = self
-            .rows(
+            .query_rows(
                 CLAIM,
                 &[
                     &endpoint_ids,
@@ -307,7 +307,7 @@ impl Store {
                 ],
             )
             .await?;
-        rows.iter().map(claimed).collect()
+        rows.iter().map(delivery_from_row).collect()
     }
 
     /// Records attempts made under one lease, in the order in which they ended: what becomes of each delivery, how
@@ -316,7 +316,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked. The same call can be made again.
-    pub async fn delivery_record(
+    pub async fn record_delivery_attempts(
         &self,
         lease_id: Uuid,
         attempts: &[DeliveryAttempt],
@@ -329,7 +329,7 @@ impl Store {
             };
         }
         let rows = self
-            .rows(
+            .query_rows(
                 RECORD,
                 &[
                     &column!(made => made.delivery.team_id.0),
@@ -370,7 +370,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked. The same call can be made again.
-    pub async fn delivery_record_bare(
+    pub async fn record_attempt_outcome(
         &self,
         lease_id: Uuid,
         made: &DeliveryAttempt,
@@ -404,7 +404,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn delivery_waiting_lanes(
+    pub async fn list_waiting_lanes(
         &self,
         after: Option<DeliveryLane>,
         now: DateTime<Utc>,
@@ -414,7 +414,7 @@ impl Store {
             (lane.endpoint_id.0, lane.is_retry)
         });
         let rows = self
-            .rows(LANES, &[&endpoint_id, &is_retry, &now, &limit])
+            .query_rows(LANES, &[&endpoint_id, &is_retry, &now, &limit])
             .await?;
         Ok(rows
             .iter()
@@ -432,7 +432,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn delivery_cancel(
+    pub async fn cancel_waiting_deliveries(
         &self,
         team_id: TeamId,
         endpoint_id: EndpointId,
@@ -453,7 +453,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn delivery_cancel_unwanted(
+    pub async fn cancel_unwanted_deliveries(
         &self,
         endpoint_ids: &[EndpointId],
         limit: i64,

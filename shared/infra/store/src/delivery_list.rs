@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::error::{Result, StoreError};
 use crate::pool::{Store, Transaction};
 
-/// Attempts that one call of [`Store::attempt_trim`] forgets.
+/// Attempts that one call of [`Store::trim_attempts`] forgets.
 const TRIMMED_ROWS: i64 = 20_000;
 
 /// A delivery, for lists.
@@ -57,13 +57,13 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn delivery_list(
+    pub async fn list_deliveries(
         &self,
         team_id: TeamId,
         endpoint_id: EndpointId,
     ) -> Result<Vec<DeliverySummary>> {
         let rows = self
-            .rows(LIST, &[&team_id.0, &endpoint_id.0, &DELIVERIES_SHOWN])
+            .query_rows(LIST, &[&team_id.0, &endpoint_id.0, &DELIVERIES_SHOWN])
             .await?;
         Ok(rows
             .iter()
@@ -92,14 +92,14 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError::NotFound`] when the team has no such delivery; [`StoreError::Limit`] when the endpoint is not
     /// active.
-    pub async fn delivery_redeliver(
+    pub async fn redeliver_event(
         &self,
         team_id: TeamId,
         endpoint_id: EndpointId,
         delivery_id: DeliveryId,
         now: DateTime<Utc>,
     ) -> Result<DeliveryId> {
-        self.endpoint_require_active(team_id, endpoint_id).await?;
+        self.require_active_endpoint(team_id, endpoint_id).await?;
         let new_id = DeliveryId::new();
         let made = self
             .execute(
@@ -124,7 +124,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::Limit`] when the endpoint is not active.
-    pub async fn delivery_replay_failed(
+    pub async fn replay_failed_deliveries(
         &self,
         team_id: TeamId,
         endpoint_id: EndpointId,
@@ -132,9 +132,9 @@ impl Transaction<'_> {
         now: DateTime<Utc>,
         limit: i64,
     ) -> Result<u64> {
-        self.endpoint_require_active(team_id, endpoint_id).await?;
+        self.require_active_endpoint(team_id, endpoint_id).await?;
         let row = self
-            .row(
+            .query_row(
                 "WITH replayed AS (
                      UPDATE deliveries SET state = 'waiting', attempts = 0, is_retry = true, due_at = $4,
                          lease_id = NULL
@@ -160,7 +160,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has no such endpoint.
-    pub async fn delivery_test(
+    pub async fn insert_test_delivery(
         &self,
         team_id: TeamId,
         endpoint_id: EndpointId,
@@ -168,7 +168,7 @@ impl Transaction<'_> {
         body: &str,
         now: DateTime<Utc>,
     ) -> Result<DeliveryId> {
-        self.endpoint_get(team_id, endpoint_id).await?;
+        self.find_endpoint(team_id, endpoint_id).await?;
         let delivery_id = DeliveryId::new();
         self.execute(
             "WITH event AS (
@@ -182,12 +182,12 @@ impl Transaction<'_> {
         Ok(delivery_id)
     }
 
-    async fn endpoint_require_active(
+    async fn require_active_endpoint(
         &self,
         team_id: TeamId,
         endpoint_id: EndpointId,
     ) -> Result<()> {
-        let state = self.endpoint_get(team_id, endpoint_id).await?.state;
+        let state = self.find_endpoint(team_id, endpoint_id).await?.state;
         if state == crate::EndpointState::Active {
             return Ok(());
         }
@@ -204,7 +204,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn attempt_trim(&self, endpoints: &[(TeamId, EndpointId)]) -> Result<u64> {
+    pub async fn trim_attempts(&self, endpoints: &[(TeamId, EndpointId)]) -> Result<u64> {
         let team_ids: Vec<Uuid> = endpoints.iter().map(|(team_id, _)| team_id.0).collect();
         let endpoint_ids: Vec<Uuid> = endpoints
             .iter()

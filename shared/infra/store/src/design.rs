@@ -35,14 +35,14 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn design_save(
+    pub async fn save_design(
         &self,
         team_id: TeamId,
         new: &NewDesign<'_>,
         now: DateTime<Utc>,
     ) -> Result<SavedDesign> {
         let row = self
-            .row(
+            .query_row(
                 "WITH saved AS (
                      INSERT INTO designs AS stored (team_id, design_id, name, version, ai_draft, document, updated_at)
                      VALUES ($1, $2, $3, 1, $4, $5, $6)
@@ -77,9 +77,9 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has none.
-    pub async fn design_by_name(&self, team_id: TeamId, name: &str) -> Result<DesignId> {
+    pub async fn find_design_by_name(&self, team_id: TeamId, name: &str) -> Result<DesignId> {
         let row = self
-            .row(
+            .query_row(
                 "SELECT design_id FROM designs WHERE team_id = $1 AND name = $2",
                 &[&team_id.0, &name],
             )

@@ -43,7 +43,7 @@ pub struct DesignVersionSummary {
     pub saved_by: Option<String>,
 }
 
-fn summary(row: &Row) -> DesignSummary {
+fn design_summary_from_row(row: &Row) -> DesignSummary {
     DesignSummary {
         design_id: DesignId(row.get("design_id")),
         name: row.get("name"),
@@ -53,10 +53,10 @@ fn summary(row: &Row) -> DesignSummary {
     }
 }
 
-fn stored(row: Option<Row>) -> Result<StoredDesign> {
+fn stored_design_from_row(row: Option<Row>) -> Result<StoredDesign> {
     let row = row.ok_or_else(|| StoreError::NotFound("the design".to_owned()))?;
     Ok(StoredDesign {
-        summary: summary(&row),
+        summary: design_summary_from_row(&row),
         document: row.get("document"),
     })
 }
@@ -69,35 +69,35 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn design_list(
+    pub async fn list_designs(
         &self,
         team_id: TeamId,
         after: &str,
         limit: i64,
     ) -> Result<Vec<DesignSummary>> {
         let rows = self
-            .rows(
+            .query_rows(
                 "SELECT design_id, name, version, ai_draft, updated_at FROM designs
                  WHERE team_id = $1 AND name > $2 ORDER BY name LIMIT $3",
                 &[&team_id.0, &after, &limit],
             )
             .await?;
-        Ok(rows.iter().map(summary).collect())
+        Ok(rows.iter().map(design_summary_from_row).collect())
     }
 
     /// A design.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has none of this id.
-    pub async fn design_get(&self, team_id: TeamId, design_id: DesignId) -> Result<StoredDesign> {
-        stored(self.row(GET, &[&team_id.0, &design_id.0]).await?)
+    pub async fn find_design(&self, team_id: TeamId, design_id: DesignId) -> Result<StoredDesign> {
+        stored_design_from_row(self.query_row(GET, &[&team_id.0, &design_id.0]).await?)
     }
 
     /// A design's versions, the newest first, before `before`; at most `limit`.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn design_version_list(
+    pub async fn list_design_versions(
         &self,
         team_id: TeamId,
         design_id: DesignId,
@@ -105,7 +105,7 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<DesignVersionSummary>> {
         let rows = self
-            .rows(
+            .query_rows(
                 "SELECT version, saved_at, saved_by FROM design_versions
                  WHERE team_id = $1 AND design_id = $2 AND version < $3 ORDER BY version DESC LIMIT $4",
                 &[&team_id.0, &design_id.0, &before, &limit],
@@ -123,14 +123,16 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has none.
-    pub async fn design_version_document(
+    pub async fn find_version_document(
         &self,
         team_id: TeamId,
         design_id: DesignId,
         version: i32,
     ) -> Result<Value> {
         let sql = "SELECT document FROM design_versions WHERE team_id = $1 AND design_id = $2 AND version = $3";
-        let row = self.row(sql, &[&team_id.0, &design_id.0, &version]).await?;
+        let row = self
+            .query_row(sql, &[&team_id.0, &design_id.0, &version])
+            .await?;
         row.map(|row| row.get(0))
             .ok_or_else(|| StoreError::NotFound("the version".to_owned()))
     }
@@ -141,13 +143,9 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has none of this id.
-    pub async fn design_get_locked(
-        &self,
-        team_id: TeamId,
-        design_id: DesignId,
-    ) -> Result<StoredDesign> {
-        stored(
-            self.row(
+    pub async fn lock_design(&self, team_id: TeamId, design_id: DesignId) -> Result<StoredDesign> {
+        stored_design_from_row(
+            self.query_row(
                 &format!("{GET} FOR NO KEY UPDATE"),
                 &[&team_id.0, &design_id.0],
             )
@@ -158,15 +156,15 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn design_find_locked(
+    pub async fn lock_design_by_name(
         &self,
         team_id: TeamId,
         name: &str,
     ) -> Result<Option<StoredDesign>> {
         let sql = "SELECT design_id, name, version, ai_draft, updated_at, document FROM designs
              WHERE team_id = $1 AND name = $2 FOR NO KEY UPDATE";
-        match self.row(sql, &[&team_id.0, &name]).await? {
-            Some(row) => stored(Some(row)).map(Some),
+        match self.query_row(sql, &[&team_id.0, &name]).await? {
+            Some(row) => stored_design_from_row(Some(row)).map(Some),
             None => Ok(None),
         }
     }

@@ -35,7 +35,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn do_not_mail_list(
+    pub async fn list_do_not_mail(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
@@ -44,7 +44,7 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<DoNotMailAddress>> {
         let rows = self
-            .rows(
+            .query_rows(
                 "SELECT address_id, address, added_at, lower(address) COLLATE \"C\" AS key FROM do_not_mail
                  WHERE campaign_id = (SELECT campaign_id FROM campaigns WHERE team_id = $1 AND campaign_id = $2)
                      AND lower(address) COLLATE \"C\" < lower($3) || chr(1114111)
@@ -74,7 +74,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn do_not_mail_add(
+    pub async fn add_do_not_mail(
         &self,
         campaign_id: &CampaignId,
         addresses: &[(Uuid, &str)],
@@ -82,7 +82,7 @@ impl Transaction<'_> {
     ) -> Result<u64> {
         let ids: Vec<Uuid> = addresses.iter().map(|(id, _)| *id).collect();
         let lines: Vec<&str> = addresses.iter().map(|(_, line)| *line).collect();
-        self.campaign_change_lists(campaign_id).await?;
+        self.lock_campaign_lists(campaign_id).await?;
         self.execute(
             "INSERT INTO do_not_mail (campaign_id, address_id, address, added_at)
              SELECT $1, address_id, address, $2 FROM unnest($3::uuid[], $4::text[]) AS new (address_id, address)
@@ -96,14 +96,14 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when it is not on the list.
-    pub async fn do_not_mail_remove(
+    pub async fn remove_do_not_mail(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
         address_id: Uuid,
     ) -> Result<String> {
         let row = self
-            .row(
+            .query_row(
                 "DELETE FROM do_not_mail WHERE address_id = $3
                      AND campaign_id = (SELECT campaign_id FROM campaigns WHERE team_id = $1 AND campaign_id = $2)
                  RETURNING address",

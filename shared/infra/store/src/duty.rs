@@ -12,7 +12,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn duty_take(
+    pub async fn claim_duty(
         &self,
         duty: &str,
         holder: Uuid,
@@ -34,7 +34,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked; then the lease runs out.
-    pub async fn duty_leave(&self, duty: &str, holder: Uuid) -> Result<()> {
+    pub async fn release_duty(&self, duty: &str, holder: Uuid) -> Result<()> {
         self.execute(
             "DELETE FROM duties WHERE duty = $1 AND holder = $2",
             &[&duty, &holder],

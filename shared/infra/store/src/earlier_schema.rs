@@ -68,7 +68,7 @@ mod tests {
     use crate::migrate::known_migrations;
 
     /// What databases remember of these migrations, in one number.
-    fn digest<'m>(migrations: impl Iterator<Item = &'m Migration>) -> u64 {
+    fn migrations_digest<'m>(migrations: impl Iterator<Item = &'m Migration>) -> u64 {
         let mut migrations: Vec<_> = migrations.collect();
         migrations.sort();
         migrations.iter().fold(0, |digest: u64, migration| {
@@ -80,13 +80,13 @@ mod tests {
     fn migrations_that_databases_have_applied_never_change() {
         let (earlier, known) = (earlier_migrations(), known_migrations());
         assert_eq!(
-            digest(earlier.get_migrations().iter()),
+            migrations_digest(earlier.get_migrations().iter()),
             1_772_447_712_754_992_556
         );
         let baseline = known
             .iter()
             .filter(|migration| migration.version() <= LAST_OF_BASELINE);
-        assert_eq!(digest(baseline), 5_115_300_788_559_263_895);
+        assert_eq!(migrations_digest(baseline), 5_115_300_788_559_263_895);
     }
 
     #[test]

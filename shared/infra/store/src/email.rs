@@ -30,14 +30,14 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn email_take(
+    pub async fn claim_due_email(
         &self,
         now: DateTime<Utc>,
         leased_until: DateTime<Utc>,
         max_attempts: i32,
     ) -> Result<Option<LeasedEmail>> {
         let row = self
-            .row(
+            .query_row(
                 "UPDATE emails SET due_at = $2, attempts = attempts + 1
                  WHERE (team_id, email_id) IN (
                      SELECT team_id, email_id FROM emails
@@ -63,7 +63,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked; it may then be sent twice.
-    pub async fn email_finish(
+    pub async fn complete_email(
         &self,
         team_id: TeamId,
         email_id: Uuid,
@@ -78,7 +78,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked; it is then tried again when its lease is over.
-    pub async fn email_put_back(
+    pub async fn retry_email_at(
         &self,
         team_id: TeamId,
         email_id: Uuid,

@@ -88,7 +88,7 @@ const LIST: &str = "
     FROM endpoints endpoint
     WHERE endpoint.team_id = $1 AND endpoint.state <> 'deleted'";
 
-fn endpoint(row: &Row) -> Result<Endpoint> {
+fn endpoint_from_row(row: &Row) -> Result<Endpoint> {
     Ok(Endpoint {
         endpoint_id: EndpointId(row.get("endpoint_id")),
         url: row.get("url"),
@@ -111,12 +111,12 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn endpoint_list(&self, team_id: TeamId) -> Result<Vec<Endpoint>> {
+    pub async fn list_endpoints(&self, team_id: TeamId) -> Result<Vec<Endpoint>> {
         let sql = format!("{LIST} ORDER BY endpoint.endpoint_id");
-        self.rows(&sql, &[&team_id.0])
+        self.query_rows(&sql, &[&team_id.0])
             .await?
             .iter()
-            .map(endpoint)
+            .map(endpoint_from_row)
             .collect()
     }
 
@@ -124,39 +124,47 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has none with that id, or has deleted it.
-    pub async fn endpoint_get(&self, team_id: TeamId, endpoint_id: EndpointId) -> Result<Endpoint> {
-        let sql = format!("{LIST} AND endpoint.endpoint_id = $2");
-        let row = self.row(&sql, &[&team_id.0, &endpoint_id.0]).await?;
-        endpoint(&row.ok_or_else(|| not_found(endpoint_id))?)
-    }
-}
-
-impl Transaction<'_> {
-    /// As [`Store::endpoint_get`], within a transaction.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`] when the team has none with that id, or has deleted it.
-    pub async fn endpoint_get(&self, team_id: TeamId, endpoint_id: EndpointId) -> Result<Endpoint> {
-        let sql = format!("{LIST} AND endpoint.endpoint_id = $2");
-        let row = self.row(&sql, &[&team_id.0, &endpoint_id.0]).await?;
-        endpoint(&row.ok_or_else(|| not_found(endpoint_id))?)
-    }
-
-    /// As [`Transaction::endpoint_get`]; nobody gives it another scope before the transaction ends.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`] when the team has none with that id, or has deleted it.
-    pub async fn endpoint_get_locked(
+    pub async fn find_endpoint(
         &self,
         team_id: TeamId,
         endpoint_id: EndpointId,
     ) -> Result<Endpoint> {
-        self.row(
+        let sql = format!("{LIST} AND endpoint.endpoint_id = $2");
+        let row = self.query_row(&sql, &[&team_id.0, &endpoint_id.0]).await?;
+        endpoint_from_row(&row.ok_or_else(|| not_found(endpoint_id))?)
+    }
+}
+
+impl Transaction<'_> {
+    /// As [`Store::find_endpoint`], within a transaction.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has none with that id, or has deleted it.
+    pub async fn find_endpoint(
+        &self,
+        team_id: TeamId,
+        endpoint_id: EndpointId,
+    ) -> Result<Endpoint> {
+        let sql = format!("{LIST} AND endpoint.endpoint_id = $2");
+        let row = self.query_row(&sql, &[&team_id.0, &endpoint_id.0]).await?;
+        endpoint_from_row(&row.ok_or_else(|| not_found(endpoint_id))?)
+    }
+
+    /// As [`Transaction::find_endpoint`]; nobody gives it another scope before the transaction ends.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has none with that id, or has deleted it.
+    pub async fn lock_endpoint(
+        &self,
+        team_id: TeamId,
+        endpoint_id: EndpointId,
+    ) -> Result<Endpoint> {
+        self.query_row(
             "SELECT 1 FROM teams WHERE team_id = $1 FOR UPDATE",
             &[&team_id.0],
         )
         .await?;
-        self.endpoint_get(team_id, endpoint_id).await
+        self.find_endpoint(team_id, endpoint_id).await
     }
 
     /// Puts an endpoint into a state. One that becomes active starts with no failures. Its waiting deliveries are the
@@ -164,7 +172,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has none with that id, or has deleted it.
-    pub async fn endpoint_set_state(
+    pub async fn set_endpoint_state(
         &self,
         team_id: TeamId,
         endpoint_id: EndpointId,
@@ -191,7 +199,7 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError::NotFound`] when the team has none with that id, or has deleted it; [`StoreError::Limit`] while an
     /// earlier key still signs: somebody may know no other yet.
-    pub async fn endpoint_set_secret(
+    pub async fn set_endpoint_secret(
         &self,
         team_id: TeamId,
         endpoint_id: EndpointId,
@@ -212,7 +220,7 @@ impl Transaction<'_> {
             return Ok(());
         }
         let until = self
-            .endpoint_get(team_id, endpoint_id)
+            .find_endpoint(team_id, endpoint_id)
             .await?
             .earlier_secret_until;
         let until = until.map_or_else(String::new, |moment| {
@@ -230,7 +238,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has none with that id, or has deleted it.
-    pub async fn endpoint_clear_secret(
+    pub async fn clear_endpoint_secret(
         &self,
         team_id: TeamId,
         endpoint_id: EndpointId,
@@ -256,7 +264,7 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError::Limit`] past the endpoints that a team may hold; [`StoreError::NotFound`] for a campaign that is
     /// not the team's.
-    pub async fn endpoint_save(
+    pub async fn save_endpoint(
         &self,
         team_id: TeamId,
         url: &str,
@@ -264,13 +272,13 @@ impl Transaction<'_> {
         now: DateTime<Utc>,
     ) -> Result<SavedEndpoint> {
         // The team's row is locked so that two creations cannot both count one below the limit.
-        self.row(
+        self.query_row(
             "SELECT 1 FROM teams WHERE team_id = $1 FOR UPDATE",
             &[&team_id.0],
         )
         .await?;
         let existing = self
-            .row(
+            .query_row(
                 "WITH before AS (SELECT all_campaigns FROM endpoints
                      WHERE team_id = $1 AND url = $2 AND state <> 'deleted')
                  UPDATE endpoints SET all_campaigns = $3, updated_at = $4
@@ -283,13 +291,13 @@ impl Transaction<'_> {
         let (endpoint_id, is_new) = match existing {
             Some(row) => (EndpointId(row.get(0)), false),
             None => (
-                self.endpoint_create(team_id, url, campaigns.is_none(), now)
+                self.insert_endpoint(team_id, url, campaigns.is_none(), now)
                     .await?,
                 true,
             ),
         };
         let has_other_scope = self
-            .endpoint_set_scope(team_id, endpoint_id, campaigns.unwrap_or_default())
+            .set_endpoint_scope(team_id, endpoint_id, campaigns.unwrap_or_default())
             .await?;
         let had_other = had_all.is_some_and(|had_all| had_all != campaigns.is_none());
         Ok(SavedEndpoint {
@@ -299,7 +307,7 @@ impl Transaction<'_> {
         })
     }
 
-    async fn endpoint_create(
+    async fn insert_endpoint(
         &self,
         team_id: TeamId,
         url: &str,
@@ -308,7 +316,7 @@ impl Transaction<'_> {
     ) -> Result<EndpointId> {
         let sql = "SELECT count(*) FROM endpoints WHERE team_id = $1 AND state <> 'deleted'";
         if self
-            .row(sql, &[&team_id.0])
+            .query_row(sql, &[&team_id.0])
             .await?
             .is_some_and(|row| row.get::<_, i64>(0) >= ENDPOINTS_PER_TEAM)
         {
@@ -327,7 +335,7 @@ impl Transaction<'_> {
     }
 
     /// Returns whether these are others than before.
-    async fn endpoint_set_scope(
+    async fn set_endpoint_scope(
         &self,
         team_id: TeamId,
         endpoint_id: EndpointId,
@@ -342,7 +350,7 @@ impl Transaction<'_> {
             )
             .await?;
         let stranger = self
-            .row(
+            .query_row(
                 "SELECT wanted FROM unnest($2::text[]) AS wanted WHERE NOT EXISTS (
                      SELECT FROM campaigns WHERE team_id = $1 AND campaign_id = wanted) LIMIT 1",
                 &[&team_id.0, &wanted],

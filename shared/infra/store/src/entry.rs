@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::pool::{Store, Transaction};
-use crate::recipient::{BookRecipient, waiting_recipient};
+use crate::recipient::{BookRecipient, book_recipient_from_row};
 
 /// An entry as a send leaves it. Empty texts and absent values leave what is stored.
 #[derive(Debug, Clone)]
@@ -100,13 +100,13 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn entry_values(
+    pub async fn find_entry_values(
         &self,
         team_id: TeamId,
         entry_ids: &[Uuid],
     ) -> Result<HashMap<Uuid, BookEntryValues>> {
         let rows = self
-            .rows(
+            .query_rows(
                 "SELECT entry_id, email, phone, organization, birthday, custom FROM unnest($2::uuid[]) AS sent (entry_id)
                  CROSS JOIN LATERAL (
                      SELECT email, phone, organization, birthday, custom FROM address_entries entry
@@ -135,13 +135,13 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn entry_list(
+    pub async fn find_book_recipients(
         &self,
         team_id: TeamId,
         entry_ids: &[Uuid],
     ) -> Result<HashMap<Uuid, BookRecipient>> {
         let rows = self
-            .rows(
+            .query_rows(
                 "SELECT entry_id, address_id, first_name, last_name, address_1, address_2, unit_apart, city, state, zip,
                      plus4, verification, latitude, longitude, email, phone, organization, birthday, custom
                  FROM address_entries WHERE team_id = $1 AND entry_id = ANY ($2)",
@@ -150,7 +150,7 @@ impl Store {
             .await?;
         Ok(rows
             .iter()
-            .map(|row| (row.get("entry_id"), waiting_recipient(row)))
+            .map(|row| (row.get("entry_id"), book_recipient_from_row(row)))
             .collect())
     }
 }
@@ -175,7 +175,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn entry_save(
+    pub async fn save_entries(
         &self,
         team_id: TeamId,
         rows: &[BookEntryRow<'_>],

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::entry::BookEntryValues;
 use crate::error::{Result, StoreError};
 use crate::pool::Store;
-use crate::recipient::{BookEntryAddress, waiting_recipient};
+use crate::recipient::{BookEntryAddress, book_recipient_from_row};
 
 /// An entry in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,11 +50,11 @@ pub struct BookEntry {
 
 impl Store {
     /// A team's entries in the order of their names, those whose names begin so, after `after`; at most `limit`. A name is
-    /// `last first`, in any case. An entry is here a few seconds after its first send, see [`Store::recipient_search_fill`].
+    /// `last first`, in any case. An entry is here a few seconds after its first send, see [`Store::fill_recipient_search`].
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn entry_name_list(
+    pub async fn list_entries_by_name(
         &self,
         team_id: TeamId,
         beginning: &str,
@@ -62,7 +62,7 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<BookEntryLine>> {
         let rows = self
-            .rows(
+            .query_rows(
                 LIST,
                 &[
                     &team_id.0,
@@ -90,9 +90,9 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has none of this id.
-    pub async fn entry_get(&self, team_id: TeamId, entry_id: Uuid) -> Result<BookEntry> {
+    pub async fn find_entry(&self, team_id: TeamId, entry_id: Uuid) -> Result<BookEntry> {
         let row = self
-            .row(
+            .query_row(
                 "SELECT entry_id, address_id, first_name, last_name, address_1, address_2, unit_apart, city, state, zip,
                      plus4, verification, latitude, longitude, email, phone, organization, birthday, custom,
                      created_at, updated_at
@@ -101,7 +101,7 @@ impl Store {
             )
             .await?
             .ok_or_else(|| StoreError::NotFound("the entry".to_owned()))?;
-        let entry = waiting_recipient(&row);
+        let entry = book_recipient_from_row(&row);
         Ok(BookEntry {
             address: entry.entry,
             values: entry.values,

@@ -71,7 +71,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    fn of(sqlstate: &str) -> Self {
+    fn from_sqlstate(sqlstate: &str) -> Self {
         match (sqlstate, &sqlstate[..2]) {
             // Cardinality, data exceptions, constraints (also those without a name: a column that must not be null, a row for
             // which there is no partition), views, limits of the server such as the size of a row in an index, and what a
@@ -88,11 +88,11 @@ impl Fault {
 impl StoreError {
     /// No connection, for a reason that is not the database's to tell.
     pub fn unavailable(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self::Unavailable(DatabaseError::other(why))
+        Self::Unavailable(DatabaseError::from_other(why))
     }
 
     /// What the database says of it; `None` for what was found out here.
-    pub fn database(&self) -> Option<&DatabaseError> {
+    pub fn database_error(&self) -> Option<&DatabaseError> {
         match self {
             Self::Unavailable(error)
             | Self::Conflict(error)
@@ -115,9 +115,12 @@ impl StoreError {
 
     /// Whose fault it is that the work failed.
     pub fn fault(&self) -> Fault {
-        match (self, self.database().and_then(DatabaseError::sqlstate)) {
+        match (
+            self,
+            self.database_error().and_then(DatabaseError::sqlstate),
+        ) {
             (Self::Refused { .. } | Self::Corrupt(_), _) => Fault::Row,
-            (_, Some(sqlstate)) => Fault::of(sqlstate),
+            (_, Some(sqlstate)) => Fault::from_sqlstate(sqlstate),
             (_, None) => Fault::Database,
         }
     }
@@ -216,7 +219,7 @@ impl From<serde_json::Error> for StoreError {
 ///
 /// # Errors
 /// What `work` gave last.
-pub async fn retry<T, F>(mut work: impl FnMut() -> F) -> Result<T>
+pub async fn retry_conflicts<T, F>(mut work: impl FnMut() -> F) -> Result<T>
 where
     F: Future<Output = Result<T>>,
 {
@@ -257,7 +260,7 @@ mod tests {
             ),
         ] {
             for sqlstate in sqlstates {
-                assert_eq!(Fault::of(sqlstate), fault, "{sqlstate}");
+                assert_eq!(Fault::from_sqlstate(sqlstate), fault, "{sqlstate}");
             }
         }
         assert_eq!(StoreError::Corrupt("a row".to_owned()).fault(), Fault::Row);

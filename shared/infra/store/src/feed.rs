@@ -102,29 +102,29 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn feed_place(&self, team_id: TeamId, feed: FeedKind) -> Result<()> {
+    pub async fn place_feed_items(&self, team_id: TeamId, feed: FeedKind) -> Result<()> {
         let sql = "SELECT EXISTS (SELECT FROM feed_batches WHERE team_id = $1 AND feed = $2 AND position IS NULL)";
         let has_waiting = self
-            .row(sql, &[&team_id.0, &feed.as_str()])
+            .query_row(sql, &[&team_id.0, &feed.as_str()])
             .await?
             .is_some_and(|row| row.get(0));
         if !has_waiting {
             return Ok(());
         }
         for _ in 0..PLACED_PORTIONS {
-            if self.feed_place_portion(team_id, feed).await? < PLACED_ROWS {
+            if self.place_feed_portion(team_id, feed).await? < PLACED_ROWS {
                 break;
             }
         }
         Ok(())
     }
 
-    async fn feed_place_portion(&self, team_id: TeamId, feed: FeedKind) -> Result<i64> {
+    async fn place_feed_portion(&self, team_id: TeamId, feed: FeedKind) -> Result<i64> {
         let mut connection = self.connection().await?;
-        let transaction = connection.begin().await?;
+        let transaction = connection.begin_transaction().await?;
         let feed = feed.as_str();
         let rows = transaction
-            .row_each(
+            .query_row_each(
                 (HOLD, &[&team_id.0, &feed]),
                 (PLACE, &[&team_id.0, &feed, &PLACED_ROWS]),
             )
@@ -138,9 +138,9 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn feed_place_all(&self, limit: i64) -> Result<()> {
-        for row in self.rows(WAITING, &[&limit]).await? {
-            self.feed_place(TeamId(row.get(0)), FeedKind::from_name(row.get(1))?)
+    pub async fn place_all_feeds(&self, limit: i64) -> Result<()> {
+        for row in self.query_rows(WAITING, &[&limit]).await? {
+            self.place_feed_items(TeamId(row.get(0)), FeedKind::from_name(row.get(1))?)
                 .await?;
         }
         Ok(())
@@ -150,7 +150,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn feed_page(
+    pub async fn list_feed_page(
         &self,
         team_id: TeamId,
         feed: FeedKind,
@@ -158,7 +158,7 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<FeedItem>> {
         let rows = self
-            .rows(PAGE, &[&team_id.0, &feed.as_str(), &from, &limit])
+            .query_rows(PAGE, &[&team_id.0, &feed.as_str(), &from, &limit])
             .await?;
         Ok(rows
             .iter()
@@ -173,9 +173,13 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn feed_end(&self, team_id: TeamId, feed: FeedKind) -> Result<(i64, Option<Uuid>)> {
+    pub async fn find_feed_end(
+        &self,
+        team_id: TeamId,
+        feed: FeedKind,
+    ) -> Result<(i64, Option<Uuid>)> {
         let row = self
-            .row(
+            .query_row(
                 "SELECT feeds.position, batch.item_ids[cardinality(batch.item_ids)]
                  FROM feeds LEFT JOIN feed_batches batch USING (team_id, feed, position)
                  WHERE feeds.team_id = $1 AND feeds.feed = $2",
@@ -189,10 +193,14 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn feed_first_id(&self, team_id: TeamId, feed: FeedKind) -> Result<Option<Uuid>> {
+    pub async fn find_first_feed_id(
+        &self,
+        team_id: TeamId,
+        feed: FeedKind,
+    ) -> Result<Option<Uuid>> {
         let sql = "SELECT batch_id FROM feed_batches WHERE team_id = $1 AND feed = $2 ORDER BY batch_id LIMIT 1";
         Ok(self
-            .row(sql, &[&team_id.0, &feed.as_str()])
+            .query_row(sql, &[&team_id.0, &feed.as_str()])
             .await?
             .map(|row| row.get(0)))
     }
@@ -201,14 +209,14 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn feed_position_before(
+    pub async fn find_feed_position_before(
         &self,
         team_id: TeamId,
         feed: FeedKind,
         id: Uuid,
     ) -> Result<i64> {
         let row = self
-            .row(
+            .query_row(
                 "SELECT coalesce(min(position - cardinality(item_ids)),
                      (SELECT position FROM feeds WHERE team_id = $1 AND feed = $2), 0)
                  FROM (
@@ -225,7 +233,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn feed_purge(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
+    pub async fn purge_feed(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
         self.execute(
             "DELETE FROM feed_batches WHERE ctid = ANY (ARRAY(
                  SELECT found.ctid FROM feeds CROSS JOIN LATERAL (

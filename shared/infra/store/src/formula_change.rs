@@ -54,7 +54,7 @@ const LIST: &str =
      WHERE formula_changes.team_id = $1 AND name_key = $2
      ORDER BY changed_at DESC, request_id DESC LIMIT $3";
 
-fn change(row: &tokio_postgres::Row) -> FormulaChange {
+fn formula_change_from_row(row: &tokio_postgres::Row) -> FormulaChange {
     FormulaChange {
         request_id: RequestId(row.get(0)),
         changed_at: row.get(1),
@@ -69,17 +69,17 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn formula_change_list(
+    pub async fn list_formula_changes(
         &self,
         team_id: TeamId,
         name_key: &str,
         limit: i64,
     ) -> Result<Vec<FormulaChange>> {
         Ok(self
-            .rows(LIST, &[&team_id.0, &name_key, &limit])
+            .query_rows(LIST, &[&team_id.0, &name_key, &limit])
             .await?
             .iter()
-            .map(change)
+            .map(formula_change_from_row)
             .collect())
     }
 }
@@ -89,23 +89,23 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn formula_change_latest(
+    pub async fn find_latest_formula_change(
         &self,
         team_id: TeamId,
         name_key: &str,
     ) -> Result<Option<FormulaChange>> {
         Ok(self
-            .row(LIST, &[&team_id.0, &name_key, &1_i64])
+            .query_row(LIST, &[&team_id.0, &name_key, &1_i64])
             .await?
             .as_ref()
-            .map(change))
+            .map(formula_change_from_row))
     }
 
     /// Writes a change down and forgets the oldest ones of its column.
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn formula_change_add(
+    pub async fn insert_formula_change(
         &self,
         team_id: TeamId,
         new: NewFormulaChange<'_>,

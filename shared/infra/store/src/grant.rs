@@ -14,7 +14,7 @@ const GRANTS: &str = include_str!("grants.sql");
 
 /// Gives the groups of the processes their privileges, all in one transaction, so that running processes never miss one they
 /// keep. False, and nothing is changed, when a group is missing: whoever migrates may be nobody who makes roles.
-pub(crate) async fn grant(client: &mut Client) -> Result<bool> {
+pub(crate) async fn grant_privileges(client: &mut Client) -> Result<bool> {
     let groups: Vec<String> = PROCESSES
         .iter()
         .map(|process| format!("pillarbox_{process}"))

@@ -29,7 +29,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`](crate::StoreError) when the database cannot be asked.
-    pub async fn sync_hold_back(
+    pub async fn hold_back_sync(
         &self,
         integration_id: IntegrationId,
         sync_id: Option<SyncId>,
@@ -49,13 +49,13 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`](crate::StoreError) when the database cannot be asked.
-    pub async fn sync_held_back_list(
+    pub async fn list_held_back_syncs(
         &self,
         team_id: TeamId,
         now: DateTime<Utc>,
     ) -> Result<Vec<HeldBackSync>> {
         let rows = self
-            .rows(
+            .query_rows(
                 "SELECT integration_id, name, sync_id, held_back_at, held_back_count, held_back_share
                  FROM integrations JOIN syncs USING (integration_id)
                  WHERE team_id = $1 AND status = 'open' AND expires_at > $2 AND held_back_at IS NOT NULL

@@ -29,7 +29,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn idempotency_claim(
+    pub async fn claim_idempotency_key(
         &self,
         integration_id: IntegrationId,
         key: &IdempotencyKey,
@@ -38,7 +38,7 @@ impl Transaction<'_> {
         let name = format!("idempotency/{integration_id}/{}", key.as_str());
         // Two statements: the second must see what the key's last holder committed.
         let [claimed, done] = self
-            .row_each(
+            .query_row_each(
                 ("SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))", &[&name]),
                 (
                     "SELECT request_hash, response FROM idempotency_keys WHERE integration_id = $1 AND key = $2",
@@ -62,7 +62,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn idempotency_store(
+    pub async fn store_idempotent_response(
         &self,
         integration_id: IntegrationId,
         key: &IdempotencyKey,
@@ -91,7 +91,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn idempotency_purge(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
+    pub async fn purge_idempotency_keys(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
         self.execute(
             "DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
                  SELECT ctid FROM idempotency_keys WHERE created_at < $1 ORDER BY created_at LIMIT $2))",

@@ -81,7 +81,7 @@ impl Integration {
 
 const COLUMNS: &str = "integration_id, team_id, name, availability, removal_guard_percent, removal_guard_minimum, first_completed_at";
 
-fn integration(row: &Row) -> Result<Integration> {
+fn integration_from_row(row: &Row) -> Result<Integration> {
     Ok(Integration {
         integration_id: IntegrationId(row.get("integration_id")),
         team_id: TeamId(row.get("team_id")),
@@ -99,7 +99,7 @@ fn not_found(integration_id: IntegrationId) -> StoreError {
     StoreError::NotFound(format!("the integration {integration_id}"))
 }
 
-fn field(row: &Row) -> Result<IntegrationField> {
+fn field_from_row(row: &Row) -> Result<IntegrationField> {
     let corrupt = |what: &str| StoreError::Corrupt(format!("{what} of a declared field"));
     let semantic: Option<&str> = row.get("semantic");
     Ok(IntegrationField {
@@ -117,14 +117,16 @@ fn field(row: &Row) -> Result<IntegrationField> {
 /// A declaration is bounded by the contract, so this reads them all.
 const FIELDS: &str = "SELECT key, label, type, options, semantic FROM integration_fields WHERE integration_id = $1 ORDER BY position";
 
-fn by_name() -> String {
+fn integration_by_name_sql() -> String {
     format!(
         "SELECT {COLUMNS} FROM integrations WHERE team_id = $1 AND name = $2 AND removed_at IS NULL"
     )
 }
 
-fn named(row: Option<Row>, name: &str) -> Result<Integration> {
-    integration(&row.ok_or_else(|| StoreError::NotFound(format!("the integration {name:?}")))?)
+fn named_integration_from_row(row: Option<Row>, name: &str) -> Result<Integration> {
+    integration_from_row(
+        &row.ok_or_else(|| StoreError::NotFound(format!("the integration {name:?}")))?,
+    )
 }
 
 impl Store {
@@ -132,26 +134,26 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when there is none with this id.
-    pub async fn integration_get(&self, integration_id: IntegrationId) -> Result<Integration> {
+    pub async fn find_integration(&self, integration_id: IntegrationId) -> Result<Integration> {
         let sql = format!(
             "SELECT {COLUMNS} FROM integrations WHERE integration_id = $1 AND removed_at IS NULL"
         );
-        let row = self.row(&sql, &[&integration_id.0]).await?;
-        integration(&row.ok_or_else(|| not_found(integration_id))?)
+        let row = self.query_row(&sql, &[&integration_id.0]).await?;
+        integration_from_row(&row.ok_or_else(|| not_found(integration_id))?)
     }
 
     /// A team's integrations, by name.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn integration_list(&self, team_id: TeamId) -> Result<Vec<Integration>> {
+    pub async fn list_integrations(&self, team_id: TeamId) -> Result<Vec<Integration>> {
         let sql = format!(
             "SELECT {COLUMNS} FROM integrations WHERE team_id = $1 AND removed_at IS NULL ORDER BY name"
         );
-        self.rows(&sql, &[&team_id.0])
+        self.query_rows(&sql, &[&team_id.0])
             .await?
             .iter()
-            .map(integration)
+            .map(integration_from_row)
             .collect()
     }
 
@@ -159,15 +161,23 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when there is none.
-    pub async fn integration_by_name(&self, team_id: TeamId, name: &str) -> Result<Integration> {
-        named(self.row(&by_name(), &[&team_id.0, &name]).await?, name)
+    pub async fn find_integration_by_name(
+        &self,
+        team_id: TeamId,
+        name: &str,
+    ) -> Result<Integration> {
+        named_integration_from_row(
+            self.query_row(&integration_by_name_sql(), &[&team_id.0, &name])
+                .await?,
+            name,
+        )
     }
 
     /// A team's integration.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has none with this id.
-    pub async fn integration_of_team(
+    pub async fn find_team_integration(
         &self,
         team_id: TeamId,
         integration_id: IntegrationId,
@@ -175,19 +185,24 @@ impl Store {
         let sql = format!(
             "SELECT {COLUMNS} FROM integrations WHERE team_id = $1 AND integration_id = $2 AND removed_at IS NULL"
         );
-        let row = self.row(&sql, &[&team_id.0, &integration_id.0]).await?;
-        integration(&row.ok_or_else(|| not_found(integration_id))?)
+        let row = self
+            .query_row(&sql, &[&team_id.0, &integration_id.0])
+            .await?;
+        integration_from_row(&row.ok_or_else(|| not_found(integration_id))?)
     }
 
     /// The declared fields, in the order of their first declaration.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn field_list(&self, integration_id: IntegrationId) -> Result<Vec<IntegrationField>> {
-        self.rows(FIELDS, &[&integration_id.0])
+    pub async fn list_fields(
+        &self,
+        integration_id: IntegrationId,
+    ) -> Result<Vec<IntegrationField>> {
+        self.query_rows(FIELDS, &[&integration_id.0])
             .await?
             .iter()
-            .map(field)
+            .map(field_from_row)
             .collect()
     }
 }
@@ -197,8 +212,16 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when there is none.
-    pub async fn integration_by_name(&self, team_id: TeamId, name: &str) -> Result<Integration> {
-        named(self.row(&by_name(), &[&team_id.0, &name]).await?, name)
+    pub async fn find_integration_by_name(
+        &self,
+        team_id: TeamId,
+        name: &str,
+    ) -> Result<Integration> {
+        named_integration_from_row(
+            self.query_row(&integration_by_name_sql(), &[&team_id.0, &name])
+                .await?,
+            name,
+        )
     }
 
     /// Makes the integration, or gives the team's one of that name these settings. Without a guard the one that stands keeps
@@ -206,7 +229,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn integration_save(
+    pub async fn save_integration(
         &self,
         team_id: TeamId,
         name: &str,
@@ -215,7 +238,7 @@ impl Transaction<'_> {
         now: DateTime<Utc>,
     ) -> Result<IntegrationId> {
         let row = self
-            .row(
+            .query_row(
                 "INSERT INTO integrations
                      (integration_id, team_id, name, availability, removal_guard_percent, removal_guard_minimum, created_at)
                  VALUES ($1, $2, $3, $4, coalesce($5::smallint, $7::smallint), CASE WHEN $5 IS NULL THEN $8::integer ELSE 0 END, $6)
@@ -244,9 +267,10 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::Busy`] when they take longer; [`StoreError`] when the database cannot be asked.
-    pub async fn integration_hold(&self, integration_id: IntegrationId) -> Result<()> {
-        let sql = lock_within(HOLD_PATIENCE, "pg_advisory_xact_lock");
-        self.row(&sql, &[&lock_name(integration_id)]).await?;
+    pub async fn lock_integration_syncs(&self, integration_id: IntegrationId) -> Result<()> {
+        let sql = lock_within_sql(HOLD_PATIENCE, "pg_advisory_xact_lock");
+        self.query_row(&sql, &[&syncs_lock_name(integration_id)])
+            .await?;
         Ok(())
     }
 
@@ -254,27 +278,27 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn integration_stands(&self, integration_id: IntegrationId) -> Result<bool> {
+    pub async fn integration_exists(&self, integration_id: IntegrationId) -> Result<bool> {
         let sql = "SELECT 1 FROM integrations WHERE integration_id = $1 AND removed_at IS NULL";
-        Ok(self.row(sql, &[&integration_id.0]).await?.is_some())
+        Ok(self.query_row(sql, &[&integration_id.0]).await?.is_some())
     }
 
     /// The declared fields, with the integration locked against another declaration, and against its removal.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when it was removed.
-    pub async fn field_list_locked(
+    pub async fn lock_fields(
         &self,
         integration_id: IntegrationId,
     ) -> Result<Vec<IntegrationField>> {
         let sql = "SELECT 1 FROM integrations WHERE integration_id = $1 AND removed_at IS NULL FOR NO KEY UPDATE";
-        self.row(sql, &[&integration_id.0])
+        self.query_row(sql, &[&integration_id.0])
             .await?
             .ok_or_else(|| not_found(integration_id))?;
-        self.rows(FIELDS, &[&integration_id.0])
+        self.query_rows(FIELDS, &[&integration_id.0])
             .await?
             .iter()
-            .map(field)
+            .map(field_from_row)
             .collect()
     }
 
@@ -282,14 +306,16 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn field_count_added_by(
+    pub async fn count_fields_added_by(
         &self,
         integration_id: IntegrationId,
         request_id: RequestId,
     ) -> Result<i64> {
         let sql =
             "SELECT count(*) FROM integration_fields WHERE integration_id = $1 AND added_by = $2";
-        let row = self.row(sql, &[&integration_id.0, &request_id.0]).await?;
+        let row = self
+            .query_row(sql, &[&integration_id.0, &request_id.0])
+            .await?;
         Ok(row.map_or(0, |row| row.get(0)))
     }
 
@@ -298,7 +324,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::Refused`] when two fields claim one semantic.
-    pub async fn field_save(
+    pub async fn save_fields(
         &self,
         integration_id: IntegrationId,
         fields: &[IntegrationField],
@@ -333,7 +359,7 @@ pub(crate) const SHARE_PATIENCE: &str = "3s";
 
 /// A statement that takes the advisory lock of `$1` with this function, or gives up in time. Nothing else of the transaction
 /// is bounded by it.
-pub(crate) fn lock_within(patience: &str, lock: &str) -> String {
+pub(crate) fn lock_within_sql(patience: &str, lock: &str) -> String {
     format!(
         "SELECT set_config('lock_timeout', '{patience}', true), {lock}(hashtextextended($1, 0)),
              set_config('lock_timeout', '0', true)"
@@ -341,6 +367,6 @@ pub(crate) fn lock_within(patience: &str, lock: &str) -> String {
 }
 
 /// What an integration's syncs are locked by.
-pub(crate) fn lock_name(integration_id: IntegrationId) -> String {
+pub(crate) fn syncs_lock_name(integration_id: IntegrationId) -> String {
     format!("integration/{integration_id}")
 }

@@ -24,16 +24,16 @@ const MAPPED: &str =
     "SELECT key FROM integration_fields WHERE integration_id = $1 AND is_mapped_by_owner";
 
 impl Store {
-    /// As [`Transaction::field_keys_mapped_by_owner`].
+    /// As [`Transaction::list_owner_mapped_keys`].
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn field_keys_mapped_by_owner(
+    pub async fn list_owner_mapped_keys(
         &self,
         integration_id: IntegrationId,
     ) -> Result<HashSet<String>> {
         Ok(self
-            .rows(MAPPED, &[&integration_id.0])
+            .query_rows(MAPPED, &[&integration_id.0])
             .await?
             .iter()
             .map(|row| row.get(0))
@@ -46,21 +46,21 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::Limit`] when the team has one of that name, or as many as it may hold.
-    pub async fn integration_create(
+    pub async fn insert_integration(
         &self,
         team_id: TeamId,
         name: &str,
         now: DateTime<Utc>,
     ) -> Result<IntegrationId> {
         // The team's row is locked so that two creations cannot both count one below the limit.
-        self.row(
+        self.query_row(
             "SELECT 1 FROM teams WHERE team_id = $1 FOR UPDATE",
             &[&team_id.0],
         )
         .await?;
         let sql = "SELECT count(*), coalesce(bool_or(name = $2), false) FROM integrations
              WHERE team_id = $1 AND removed_at IS NULL";
-        let row = self.row(sql, &[&team_id.0, &name]).await?;
+        let row = self.query_row(sql, &[&team_id.0, &name]).await?;
         let (held, is_taken) = row.map_or((0, false), |row| (row.get::<_, i64>(0), row.get(1)));
         if is_taken {
             return Err(StoreError::Limit(format!(
@@ -72,7 +72,7 @@ impl Transaction<'_> {
                 "your team holds {INTEGRATIONS_PER_TEAM} integrations, which is the most"
             )));
         }
-        self.integration_save(team_id, name, IntegrationAvailability::Active, None, now)
+        self.save_integration(team_id, name, IntegrationAvailability::Active, None, now)
             .await
     }
 
@@ -80,7 +80,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has none with this id.
-    pub async fn integration_set_availability(
+    pub async fn set_integration_availability(
         &self,
         team_id: TeamId,
         integration_id: IntegrationId,
@@ -93,21 +93,23 @@ impl Transaction<'_> {
                 &[&team_id.0, &integration_id.0, &availability.as_str()],
             )
             .await?;
-        one(changed, integration_id)
+        require_found(changed, integration_id)
     }
 
     /// The removal guard of an integration, in percent; nobody sets it before the transaction ends.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has none with this id.
-    pub async fn integration_guard_locked(
+    pub async fn lock_integration_guard(
         &self,
         team_id: TeamId,
         integration_id: IntegrationId,
     ) -> Result<Option<i16>> {
         let sql = "SELECT removal_guard_percent FROM integrations
              WHERE team_id = $1 AND integration_id = $2 AND removed_at IS NULL FOR NO KEY UPDATE";
-        let row = self.row(sql, &[&team_id.0, &integration_id.0]).await?;
+        let row = self
+            .query_row(sql, &[&team_id.0, &integration_id.0])
+            .await?;
         row.map(|row| row.get(0))
             .ok_or_else(|| StoreError::NotFound(format!("the integration {integration_id}")))
     }
@@ -117,7 +119,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has none with this id; [`StoreError::Refused`] unless it is 0 to 100.
-    pub async fn integration_set_guard(
+    pub async fn set_integration_guard(
         &self,
         team_id: TeamId,
         integration_id: IntegrationId,
@@ -130,19 +132,19 @@ impl Transaction<'_> {
                 &[&team_id.0, &integration_id.0, &percent],
             )
             .await?;
-        one(changed, integration_id)
+        require_found(changed, integration_id)
     }
 
     /// Keys of the fields that the owner has mapped: declarations leave their columns alone.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn field_keys_mapped_by_owner(
+    pub async fn list_owner_mapped_keys(
         &self,
         integration_id: IntegrationId,
     ) -> Result<HashSet<String>> {
         Ok(self
-            .rows(MAPPED, &[&integration_id.0])
+            .query_rows(MAPPED, &[&integration_id.0])
             .await?
             .iter()
             .map(|row| row.get(0))
@@ -153,7 +155,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::Refused`] when two fields would then fill one column.
-    pub async fn field_map(
+    pub async fn map_fields(
         &self,
         integration_id: IntegrationId,
         mappings: &[FieldMapping],
@@ -186,7 +188,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn field_release(&self, integration_id: IntegrationId) -> Result<u64> {
+    pub async fn release_field_mapping(&self, integration_id: IntegrationId) -> Result<u64> {
         self.execute(
             "UPDATE integration_fields SET is_mapped_by_owner = false
              WHERE integration_id = $1 AND is_mapped_by_owner",
@@ -196,7 +198,7 @@ impl Transaction<'_> {
     }
 }
 
-fn one(changed: u64, integration_id: IntegrationId) -> Result<()> {
+fn require_found(changed: u64, integration_id: IntegrationId) -> Result<()> {
     match changed {
         0 => Err(StoreError::NotFound(format!(
             "the integration {integration_id}"

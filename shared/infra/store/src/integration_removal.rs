@@ -23,17 +23,17 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn integration_erase(
+    pub async fn erase_removed_integration(
         &self,
         before: DateTime<Utc>,
         limit: i64,
         now: DateTime<Utc>,
     ) -> Result<u64> {
-        let Some(integration_id) = self.integration_to_erase(before).await? else {
+        let Some(integration_id) = self.find_integration_to_erase(before).await? else {
             return Ok(0);
         };
         let row = self
-            .row(
+            .query_row(
                 "SELECT contacts_erase($1, $2)",
                 &[&integration_id.0, &limit],
             )
@@ -60,11 +60,14 @@ impl Store {
         Ok(erased.unsigned_abs())
     }
 
-    async fn integration_to_erase(&self, before: DateTime<Utc>) -> Result<Option<IntegrationId>> {
+    async fn find_integration_to_erase(
+        &self,
+        before: DateTime<Utc>,
+    ) -> Result<Option<IntegrationId>> {
         let sql = "SELECT integration_id FROM integrations
              WHERE removed_at < $1 AND removed_at IS NOT NULL AND erased_at IS NULL ORDER BY removed_at LIMIT 1";
         Ok(self
-            .row(sql, &[&before])
+            .query_row(sql, &[&before])
             .await?
             .map(|row| IntegrationId(row.get(0))))
     }
@@ -78,13 +81,14 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError::NotFound`] when it was removed before; [`StoreError::Busy`] when its requests take longer. Nothing is
     /// changed then.
-    pub async fn integration_remove(
+    pub async fn remove_integration(
         &self,
         integration: &Integration,
         now: DateTime<Utc>,
     ) -> Result<()> {
         // As begin and complete do: first the syncs, then the rows.
-        self.integration_hold(integration.integration_id).await?;
+        self.lock_integration_syncs(integration.integration_id)
+            .await?;
         let Integration {
             integration_id,
             team_id,

@@ -47,7 +47,7 @@ pub enum IssueFilter {
     Unresolved,
 }
 
-fn item(row: &Row) -> RejectionItem {
+fn rejection_item_from_row(row: &Row) -> RejectionItem {
     RejectionItem {
         id: row.get("issue"),
         batch: row.get("batch"),
@@ -76,7 +76,7 @@ impl<'a> IssueRows<'a> {
         let mut rows = Self::default();
         for rejection in rejections {
             rows.kinds.push(IssueKind::Rejection.as_str());
-            rows.indexes.push(position(rejection.index));
+            rows.indexes.push(to_batch_position(rejection.index));
             rows.external_ids.push(rejection.external_id.as_deref());
             rows.codes.push(rejection.code.as_str());
             rows.fields.push(rejection.field.as_deref());
@@ -84,7 +84,7 @@ impl<'a> IssueRows<'a> {
         }
         for warning in warnings {
             rows.kinds.push(IssueKind::Warning.as_str());
-            rows.indexes.push(position(warning.index));
+            rows.indexes.push(to_batch_position(warning.index));
             rows.external_ids.push(Some(&warning.external_id));
             rows.codes.push(warning.code.as_str());
             rows.fields.push(Some(&warning.field));
@@ -93,7 +93,7 @@ impl<'a> IssueRows<'a> {
         rows
     }
 
-    fn portions(&self) -> impl Iterator<Item = Range<usize>> {
+    fn portion_ranges(&self) -> impl Iterator<Item = Range<usize>> {
         let all = self.kinds.len();
         (0..all)
             .step_by(ISSUES)
@@ -102,7 +102,7 @@ impl<'a> IssueRows<'a> {
 }
 
 /// A position in a batch, which has a thousand at the most.
-fn position(index: usize) -> i32 {
+fn to_batch_position(index: usize) -> i32 {
     i32::try_from(index).unwrap_or(i32::MAX)
 }
 
@@ -111,7 +111,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn issue_resolve(
+    pub async fn resolve_issues(
         &self,
         integration_id: IntegrationId,
         sync_id: SyncId,
@@ -139,7 +139,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn issue_store(
+    pub async fn insert_issues(
         &self,
         integration_id: IntegrationId,
         sync_id: SyncId,
@@ -148,14 +148,14 @@ impl Transaction<'_> {
         warnings: &[DroppedValue],
     ) -> Result<()> {
         let rows = IssueRows::new(rejections, warnings);
-        for portion in rows.portions() {
-            self.issue_store_portion(integration_id, sync_id, counted, &rows, portion)
+        for portion in rows.portion_ranges() {
+            self.insert_issue_portion(integration_id, sync_id, counted, &rows, portion)
                 .await?;
         }
         Ok(())
     }
 
-    async fn issue_store_portion(
+    async fn insert_issue_portion(
         &self,
         integration_id: IntegrationId,
         sync_id: SyncId,
@@ -194,7 +194,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn issue_list(
+    pub async fn list_issues(
         &self,
         integration_id: IntegrationId,
         sync_id: SyncId,
@@ -211,7 +211,7 @@ impl Store {
              WHERE integration_id = $1 AND sync_id = $2 AND kind = $3 AND issue > $4 {unresolved} ORDER BY issue LIMIT $5"
         );
         let rows = self
-            .rows(
+            .query_rows(
                 &sql,
                 &[
                     &integration_id.0,
@@ -222,14 +222,14 @@ impl Store {
                 ],
             )
             .await?;
-        Ok(rows.iter().map(item).collect())
+        Ok(rows.iter().map(rejection_item_from_row).collect())
     }
 
     /// The newest issues of a contact, the newest first; at most `limit`.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn issue_list_of_contact(
+    pub async fn list_contact_issues(
         &self,
         integration_id: IntegrationId,
         external_id: &str,
@@ -239,21 +239,21 @@ impl Store {
             "SELECT sync_id, kind, {COLUMNS} FROM sync_issues WHERE integration_id = $1 AND external_id = $2
              ORDER BY sync_id DESC, issue DESC LIMIT $3"
         );
-        self.rows(&sql, &[&integration_id.0, &external_id, &limit])
+        self.query_rows(&sql, &[&integration_id.0, &external_id, &limit])
             .await?
             .iter()
-            .map(of_contact)
+            .map(contact_issue_from_row)
             .collect()
     }
 }
 
-fn of_contact(row: &Row) -> Result<ContactIssue> {
+fn contact_issue_from_row(row: &Row) -> Result<ContactIssue> {
     let kind: &str = row.get("kind");
     Ok(ContactIssue {
         sync_id: SyncId(row.get("sync_id")),
         kind: kind
             .parse()
             .map_err(|()| StoreError::Corrupt("kind of an issue".to_owned()))?,
-        item: item(row),
+        item: rejection_item_from_row(row),
     })
 }

@@ -84,7 +84,7 @@ const TAKE: &str = "WITH RECURSIVE teams AS (
         LIMIT 1)
     RETURNING team_id, job_id, campaign_id, charge_id, step, progress, open_charge, attempts";
 
-fn job(row: &Row, lease_id: Uuid) -> Result<Job> {
+fn job_from_row(row: &Row, lease_id: Uuid) -> Result<Job> {
     let corrupt = || StoreError::Corrupt("a job".to_owned());
     let charge_id: Option<Uuid> = row.get("charge_id");
     let step: Option<i16> = row.get("step");
@@ -120,7 +120,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn job_take(
+    pub async fn claim_due_job(
         &self,
         lease_id: Uuid,
         now: DateTime<Utc>,
@@ -130,19 +130,23 @@ impl Store {
     ) -> Result<Option<Job>> {
         let full_teams: Vec<Uuid> = full_teams.iter().map(|team_id| team_id.0).collect();
         let row = self
-            .row(
+            .query_row(
                 TAKE,
                 &[&lease_id, &now, &leased_until, &max_attempts, &full_teams],
             )
             .await?;
-        row.map(|row| job(&row, lease_id)).transpose()
+        row.map(|row| job_from_row(&row, lease_id)).transpose()
     }
 
     /// Keeps a job for its worker until `leased_until`, unless another one has taken it over.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn job_renew(&self, lease: JobLease, leased_until: DateTime<Utc>) -> Result<()> {
+    pub async fn renew_job_lease(
+        &self,
+        lease: JobLease,
+        leased_until: DateTime<Utc>,
+    ) -> Result<()> {
         self.execute(
             "UPDATE jobs SET leased_until = $4 WHERE team_id = $1 AND job_id = $2 AND lease_id = $3",
             &[&lease.team_id.0, &lease.job_id.0, &lease.lease_id, &leased_until],
@@ -155,7 +159,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn job_put_back(&self, lease: JobLease, due_at: DateTime<Utc>) -> Result<()> {
+    pub async fn release_job(&self, lease: JobLease, due_at: DateTime<Utc>) -> Result<()> {
         self.execute(
             "UPDATE jobs SET lease_id = NULL, leased_until = NULL, due_at = $4
              WHERE team_id = $1 AND job_id = $2 AND lease_id = $3",
@@ -169,7 +173,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn job_postpone(&self, lease: JobLease, due_at: DateTime<Utc>) -> Result<()> {
+    pub async fn postpone_job(&self, lease: JobLease, due_at: DateTime<Utc>) -> Result<()> {
         self.execute(
             "UPDATE jobs SET lease_id = NULL, leased_until = NULL, due_at = $4, attempts = 0
              WHERE team_id = $1 AND job_id = $2 AND lease_id = $3",
@@ -183,10 +187,10 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn job_count_given_up(&self, now: DateTime<Utc>, max_attempts: i32) -> Result<i64> {
+    pub async fn count_given_up_jobs(&self, now: DateTime<Utc>, max_attempts: i32) -> Result<i64> {
         let sql = "SELECT count(*) FROM jobs WHERE due_at <= $1 AND attempts >= $2 AND open_charge IS NULL";
         Ok(self
-            .row(sql, &[&now, &max_attempts])
+            .query_row(sql, &[&now, &max_attempts])
             .await?
             .map_or(0, |row| row.get(0)))
     }
@@ -197,7 +201,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn job_plan_steps(
+    pub async fn plan_step_jobs(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
@@ -229,7 +233,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn job_plan_recheck(
+    pub async fn plan_recheck_job(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
@@ -256,7 +260,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::LeaseLost`] when another worker has taken the job over.
-    pub async fn job_advance(
+    pub async fn advance_job(
         &self,
         lease: JobLease,
         progress: Uuid,
@@ -278,57 +282,57 @@ impl Transaction<'_> {
                 ],
             )
             .await?;
-        held(changed)
+        check_lease_held(changed)
     }
 
     /// Notes that the portion's charge is closed.
     ///
     /// # Errors
     /// [`StoreError::LeaseLost`] when another worker has taken the job over.
-    pub async fn job_close_charge(&self, lease: JobLease) -> Result<()> {
+    pub async fn close_job_charge(&self, lease: JobLease) -> Result<()> {
         let changed = self
             .execute(
                 "UPDATE jobs SET open_charge = NULL WHERE team_id = $1 AND job_id = $2 AND lease_id = $3",
                 &[&lease.team_id.0, &lease.job_id.0, &lease.lease_id],
             )
             .await?;
-        held(changed)
+        check_lease_held(changed)
     }
 
     /// Ends a job.
     ///
     /// # Errors
     /// [`StoreError::LeaseLost`] when another worker has taken the job over.
-    pub async fn job_finish(&self, lease: JobLease) -> Result<()> {
+    pub async fn complete_job(&self, lease: JobLease) -> Result<()> {
         let changed = self
             .execute(
                 "DELETE FROM jobs WHERE team_id = $1 AND job_id = $2 AND lease_id = $3",
                 &[&lease.team_id.0, &lease.job_id.0, &lease.lease_id],
             )
             .await?;
-        held(changed)
+        check_lease_held(changed)
     }
 
     /// Ends a re-check: until `next_due_at` when somebody still waits, for good when nobody does.
     ///
     /// # Errors
     /// [`StoreError::LeaseLost`] when another worker has taken the job over.
-    pub async fn job_finish_recheck(
+    pub async fn complete_recheck_job(
         &self,
         lease: JobLease,
         campaign_id: &CampaignId,
         next_due_at: DateTime<Utc>,
     ) -> Result<()> {
-        self.campaign_lock(lease.team_id, campaign_id).await?;
+        self.lock_campaign(lease.team_id, campaign_id).await?;
         let waiting = self
-            .row(
+            .query_row(
                 "SELECT 1 FROM recipients
                  WHERE team_id = $1 AND campaign_id = $2 AND reason = 'filtered_conditions' LIMIT 1",
                 &[&lease.team_id.0, &campaign_id.as_str()],
             )
             .await?;
         if waiting.is_none() {
-            return self.job_finish(lease).await;
+            return self.complete_job(lease).await;
         }
         let changed = self
             .execute(
@@ -337,11 +341,11 @@ impl Transaction<'_> {
                 &[&lease.team_id.0, &lease.job_id.0, &lease.lease_id, &next_due_at],
             )
             .await?;
-        held(changed)
+        check_lease_held(changed)
     }
 }
 
-fn held(changed: u64) -> Result<()> {
+fn check_lease_held(changed: u64) -> Result<()> {
     if changed == 1 {
         Ok(())
     } else {

@@ -72,7 +72,7 @@ const LIST: &str =
     "SELECT key_id, kind, integration_id, name, display, created_at, revoked_at FROM api_keys";
 const LIST_ORDER: &str = "ORDER BY revoked_at IS NOT NULL, created_at DESC, key_id DESC";
 
-fn summary(row: &Row) -> ApiKeySummary {
+fn key_summary_from_row(row: &Row) -> ApiKeySummary {
     ApiKeySummary {
         key_id: ApiKeyId(row.get(0)),
         kind: row.get(1),
@@ -90,7 +90,7 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError::Limit`] past the keys that a team or an integration may hold, or when the key stands elsewhere or was revoked;
     /// [`StoreError::NotFound`] when the integration was removed.
-    pub async fn key_create(
+    pub async fn insert_api_key(
         &self,
         new: &NewApiKey<'_>,
         now: DateTime<Utc>,
@@ -99,14 +99,14 @@ impl Transaction<'_> {
             self.refuse_removed_integration(integration_id).await?;
         }
         // The team's row is locked so that two creations cannot both count one below the limit.
-        self.row(
+        self.query_row(
             "SELECT 1 FROM teams WHERE team_id = $1 FOR UPDATE",
             &[&new.team_id.0],
         )
         .await?;
         let hash = new.key.hash();
         let existing = self
-            .row(
+            .query_row(
                 "SELECT key_id, team_id = $2 AND kind = $3 AND integration_id IS NOT DISTINCT FROM $4
                      AND revoked_at IS NULL
                  FROM api_keys WHERE hash = $1",
@@ -122,7 +122,7 @@ impl Transaction<'_> {
             } else {
                 Err(StoreError::Limit(format!(
                     "the key {} was revoked, or stands elsewhere; choose another one",
-                    new.key.display()
+                    new.key.abbreviate()
                 )))
             };
         }
@@ -141,7 +141,7 @@ impl Transaction<'_> {
                 &new.integration_id.map(|id| id.0),
                 &new.name,
                 &&hash.0[..],
-                &new.key.display(),
+                &new.key.abbreviate(),
                 &now,
             ],
         )
@@ -157,7 +157,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn key_active(
+    pub async fn find_active_api_key(
         &self,
         team_id: TeamId,
         integration_id: Option<IntegrationId>,
@@ -165,7 +165,7 @@ impl Transaction<'_> {
         name: &str,
     ) -> Result<Option<ApiKeyId>> {
         let row = self
-            .row(
+            .query_row(
                 "SELECT key_id FROM api_keys
                  WHERE team_id = $1 AND integration_id IS NOT DISTINCT FROM $2 AND kind = $3 AND name = $4
                      AND revoked_at IS NULL
@@ -180,9 +180,9 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when there is no such key.
-    pub async fn key_name(&self, key_id: ApiKeyId) -> Result<String> {
+    pub async fn find_api_key_name(&self, key_id: ApiKeyId) -> Result<String> {
         let sql = "SELECT name FROM api_keys WHERE key_id = $1";
-        let row = self.row(sql, &[&key_id.0]).await?;
+        let row = self.query_row(sql, &[&key_id.0]).await?;
         row.map(|row| row.get(0))
             .ok_or_else(|| StoreError::NotFound(format!("the key {key_id}")))
     }
@@ -191,7 +191,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has no such key.
-    pub async fn key_revoke(
+    pub async fn revoke_api_key(
         &self,
         team_id: TeamId,
         key_id: ApiKeyId,
@@ -205,7 +205,7 @@ impl Transaction<'_> {
             )
             .await?;
         let row = self
-            .row(
+            .query_row(
                 "SELECT api_keys.name, integrations.name FROM api_keys LEFT JOIN integrations USING (integration_id)
                  WHERE api_keys.team_id = $1 AND key_id = $2",
                 &[&team_id.0, &key_id.0],
@@ -221,7 +221,7 @@ impl Transaction<'_> {
 
     async fn refuse_past_limit(&self, team_id: TeamId) -> Result<()> {
         let row = self
-            .row(
+            .query_row(
                 "SELECT count(*) FROM api_keys WHERE team_id = $1 AND kind <> 'integration' AND revoked_at IS NULL",
                 &[&team_id.0],
             )
@@ -238,14 +238,14 @@ impl Transaction<'_> {
     async fn refuse_removed_integration(&self, integration_id: IntegrationId) -> Result<()> {
         let sql =
             "SELECT 1 FROM integrations WHERE integration_id = $1 AND removed_at IS NULL FOR SHARE";
-        let row = self.row(sql, &[&integration_id.0]).await?;
+        let row = self.query_row(sql, &[&integration_id.0]).await?;
         row.map(drop)
             .ok_or_else(|| StoreError::NotFound(format!("the integration {integration_id}")))
     }
 
     async fn refuse_past_integration_limit(&self, integration_id: IntegrationId) -> Result<()> {
         let row = self
-            .row(
+            .query_row(
                 "SELECT count(*) FROM api_keys WHERE integration_id = $1 AND revoked_at IS NULL",
                 &[&integration_id.0],
             )
@@ -264,13 +264,13 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn key_list(&self, team_id: TeamId) -> Result<Vec<ApiKeySummary>> {
+    pub async fn list_api_keys(&self, team_id: TeamId) -> Result<Vec<ApiKeySummary>> {
         let sql = format!("{LIST} WHERE team_id = $1 {LIST_ORDER} LIMIT $2");
         Ok(self
-            .rows(&sql, &[&team_id.0, &LISTED])
+            .query_rows(&sql, &[&team_id.0, &LISTED])
             .await?
             .iter()
-            .map(summary)
+            .map(key_summary_from_row)
             .collect())
     }
 
@@ -278,7 +278,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn key_list_of_integration(
+    pub async fn list_integration_api_keys(
         &self,
         team_id: TeamId,
         integration_id: IntegrationId,
@@ -286,8 +286,8 @@ impl Store {
         let sql =
             format!("{LIST} WHERE team_id = $1 AND integration_id = $2 {LIST_ORDER} LIMIT $3");
         let rows = self
-            .rows(&sql, &[&team_id.0, &integration_id.0, &LISTED])
+            .query_rows(&sql, &[&team_id.0, &integration_id.0, &LISTED])
             .await?;
-        Ok(rows.iter().map(summary).collect())
+        Ok(rows.iter().map(key_summary_from_row).collect())
     }
 }

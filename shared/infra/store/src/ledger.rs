@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use contract::id::{ChargeId, TeamId};
 use uuid::Uuid;
 
-use crate::error::{Result, StoreError, retry};
+use crate::error::{Result, StoreError, retry_conflicts};
 use crate::pool::{Store, Transaction};
 
 /// What came of taking money from a balance.
@@ -38,11 +38,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn balance_get(&self, team_id: TeamId) -> Result<i64> {
+    pub async fn find_balance(&self, team_id: TeamId) -> Result<i64> {
         let sql =
             "SELECT balance_cents FROM ledger_accounts WHERE team_id = $1 AND account = 'prepaid'";
         Ok(self
-            .row(sql, &[&team_id.0])
+            .query_row(sql, &[&team_id.0])
             .await?
             .map_or(0, |row| row.get(0)))
     }
@@ -51,17 +51,17 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::LeaseLost`] when the charge is closed; else the same charge can be tried again.
-    pub async fn balance_take(
+    pub async fn debit_balance(
         &self,
         team_id: TeamId,
         charge_id: ChargeId,
         amount_cents: i64,
         now: DateTime<Utc>,
     ) -> Result<BalanceDebit> {
-        retry(|| self.balance_take_once(team_id, charge_id, amount_cents, now)).await
+        retry_conflicts(|| self.debit_balance_once(team_id, charge_id, amount_cents, now)).await
     }
 
-    async fn balance_take_once(
+    async fn debit_balance_once(
         &self,
         team_id: TeamId,
         charge_id: ChargeId,
@@ -69,7 +69,7 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<BalanceDebit> {
         let mut connection = self.connection().await?;
-        let transaction = connection.begin().await?;
+        let transaction = connection.begin_transaction().await?;
         let movement = LedgerMovement {
             team_id,
             from: "prepaid",
@@ -77,18 +77,18 @@ impl Store {
             amount_cents,
         };
         // A closed charge takes no money: whoever closed it knew better.
-        if !transaction.charge_lock_open(team_id, charge_id).await? {
+        if !transaction.lock_open_charge(team_id, charge_id).await? {
             return Err(StoreError::LeaseLost);
         }
         // The transaction's row comes first: whether this charge was taken before is asked before the balance.
         let Some(transaction_id) = transaction
-            .ledger_open(team_id, "charge", Some(charge_id), None, now)
+            .insert_ledger_transaction(team_id, "charge", Some(charge_id), None, now)
             .await?
         else {
             return Ok(BalanceDebit::Paid);
         };
         let row = transaction
-            .row(
+            .query_row(
                 "UPDATE ledger_accounts SET balance_cents = balance_cents - $2
                  WHERE team_id = $1 AND account = 'prepaid' AND balance_cents >= $2 RETURNING 1",
                 &[&team_id.0, &amount_cents],
@@ -98,9 +98,11 @@ impl Store {
             return Ok(BalanceDebit::Insufficient);
         }
         transaction
-            .account_add(team_id, "sales", amount_cents)
+            .add_to_account(team_id, "sales", amount_cents)
             .await?;
-        transaction.ledger_enter(transaction_id, &movement).await?;
+        transaction
+            .insert_ledger_entries(transaction_id, &movement)
+            .await?;
         transaction.commit().await?;
         Ok(BalanceDebit::Paid)
     }
@@ -111,7 +113,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::Limit`] when the reference was booked with another amount.
-    pub async fn balance_top_up(
+    pub async fn top_up_balance(
         &self,
         team_id: TeamId,
         amount_cents: i64,
@@ -119,7 +121,7 @@ impl Transaction<'_> {
         now: DateTime<Utc>,
     ) -> Result<TopUpResult> {
         let opened = self
-            .ledger_open(team_id, "top_up", None, Some(reference), now)
+            .insert_ledger_transaction(team_id, "top_up", None, Some(reference), now)
             .await?;
         match opened {
             Some(transaction_id) => {
@@ -129,8 +131,9 @@ impl Transaction<'_> {
                     to: "prepaid",
                     amount_cents,
                 };
-                self.ledger_move(transaction_id, &movement).await?;
-                self.top_up_request_close(team_id, reference).await?;
+                self.record_ledger_movement(transaction_id, &movement)
+                    .await?;
+                self.close_top_up_request(team_id, reference).await?;
             }
             None => {
                 self.refuse_other_amount(team_id, amount_cents, reference)
@@ -139,7 +142,7 @@ impl Transaction<'_> {
         }
         let sql =
             "SELECT balance_cents FROM ledger_accounts WHERE team_id = $1 AND account = 'prepaid'";
-        let row = self.row(sql, &[&team_id.0]).await?;
+        let row = self.query_row(sql, &[&team_id.0]).await?;
         let row =
             row.ok_or_else(|| StoreError::NotFound(format!("the ledger of team {team_id}")))?;
         Ok(TopUpResult {
@@ -156,7 +159,7 @@ impl Transaction<'_> {
         reference: &str,
     ) -> Result<()> {
         let row = self
-            .row(
+            .query_row(
                 "SELECT entry.amount_cents FROM ledger_transactions booked
                  JOIN ledger_entries entry USING (team_id, transaction_id)
                  WHERE booked.team_id = $1 AND booked.reference = $2 AND entry.account = 'prepaid'",
@@ -175,7 +178,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn sale_book(
+    pub async fn record_card_sale(
         &self,
         team_id: TeamId,
         charge_id: ChargeId,
@@ -183,7 +186,7 @@ impl Transaction<'_> {
         now: DateTime<Utc>,
     ) -> Result<()> {
         if let Some(transaction_id) = self
-            .ledger_open(team_id, "charge", Some(charge_id), None, now)
+            .insert_ledger_transaction(team_id, "charge", Some(charge_id), None, now)
             .await?
         {
             let movement = LedgerMovement {
@@ -192,13 +195,14 @@ impl Transaction<'_> {
                 to: "sales",
                 amount_cents,
             };
-            self.ledger_move(transaction_id, &movement).await?;
+            self.record_ledger_movement(transaction_id, &movement)
+                .await?;
         }
         Ok(())
     }
 
     /// Opens a ledger transaction; `None` when one for this charge or reference stands already.
-    async fn ledger_open(
+    async fn insert_ledger_transaction(
         &self,
         team_id: TeamId,
         kind: &str,
@@ -217,15 +221,24 @@ impl Transaction<'_> {
         Ok((inserted == 1).then_some(transaction_id))
     }
 
-    async fn ledger_move(&self, transaction_id: Uuid, movement: &LedgerMovement<'_>) -> Result<()> {
-        self.account_add(movement.team_id, movement.from, -movement.amount_cents)
+    async fn record_ledger_movement(
+        &self,
+        transaction_id: Uuid,
+        movement: &LedgerMovement<'_>,
+    ) -> Result<()> {
+        self.add_to_account(movement.team_id, movement.from, -movement.amount_cents)
             .await?;
-        self.account_add(movement.team_id, movement.to, movement.amount_cents)
+        self.add_to_account(movement.team_id, movement.to, movement.amount_cents)
             .await?;
-        self.ledger_enter(transaction_id, movement).await
+        self.insert_ledger_entries(transaction_id, movement).await
     }
 
-    async fn account_add(&self, team_id: TeamId, account: &str, amount_cents: i64) -> Result<()> {
+    async fn add_to_account(
+        &self,
+        team_id: TeamId,
+        account: &str,
+        amount_cents: i64,
+    ) -> Result<()> {
         self.execute(
             "UPDATE ledger_accounts SET balance_cents = balance_cents + $3 WHERE team_id = $1 AND account = $2",
             &[&team_id.0, &account, &amount_cents],
@@ -234,7 +247,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    async fn ledger_enter(
+    async fn insert_ledger_entries(
         &self,
         transaction_id: Uuid,
         movement: &LedgerMovement<'_>,

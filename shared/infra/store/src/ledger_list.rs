@@ -38,7 +38,7 @@ pub struct LedgerLine {
     pub campaign_name: Option<String>,
 }
 
-fn line(row: &Row) -> Result<LedgerLine> {
+fn ledger_line_from_row(row: &Row) -> Result<LedgerLine> {
     Ok(LedgerLine {
         transaction_id: LedgerTransactionId(row.get(0)),
         created_at: row.get(1),
@@ -65,7 +65,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn ledger_list(
+    pub async fn list_ledger_lines(
         &self,
         team_id: TeamId,
         kind: Option<LedgerKind>,
@@ -96,10 +96,10 @@ impl Store {
              ORDER BY booked.transaction_id DESC"
         );
         let before = before.map_or(Uuid::max(), |id| id.0);
-        self.rows(&sql, &[&team_id.0, &before, &limit])
+        self.query_rows(&sql, &[&team_id.0, &before, &limit])
             .await?
             .iter()
-            .map(line)
+            .map(ledger_line_from_row)
             .collect()
     }
 }

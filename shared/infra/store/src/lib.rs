@@ -110,7 +110,7 @@ pub use email::LeasedEmail;
 pub use endpoint::{Endpoint, EndpointState, SavedEndpoint};
 pub use entry::{BookEntryRow, BookEntryValues};
 pub use entry_list::{BookEntry, BookEntryCursor, BookEntryLine};
-pub use error::{Fault, Result, StoreError, retry};
+pub use error::{Fault, Result, StoreError, retry_conflicts};
 pub use feed::{FeedItem, FeedKind};
 pub use formula_change::{FormulaChange, FormulaChangeAuthor, NewFormulaChange};
 pub use grant::PROCESSES;
@@ -123,7 +123,7 @@ pub use job::{Job, JobKind, JobLease, StepJobPlan};
 pub use key::{ApiKeySummary, CreatedApiKey, NewApiKey, RevokedApiKey};
 pub use ledger::{BalanceDebit, TopUpResult};
 pub use ledger_list::{LedgerKind, LedgerLine};
-pub use migrate::{MigrationResult, SchemaVersion, migrate};
+pub use migrate::{MigrationResult, SchemaVersion, migrate_database};
 pub use person::TeamMember;
 pub use picture::{PictureLinkHash, PictureOutcome, PictureRow, PictureUse};
 pub use piece::{EarlierMailpiece, MailpieceBatch, MailpieceRow};
@@ -138,7 +138,7 @@ pub use recipient::{
 };
 pub use recipient_list::{
     OutcomeCount, RecipientCursor, RecipientLine, RecipientSearchCursor, RecipientSearchHit,
-    outcomes,
+    all_outcomes,
 };
 pub use removal::{LastSyncRemoval, SyncRemoval};
 pub use return_address::ReturnLines;

@@ -14,7 +14,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use crate::database_error::DatabaseError;
 use crate::earlier_schema::{earlier_migrations, has_earlier_history, replace_earlier_history};
 use crate::error::{Result, StoreError};
-use crate::grant::grant;
+use crate::grant::grant_privileges;
 use crate::pool::Store;
 use crate::url::DatabaseUrl;
 
@@ -66,13 +66,13 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot say.
-    pub async fn schema_version(&self) -> Result<SchemaVersion> {
+    pub async fn find_schema_version(&self) -> Result<SchemaVersion> {
         let needed = known_migrations()
             .iter()
             .map(|migration| i64::from(migration.version()))
             .max();
         let row = self
-            .row(
+            .query_row(
                 "SELECT CASE WHEN to_regclass('refinery_schema_history') IS NULL THEN 0 ELSE 1 END",
                 &[],
             )
@@ -80,7 +80,7 @@ impl Store {
         let mut applied = None;
         if row.is_some_and(|row| row.get::<_, i32>(0) == 1) {
             let row = self
-                .row("SELECT max(version) FROM refinery_schema_history", &[])
+                .query_row("SELECT max(version) FROM refinery_schema_history", &[])
                 .await?;
             applied = row.and_then(|row| row.get::<_, Option<i32>>(0));
         }
@@ -115,13 +115,13 @@ struct Tried {
 /// # Errors
 /// [`StoreError::Unavailable`] when there is no such database yet or it cannot be reached; [`StoreError::Busy`] when a table was held
 /// at every try; any other [`StoreError`] when a migration fails. Nothing of a failed one stays.
-pub async fn migrate(url: &str) -> Result<MigrationResult> {
+pub async fn migrate_database(url: &str) -> Result<MigrationResult> {
     let DatabaseUrl {
         mut config, tls, ..
     } = DatabaseUrl::parse(url)?;
     config.connect_timeout(CONNECT_TIMEOUT);
-    let (observer, observing) = connect(&config, tls.clone()).await?;
-    let (mut client, connection) = connect(&config, tls).await?;
+    let (observer, observing) = open_connection(&config, tls.clone()).await?;
+    let (mut client, connection) = open_connection(&config, tls).await?;
     let migrated = migrate_under_lock(&mut client, &observer).await;
     // The session's end gives the lock back.
     drop((client, observer));
@@ -133,7 +133,10 @@ pub async fn migrate(url: &str) -> Result<MigrationResult> {
     clippy::disallowed_methods,
     reason = "the connection belongs to no request"
 )]
-async fn connect(config: &Config, tls: MakeRustlsConnect) -> Result<(Client, JoinHandle<()>)> {
+async fn open_connection(
+    config: &Config,
+    tls: MakeRustlsConnect,
+) -> Result<(Client, JoinHandle<()>)> {
     let connected = tokio::time::timeout(CONNECT_TIMEOUT, config.connect(tls)).await;
     let (client, connection) = connected
         .map_err(|_| StoreError::unavailable(format!("no answer within {CONNECT_TIMEOUT:?}")))?
@@ -152,31 +155,31 @@ async fn migrate_under_lock(client: &mut Client, observer: &Client) -> Result<Mi
         .await?;
     let (mut applied, mut held_at_last) = (0, String::new());
     for _ in 0..TRIES {
-        let tried = apply(client, observer).await?;
+        let tried = try_apply_migrations(client, observer).await?;
         applied += tried.applied;
         let Some(held) = tried.held else {
             return Ok(MigrationResult {
                 applied,
-                granted: grant(client).await?,
+                granted: grant_privileges(client).await?,
             });
         };
         held_at_last = held;
         tokio::time::sleep(PAUSE).await;
     }
-    Err(StoreError::Busy(DatabaseError::other(format!(
+    Err(StoreError::Busy(DatabaseError::from_other(format!(
         "a migration needs {held_at_last}, which others held for {LOCK_TIMEOUT:?} at each of {TRIES} tries; nothing of it was kept"
     ))))
 }
 
-async fn apply(client: &mut Client, observer: &Client) -> Result<Tried> {
+async fn try_apply_migrations(client: &mut Client, observer: &Client) -> Result<Tried> {
     let process_id = client
         .query_one("SELECT pg_backend_pid()", &[])
         .await?
         .get(0);
     let (mut applied, mut awaited) = (0, None);
     let ran = tokio::select! {
-        ran = apply_missing(client, &mut applied) => ran,
-        never = note_awaited(observer, process_id, &mut awaited) => match never {},
+        ran = apply_missing_migrations(client, &mut applied) => ran,
+        never = watch_awaited_table(observer, process_id, &mut awaited) => match never {},
     };
     match ran {
         Ok(()) => Ok(Tried {
@@ -192,16 +195,16 @@ async fn apply(client: &mut Client, observer: &Client) -> Result<Tried> {
 }
 
 /// Applies what is missing, and adds to `applied` what it has, also when it fails later.
-async fn apply_missing(client: &mut Client, applied: &mut usize) -> Result<()> {
+async fn apply_missing_migrations(client: &mut Client, applied: &mut usize) -> Result<()> {
     if has_earlier_history(client).await? {
-        run(&earlier_migrations(), client, applied).await?;
+        run_migrations(&earlier_migrations(), client, applied).await?;
         replace_earlier_history(client, &known_migrations()).await?;
     }
-    run(&embedded::migrations::runner(), client, applied).await
+    run_migrations(&embedded::migrations::runner(), client, applied).await
 }
 
 /// Applies those of a runner that are missing. A database whose history is not that of the runner is left as it is.
-async fn run(runner: &Runner, client: &mut Client, applied: &mut usize) -> Result<()> {
+async fn run_migrations(runner: &Runner, client: &mut Client, applied: &mut usize) -> Result<()> {
     let ran = runner.run_async(client).await;
     let report = match &ran {
         Ok(report) => Some(report),
@@ -210,13 +213,15 @@ async fn run(runner: &Runner, client: &mut Client, applied: &mut usize) -> Resul
     *applied += report.map_or(0, |report| report.applied_migrations().len());
     match ran {
         Ok(_) => Ok(()),
-        Err(error) if was_held_up(&error) => Err(StoreError::Busy(DatabaseError::other(error))),
+        Err(error) if was_held_up(&error) => {
+            Err(StoreError::Busy(DatabaseError::from_other(error)))
+        }
         Err(error) => Err(StoreError::Corrupt(format!("migration failed: {error}"))),
     }
 }
 
 /// Keeps in `awaited` the table for which a session waited last. It ends with whoever runs it.
-async fn note_awaited(
+async fn watch_awaited_table(
     observer: &Client,
     process_id: i32,
     awaited: &mut Option<String>,

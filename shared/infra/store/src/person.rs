@@ -28,7 +28,7 @@ pub struct TeamMember {
 const PEOPLE: &str = "SELECT user_id, email, name, role, password_hash IS NOT NULL, expires_at
     FROM users LEFT JOIN password_links USING (user_id) WHERE team_id = $1";
 
-fn person(row: &tokio_postgres::Row) -> Result<TeamMember> {
+fn member_from_row(row: &tokio_postgres::Row) -> Result<TeamMember> {
     Ok(TeamMember {
         user_id: MemberId(row.get(0)),
         email: row.get(1),
@@ -44,12 +44,12 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn person_list(&self, team_id: TeamId) -> Result<Vec<TeamMember>> {
+    pub async fn list_members(&self, team_id: TeamId) -> Result<Vec<TeamMember>> {
         let sql = format!("{PEOPLE} ORDER BY email LIMIT $2");
-        self.rows(&sql, &[&team_id.0, &PEOPLE_PER_TEAM])
+        self.query_rows(&sql, &[&team_id.0, &PEOPLE_PER_TEAM])
             .await?
             .iter()
-            .map(person)
+            .map(member_from_row)
             .collect()
     }
 
@@ -57,25 +57,25 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when nobody of the team has this id.
-    pub async fn person_get(&self, team_id: TeamId, user_id: MemberId) -> Result<TeamMember> {
+    pub async fn find_member(&self, team_id: TeamId, user_id: MemberId) -> Result<TeamMember> {
         let sql = format!("{PEOPLE} AND user_id = $2");
-        let row = self.row(&sql, &[&team_id.0, &user_id.0]).await?;
-        person(&row.ok_or_else(|| not_in_team(user_id))?)
+        let row = self.query_row(&sql, &[&team_id.0, &user_id.0]).await?;
+        member_from_row(&row.ok_or_else(|| not_in_team(user_id))?)
     }
 
     /// Who may choose a password with this link: the name and address, for the page that asks for it.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the link was used, replaced or has expired.
-    pub async fn password_link_get(
+    pub async fn find_password_link(
         &self,
         token_hash: &[u8; 32],
         now: DateTime<Utc>,
     ) -> Result<TeamMember> {
         let sql = "SELECT user_id, email, name, role, password_hash IS NOT NULL, expires_at
              FROM password_links JOIN users USING (user_id) WHERE token_hash = $1 AND expires_at > $2";
-        let row = self.row(sql, &[&&token_hash[..], &now]).await?;
-        person(&row.ok_or_else(no_link)?)
+        let row = self.query_row(sql, &[&&token_hash[..], &now]).await?;
+        member_from_row(&row.ok_or_else(no_link)?)
     }
 }
 
@@ -95,17 +95,17 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when nobody of the team has this id.
-    pub async fn person_lock(&self, team_id: TeamId, user_id: MemberId) -> Result<TeamMember> {
-        self.people_lock(team_id).await?;
+    pub async fn lock_member(&self, team_id: TeamId, user_id: MemberId) -> Result<TeamMember> {
+        self.lock_team_members(team_id).await?;
         let sql = format!("{PEOPLE} AND user_id = $2");
-        let row = self.row(&sql, &[&team_id.0, &user_id.0]).await?;
-        person(&row.ok_or_else(|| not_in_team(user_id))?)
+        let row = self.query_row(&sql, &[&team_id.0, &user_id.0]).await?;
+        member_from_row(&row.ok_or_else(|| not_in_team(user_id))?)
     }
 
     /// Locks the team against other changes of its people. Whoever only refers to it goes on: a sign-in, which has its person
     /// locked, notes itself in the team's log.
-    pub(crate) async fn people_lock(&self, team_id: TeamId) -> Result<()> {
-        self.row(
+    pub(crate) async fn lock_team_members(&self, team_id: TeamId) -> Result<()> {
+        self.query_row(
             "SELECT 1 FROM teams WHERE team_id = $1 FOR NO KEY UPDATE",
             &[&team_id.0],
         )
@@ -118,7 +118,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::Limit`] when somebody of the team has the address, or the team is full.
-    pub async fn person_add(
+    pub async fn insert_member(
         &self,
         team_id: TeamId,
         email: &str,
@@ -126,9 +126,9 @@ impl Transaction<'_> {
         role: MemberRole,
         now: DateTime<Utc>,
     ) -> Result<MemberId> {
-        self.people_lock(team_id).await?;
+        self.lock_team_members(team_id).await?;
         let row = self
-            .row(
+            .query_row(
                 "SELECT count(*) FROM users WHERE team_id = $1",
                 &[&team_id.0],
             )
@@ -156,7 +156,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::Limit`] when the team would be left without an owner.
-    pub async fn person_set_role(
+    pub async fn set_member_role(
         &self,
         team_id: TeamId,
         person: &TeamMember,
@@ -175,7 +175,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::Limit`] when the team would be left without an owner.
-    pub async fn person_remove(&self, team_id: TeamId, person: &TeamMember) -> Result<()> {
+    pub async fn remove_member(&self, team_id: TeamId, person: &TeamMember) -> Result<()> {
         self.refuse_without_owner(team_id, person).await?;
         let sql = "DELETE FROM users WHERE team_id = $1 AND user_id = $2";
         self.execute(sql, &[&team_id.0, &person.user_id.0]).await?;
@@ -188,7 +188,10 @@ impl Transaction<'_> {
         }
         let sql =
             "SELECT 1 FROM users WHERE team_id = $1 AND user_id <> $2 AND role = 'owner' LIMIT 1";
-        match self.row(sql, &[&team_id.0, &leaving.user_id.0]).await? {
+        match self
+            .query_row(sql, &[&team_id.0, &leaving.user_id.0])
+            .await?
+        {
             Some(_) => Ok(()),
             None => Err(StoreError::Limit(format!(
                 "{} is the team's only owner; make somebody else an owner first",
@@ -201,10 +204,10 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn password_clear(&self, user_id: MemberId) -> Result<()> {
+    pub async fn clear_password(&self, user_id: MemberId) -> Result<()> {
         let sql = "UPDATE users SET password_hash = NULL WHERE user_id = $1";
         self.execute(sql, &[&user_id.0]).await?;
-        self.session_end_all(user_id, None).await?;
+        self.end_member_sessions(user_id, None).await?;
         Ok(())
     }
 
@@ -213,7 +216,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::Limit`] when the address is another account's.
-    pub async fn password_set(
+    pub async fn set_password(
         &self,
         user_id: MemberId,
         password_hash: &str,
@@ -233,7 +236,7 @@ impl Transaction<'_> {
             &[&user_id.0],
         )
         .await?;
-        self.session_end_all(user_id, kept).await?;
+        self.end_member_sessions(user_id, kept).await?;
         Ok(())
     }
 
@@ -241,7 +244,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn password_link_create(
+    pub async fn create_password_link(
         &self,
         user_id: MemberId,
         token_hash: &[u8; 32],
@@ -262,7 +265,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when it was used, replaced or has expired.
-    pub async fn password_link_use(
+    pub async fn use_password_link(
         &self,
         token_hash: &[u8; 32],
         now: DateTime<Utc>,
@@ -271,7 +274,7 @@ impl Transaction<'_> {
         let sql = "SELECT team_id, user_id FROM users JOIN password_links USING (user_id)
              WHERE token_hash = $1 AND expires_at > $2 FOR NO KEY UPDATE OF users";
         let row = self
-            .row(sql, &[&&token_hash[..], &now])
+            .query_row(sql, &[&&token_hash[..], &now])
             .await?
             .ok_or_else(no_link)?;
         match self

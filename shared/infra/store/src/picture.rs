@@ -55,7 +55,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn picture_find(
+    pub async fn find_pictures(
         &self,
         team_id: TeamId,
         kept_for: PictureUse,
@@ -64,7 +64,7 @@ impl Store {
     ) -> Result<HashMap<PictureLinkHash, PictureOutcome>> {
         let links: Vec<&[u8]> = links.iter().map(<[u8; 32]>::as_slice).collect();
         let rows = self
-            .rows(
+            .query_rows(
                 "SELECT link_hash, file, problem FROM pictures
                  WHERE team_id = $1 AND kept_for = $2 AND link_hash = ANY ($3)
                      AND (expires_at IS NULL OR expires_at > $4)",
@@ -89,7 +89,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn picture_save(
+    pub async fn save_pictures(
         &self,
         team_id: TeamId,
         kept_for: PictureUse,
@@ -126,7 +126,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn pictures_purge(&self, now: DateTime<Utc>, limit: i64) -> Result<u64> {
+    pub async fn purge_pictures(&self, now: DateTime<Utc>, limit: i64) -> Result<u64> {
         self.execute(
             "DELETE FROM pictures WHERE (team_id, kept_for, link_hash) IN (
                  SELECT team_id, kept_for, link_hash FROM pictures WHERE expires_at <= $1

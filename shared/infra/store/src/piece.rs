@@ -96,7 +96,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn piece_list(
+    pub async fn list_charged_mailpieces(
         &self,
         team_id: TeamId,
         charge_id: ChargeId,
@@ -104,7 +104,7 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<EarlierMailpiece>> {
         let rows = self
-            .rows(
+            .query_rows(
                 "SELECT piece.piece_id, piece.entry_id, piece.address_id, piece.first_name, piece.last_name,
                      piece.line_1, piece.line_2, piece.unit_apart, piece.city, piece.state, piece.zip, piece.plus4,
                      piece.verification, piece.center_entry_id, coalesce(entry.latitude, point.latitude) AS latitude,
@@ -150,7 +150,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn piece_mailed_since(
+    pub async fn find_mailed_addresses_since(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
@@ -162,9 +162,9 @@ impl Transaction<'_> {
         // Planned for the table as it is now: of a plan that was made while it was tiny, any index is as good as another.
         let (_, rows, _) = tokio::try_join!(
             biased;
-            self.batch("SET LOCAL plan_cache_mode = force_custom_plan"),
-            self.rows(MAILED_SINCE, &parameters),
-            self.batch("SET LOCAL plan_cache_mode = auto"),
+            self.execute_batch("SET LOCAL plan_cache_mode = force_custom_plan"),
+            self.query_rows(MAILED_SINCE, &parameters),
+            self.execute_batch("SET LOCAL plan_cache_mode = auto"),
         )?;
         Ok(rows.iter().map(|row| row.get(0)).collect())
     }
@@ -174,7 +174,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn piece_create(
+    pub async fn insert_mailpieces(
         &self,
         batch: &MailpieceBatch<'_>,
         rows: &[MailpieceRow<'_>],
@@ -186,7 +186,7 @@ impl Transaction<'_> {
             };
         }
         let ids: Vec<Uuid> = rows.iter().map(|_| Uuid::now_v7()).collect();
-        let codes = MailpieceCode::batch(rows.len());
+        let codes = MailpieceCode::new_batch(rows.len());
         let codes: Vec<&str> = codes.iter().map(MailpieceCode::as_str).collect();
         let destinations: Vec<&str> = rows.iter().map(|row| row.destinations.as_str()).collect();
         let corrections: Vec<&str> = rows.iter().map(|row| row.corrections.as_str()).collect();

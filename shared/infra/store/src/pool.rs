@@ -9,7 +9,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use crate::address_import::CopySink;
-use crate::busy::{busy, timed};
+use crate::busy::{time_statement, track_busy_time};
 use crate::error::{Result, StoreError};
 use crate::statement::{PoolerMode, ReadyStatement, StatementMode, StatementSession};
 use crate::statement_name::SqlStatement;
@@ -109,7 +109,7 @@ impl Store {
             .map_err(|error| StoreError::Unusable(error.to_string()))?;
         Ok(Self {
             pool,
-            statements: StatementMode::through(pooler),
+            statements: StatementMode::for_pooler(pooler),
         })
     }
 
@@ -157,21 +157,24 @@ impl Store {
     }
 
     /// A statement that can be sent.
-    pub(crate) async fn ready(&self, statement: SqlStatement<'_>) -> Result<ReadyStatement> {
-        match self.statements.ready(statement.sql) {
+    pub(crate) async fn ready_statement(
+        &self,
+        statement: SqlStatement<'_>,
+    ) -> Result<ReadyStatement> {
+        match self.statements.ready_statement(statement.sql) {
             Some(ready) => Ok(ready),
             // Boxed, as it is rare and large.
-            None => Box::pin(self.learn(statement)).await,
+            None => Box::pin(self.learn_types(statement)).await,
         }
     }
 
     /// Finds out what it takes to send a statement, on a connection of its own, in a transaction.
-    async fn learn(&self, statement: SqlStatement<'_>) -> Result<ReadyStatement> {
+    async fn learn_types(&self, statement: SqlStatement<'_>) -> Result<ReadyStatement> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await?;
         let ready = self
             .statements
-            .learn(transaction.client(), statement)
+            .learn_types(transaction.client(), statement)
             .await?;
         transaction.commit().await?;
         Ok(ready)
@@ -181,32 +184,32 @@ impl Store {
 
     /// Runs one statement and returns its rows.
     #[track_caller]
-    pub(crate) fn rows<'a>(
+    pub(crate) fn query_rows<'a>(
         &'a self,
         sql: &'a str,
         parameters: SqlParameters<'a>,
     ) -> impl Future<Output = Result<Vec<Row>>> + use<'a> {
-        let statement = SqlStatement::here(sql);
+        let statement = SqlStatement::at_caller(sql);
         async move {
-            let ready = self.ready(statement).await?;
-            session(&self.client().await?)
-                .rows(ready, statement, parameters)
+            let ready = self.ready_statement(statement).await?;
+            statement_session(&self.client().await?)
+                .query_rows(ready, statement, parameters)
                 .await
         }
     }
 
     /// Runs one statement that gives a row or none.
     #[track_caller]
-    pub(crate) fn row<'a>(
+    pub(crate) fn query_row<'a>(
         &'a self,
         sql: &'a str,
         parameters: SqlParameters<'a>,
     ) -> impl Future<Output = Result<Option<Row>>> + use<'a> {
-        let statement = SqlStatement::here(sql);
+        let statement = SqlStatement::at_caller(sql);
         async move {
-            let ready = self.ready(statement).await?;
-            session(&self.client().await?)
-                .row(ready, statement, parameters)
+            let ready = self.ready_statement(statement).await?;
+            statement_session(&self.client().await?)
+                .query_row(ready, statement, parameters)
                 .await
         }
     }
@@ -218,10 +221,10 @@ impl Store {
         sql: &'a str,
         parameters: SqlParameters<'a>,
     ) -> impl Future<Output = Result<u64>> + use<'a> {
-        let statement = SqlStatement::here(sql);
+        let statement = SqlStatement::at_caller(sql);
         async move {
-            let ready = self.ready(statement).await?;
-            session(&self.client().await?)
+            let ready = self.ready_statement(statement).await?;
+            statement_session(&self.client().await?)
                 .execute(ready, statement, parameters)
                 .await
         }
@@ -235,7 +238,7 @@ pub(crate) type SqlParameters<'a> = &'a [&'a (dyn ToSql + Sync)];
 pub(crate) type SqlQuery<'a> = (&'a str, SqlParameters<'a>);
 
 /// Where statements that are no part of a transaction are sent.
-pub(crate) fn session(client: &Client) -> StatementSession<'_> {
+pub(crate) fn statement_session(client: &Client) -> StatementSession<'_> {
     StatementSession {
         client,
         cache: &client.statement_cache,
@@ -264,10 +267,10 @@ impl StoreConnection {
     /// # Errors
     /// [`StoreError::Unavailable`] when the connection was lost.
     #[track_caller]
-    pub fn begin(&mut self) -> impl Future<Output = Result<Transaction<'_>>> {
-        let statement = SqlStatement::here("BEGIN");
+    pub fn begin_transaction(&mut self) -> impl Future<Output = Result<Transaction<'_>>> {
+        let statement = SqlStatement::at_caller("BEGIN");
         async move {
-            let inner = timed(statement, Box::pin(self.client.transaction())).await?;
+            let inner = time_statement(statement, Box::pin(self.client.transaction())).await?;
             Ok(Transaction {
                 inner,
                 statements: &self.statements,
@@ -283,24 +286,24 @@ impl Transaction<'_> {
     /// [`StoreError::Unavailable`] leaves open whether it was.
     #[track_caller]
     pub fn commit(self) -> impl Future<Output = Result<()>> {
-        let statement = SqlStatement::here("COMMIT");
-        async move { timed(statement, Box::pin(self.inner.commit())).await }
+        let statement = SqlStatement::at_caller("COMMIT");
+        async move { time_statement(statement, Box::pin(self.inner.commit())).await }
     }
 
-    async fn ready(&self, statement: SqlStatement<'_>) -> Result<ReadyStatement> {
-        match self.statements.ready(statement.sql) {
+    async fn ready_statement(&self, statement: SqlStatement<'_>) -> Result<ReadyStatement> {
+        match self.statements.ready_statement(statement.sql) {
             Some(ready) => Ok(ready),
             // Boxed, as it is rare and large.
-            None => Box::pin(self.statements.learn(self.inner.client(), statement)).await,
+            None => Box::pin(self.statements.learn_types(self.inner.client(), statement)).await,
         }
     }
 
     /// A statement that takes no trip to the database but its own.
-    async fn prepared(&self, statement: SqlStatement<'_>) -> Result<ReadyStatement> {
-        let ready = self.ready(statement).await?;
+    async fn prepare_statement(&self, statement: SqlStatement<'_>) -> Result<ReadyStatement> {
+        let ready = self.ready_statement(statement).await?;
         if matches!(ready, ReadyStatement::Prepared) {
-            let prepared = busy(self.inner.prepare_cached(statement.sql)).await;
-            prepared.map_err(|error| statement.failed(error))?;
+            let prepared = track_busy_time(self.inner.prepare_cached(statement.sql)).await;
+            prepared.map_err(|error| statement.to_error(error))?;
         }
         Ok(ready)
     }
@@ -313,29 +316,37 @@ impl Transaction<'_> {
     }
 
     #[track_caller]
-    pub(crate) fn rows<'a>(
+    pub(crate) fn query_rows<'a>(
         &'a self,
         sql: &'a str,
         parameters: SqlParameters<'a>,
     ) -> impl Future<Output = Result<Vec<Row>>> + use<'a> {
-        let statement = SqlStatement::here(sql);
+        let statement = SqlStatement::at_caller(sql);
         async move {
             self.session()
-                .rows(self.ready(statement).await?, statement, parameters)
+                .query_rows(
+                    self.ready_statement(statement).await?,
+                    statement,
+                    parameters,
+                )
                 .await
         }
     }
 
     #[track_caller]
-    pub(crate) fn row<'a>(
+    pub(crate) fn query_row<'a>(
         &'a self,
         sql: &'a str,
         parameters: SqlParameters<'a>,
     ) -> impl Future<Output = Result<Option<Row>>> + use<'a> {
-        let statement = SqlStatement::here(sql);
+        let statement = SqlStatement::at_caller(sql);
         async move {
             self.session()
-                .row(self.ready(statement).await?, statement, parameters)
+                .query_row(
+                    self.ready_statement(statement).await?,
+                    statement,
+                    parameters,
+                )
                 .await
         }
     }
@@ -343,23 +354,26 @@ impl Transaction<'_> {
     /// Runs two statements, one after the other, in one trip to the database. The second sees what was committed until
     /// the first was through.
     #[track_caller]
-    pub(crate) fn row_each<'a>(
+    pub(crate) fn query_row_each<'a>(
         &'a self,
         first: SqlQuery<'a>,
         second: SqlQuery<'a>,
     ) -> impl Future<Output = Result<[Option<Row>; 2]>> + use<'a> {
-        let statements = [SqlStatement::here(first.0), SqlStatement::here(second.0)];
+        let statements = [
+            SqlStatement::at_caller(first.0),
+            SqlStatement::at_caller(second.0),
+        ];
         async move {
             // Both are prepared before either is sent: otherwise one that is known already would overtake the other.
             let ready = [
-                self.prepared(statements[0]).await?,
-                self.prepared(statements[1]).await?,
+                self.prepare_statement(statements[0]).await?,
+                self.prepare_statement(statements[1]).await?,
             ];
             let ([first_ready, second_ready], session) = (ready, self.session());
             // Sent in this order, because they are polled in it.
             let rows = future::try_join(
-                session.row(first_ready, statements[0], first.1),
-                session.row(second_ready, statements[1], second.1),
+                session.query_row(first_ready, statements[0], first.1),
+                session.query_row(second_ready, statements[1], second.1),
             );
             Ok(rows.await?.into())
         }
@@ -371,23 +385,30 @@ impl Transaction<'_> {
         sql: &'a str,
         parameters: SqlParameters<'a>,
     ) -> impl Future<Output = Result<u64>> + use<'a> {
-        let statement = SqlStatement::here(sql);
+        let statement = SqlStatement::at_caller(sql);
         async move {
             self.session()
-                .execute(self.ready(statement).await?, statement, parameters)
+                .execute(
+                    self.ready_statement(statement).await?,
+                    statement,
+                    parameters,
+                )
                 .await
         }
     }
 
     /// Runs statements that take no parameters and give nothing.
     #[track_caller]
-    pub(crate) fn batch<'a>(&'a self, sql: &'a str) -> impl Future<Output = Result<()>> + use<'a> {
-        let statement = SqlStatement::here(sql);
+    pub(crate) fn execute_batch<'a>(
+        &'a self,
+        sql: &'a str,
+    ) -> impl Future<Output = Result<()>> + use<'a> {
+        let statement = SqlStatement::at_caller(sql);
         async move {
             self.inner
                 .batch_execute(sql)
                 .await
-                .map_err(|error| statement.failed(error))
+                .map_err(|error| statement.to_error(error))
         }
     }
 
@@ -397,12 +418,12 @@ impl Transaction<'_> {
         &'a self,
         sql: &'a str,
     ) -> impl Future<Output = Result<CopySink>> + use<'a> {
-        let statement = SqlStatement::here(sql);
+        let statement = SqlStatement::at_caller(sql);
         async move {
             self.inner
                 .copy_in(sql)
                 .await
-                .map_err(|error| statement.failed(error))
+                .map_err(|error| statement.to_error(error))
         }
     }
 }

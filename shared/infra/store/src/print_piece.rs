@@ -56,7 +56,7 @@ const COLUMNS: &str =
     "coalesce(print_position, 0) AS position, team_id, piece_id, campaign_id, first_name, last_name,
     line_1, line_2, city, state, zip, plus4, postage, mail_by_date, design_id, design_version, code, content";
 
-fn piece(row: &Row) -> Result<PrintMailpiece> {
+fn print_mailpiece_from_row(row: &Row) -> Result<PrintMailpiece> {
     let campaign_id: &str = row.get("campaign_id");
     Ok(PrintMailpiece {
         position: row.get("position"),
@@ -89,7 +89,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn print_piece_list(
+    pub async fn list_print_mailpieces(
         &self,
         run_id: Uuid,
         after: i32,
@@ -99,10 +99,10 @@ impl Store {
             "SELECT {COLUMNS} FROM pieces WHERE print_run_id = $1 AND print_position > $2
              ORDER BY print_position LIMIT $3"
         );
-        self.rows(&sql, &[&run_id, &after, &limit])
+        self.query_rows(&sql, &[&run_id, &after, &limit])
             .await?
             .iter()
-            .map(piece)
+            .map(print_mailpiece_from_row)
             .collect()
     }
 
@@ -110,11 +110,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when no card has the code.
-    pub async fn print_piece_by_code(&self, code: &MailpieceCode) -> Result<PrintMailpiece> {
+    pub async fn find_mailpiece_by_code(&self, code: &MailpieceCode) -> Result<PrintMailpiece> {
         let sql = format!("SELECT {COLUMNS} FROM pieces WHERE code = $1");
-        let row = self.row(&sql, &[&code.as_str()]).await?;
+        let row = self.query_row(&sql, &[&code.as_str()]).await?;
         row.as_ref()
-            .map(piece)
+            .map(print_mailpiece_from_row)
             .transpose()?
             .ok_or_else(|| StoreError::NotFound("the card".to_owned()))
     }
@@ -123,14 +123,16 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when there is none.
-    pub async fn design_version(
+    pub async fn find_design_document(
         &self,
         team_id: TeamId,
         design_id: DesignId,
         version: i32,
     ) -> Result<Value> {
         let sql = "SELECT document FROM design_versions WHERE team_id = $1 AND design_id = $2 AND version = $3";
-        let row = self.row(sql, &[&team_id.0, &design_id.0, &version]).await?;
+        let row = self
+            .query_row(sql, &[&team_id.0, &design_id.0, &version])
+            .await?;
         row.map(|row| row.get(0)).ok_or_else(|| {
             StoreError::NotFound(format!("version {version} of the design {design_id}"))
         })

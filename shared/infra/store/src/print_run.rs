@@ -91,7 +91,7 @@ pub struct SetAsideMailpiece {
     pub problem: String,
 }
 
-fn run(row: &Row, lease_id: Uuid) -> PrintRun {
+fn print_run_from_row(row: &Row, lease_id: Uuid) -> PrintRun {
     PrintRun {
         lease: PrintLease {
             run_id: row.get("run_id"),
@@ -130,35 +130,38 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Limit`] when there are cards and no serial number is free for them; else when the database cannot be asked.
-    pub async fn print_run_claim(
+    pub async fn claim_print_run(
         &self,
         claim: &PrintRunRequest<'_>,
         now: DateTime<Utc>,
         leased_until: DateTime<Utc>,
     ) -> Result<Option<PrintRun>> {
         let mut connection = self.connection().await?;
-        let transaction = connection.begin().await?;
+        let transaction = connection.begin_transaction().await?;
         let lease = PrintLease {
             run_id: Uuid::now_v7(),
             lease_id: Uuid::new_v4(),
         };
         // First, so that two printers do not count the same numbers as free.
-        let chosen = transaction.print_paper_choose(claim.papers, now).await?;
+        let chosen = transaction.choose_print_paper(claim.papers, now).await?;
         let room = chosen.room.unwrap_or(i64::MAX);
         let (pieces, last_mail_by_date) = transaction
-            .print_cards_claim(claim, room.clamp(1, claim.limit), lease.run_id, now)
+            .claim_due_mailpieces(claim, room.clamp(1, claim.limit), lease.run_id, now)
             .await?;
         if pieces == 0 {
             return Ok(None);
         }
         if room == 0 {
-            return Err(StoreError::Limit(no_serials(claim.papers, chosen.free_on)));
+            return Err(StoreError::Limit(describe_missing_serials(
+                claim.papers,
+                chosen.free_on,
+            )));
         }
         let PrintPaper {
             settings,
             mailer_id,
         } = chosen.paper;
-        let first_serial = transaction.print_serials_take(mailer_id, pieces).await?;
+        let first_serial = transaction.reserve_print_serials(mailer_id, pieces).await?;
         transaction
             .execute(
                 "INSERT INTO print_runs (run_id, product, state, pieces, settings, mailer_id, first_serial,
@@ -194,10 +197,10 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn print_serials_used(&self, now: DateTime<Utc>) -> Result<SerialUsage> {
+    pub async fn count_used_serials(&self, now: DateTime<Utc>) -> Result<SerialUsage> {
         let sql = "SELECT coalesce(sum(used), 0)::bigint, coalesce(sum(serials), 0)::bigint
                    FROM print_serials_used($1) WHERE used > 0";
-        let row = self.row(sql, &[&now.date_naive()]).await?;
+        let row = self.query_row(sql, &[&now.date_naive()]).await?;
         Ok(row.map_or(
             SerialUsage {
                 used: 0,
@@ -214,14 +217,14 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn print_run_take_over(
+    pub async fn take_over_print_run(
         &self,
         now: DateTime<Utc>,
         leased_until: DateTime<Utc>,
     ) -> Result<Option<PrintRun>> {
         let lease_id = Uuid::new_v4();
         let row = self
-            .row(
+            .query_row(
                 "UPDATE print_runs SET lease_id = $1, leased_until = $3
                  WHERE run_id = (
                      SELECT run_id FROM print_runs WHERE state = 'claimed' AND leased_until < $2
@@ -230,23 +233,26 @@ impl Store {
                 &[&lease_id, &now, &leased_until],
             )
             .await?;
-        Ok(row.map(|row| run(&row, lease_id)))
+        Ok(row.map(|row| print_run_from_row(&row, lease_id)))
     }
 
     /// How many runs other printers work on.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn print_run_under_way(&self, now: DateTime<Utc>) -> Result<i64> {
+    pub async fn count_active_print_runs(&self, now: DateTime<Utc>) -> Result<i64> {
         let sql = "SELECT count(*) FROM print_runs WHERE state = 'claimed' AND leased_until >= $1";
-        Ok(self.row(sql, &[&now]).await?.map_or(0, |row| row.get(0)))
+        Ok(self
+            .query_row(sql, &[&now])
+            .await?
+            .map_or(0, |row| row.get(0)))
     }
 
     /// Keeps the right to work on a run.
     ///
     /// # Errors
     /// [`StoreError::LeaseLost`] when another printer has taken it over.
-    pub async fn print_run_renew(
+    pub async fn renew_print_lease(
         &self,
         lease: PrintLease,
         leased_until: DateTime<Utc>,
@@ -268,7 +274,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked; the run is free when the lease has run out.
-    pub async fn print_run_put_back(&self, lease: PrintLease, now: DateTime<Utc>) -> Result<()> {
+    pub async fn release_print_run(&self, lease: PrintLease, now: DateTime<Utc>) -> Result<()> {
         let before = now - chrono::TimeDelta::seconds(1);
         self.execute(
             "UPDATE print_runs SET leased_until = $3 WHERE run_id = $1 AND lease_id = $2 AND state = 'claimed'",
@@ -282,14 +288,14 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::LeaseLost`] when another printer has taken it over: nothing changes then.
-    pub async fn print_run_finish(
+    pub async fn complete_print_run(
         &self,
         lease: PrintLease,
         set_aside: &[SetAsideMailpiece],
         now: DateTime<Utc>,
     ) -> Result<()> {
         let mut connection = self.connection().await?;
-        let transaction = connection.begin().await?;
+        let transaction = connection.begin_transaction().await?;
         let count = i32::try_from(set_aside.len()).unwrap_or(i32::MAX);
         let changed = transaction
             .execute(
@@ -302,7 +308,7 @@ impl Store {
             return Err(StoreError::LeaseLost);
         }
         transaction
-            .pieces_set_aside(lease.run_id, set_aside)
+            .set_aside_mailpieces(lease.run_id, set_aside)
             .await?;
         transaction.commit().await
     }
@@ -311,7 +317,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn pieces_queue_again(&self) -> Result<u64> {
+    pub async fn requeue_set_aside_mailpieces(&self) -> Result<u64> {
         self.execute(
             "UPDATE pieces SET print_problem = NULL WHERE print_problem IS NOT NULL",
             &[],
@@ -323,15 +329,15 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn pieces_set_aside_count(&self) -> Result<i64> {
+    pub async fn count_set_aside_mailpieces(&self) -> Result<i64> {
         let sql = "SELECT count(*) FROM pieces WHERE print_problem IS NOT NULL";
-        let row = self.row(sql, &[]).await?;
+        let row = self.query_row(sql, &[]).await?;
         row.map(|row| row.get(0))
             .ok_or_else(|| StoreError::Corrupt("a count".to_owned()))
     }
 }
 
-fn no_serials(papers: &[PrintPaper<'_>], free_on: Option<NaiveDate>) -> String {
+fn describe_missing_serials(papers: &[PrintPaper<'_>], free_on: Option<NaiveDate>) -> String {
     let mailers: Vec<&str> = papers.iter().filter_map(|paper| paper.mailer_id).collect();
     let again = free_on
         .map(|date| format!(" until {date}"))
@@ -345,7 +351,7 @@ fn no_serials(papers: &[PrintPaper<'_>], free_on: Option<NaiveDate>) -> String {
 
 impl Transaction<'_> {
     /// The paper whose mailer has used the least part of its serial numbers. Nobody else chooses until the transaction ends.
-    async fn print_paper_choose<'p>(
+    async fn choose_print_paper<'p>(
         &self,
         papers: &'p [PrintPaper<'p>],
         now: DateTime<Utc>,
@@ -369,7 +375,7 @@ impl Transaction<'_> {
         )
         .await?;
         let row = self
-            .row(
+            .query_row(
                 "SELECT mailer_id, greatest(serials - used, 0), (SELECT min(free_on) FROM print_serials_used($1)
                      WHERE mailer_id = ANY ($2))
                  FROM print_serials_used($1) WHERE mailer_id = ANY ($2)
@@ -391,7 +397,7 @@ impl Transaction<'_> {
     }
 
     /// Puts due cards into a run. Returns how many, and the latest of their mail-by dates.
-    async fn print_cards_claim(
+    async fn claim_due_mailpieces(
         &self,
         claim: &PrintRunRequest<'_>,
         limit: i64,
@@ -405,7 +411,7 @@ impl Transaction<'_> {
             ..
         } = claim;
         let row = self
-            .row(CLAIM, &[product, mail_by, lead_days, &now, &limit, &run_id])
+            .query_row(CLAIM, &[product, mail_by, lead_days, &now, &limit, &run_id])
             .await?;
         let (claimed, last): (i64, Option<NaiveDate>) =
             row.map_or((0, None), |row| (row.get(0), row.get(1)));
@@ -415,12 +421,12 @@ impl Transaction<'_> {
     }
 
     /// The first of `count` serial numbers of a mailer that nobody else gets; 0 without a mailer.
-    async fn print_serials_take(&self, mailer_id: Option<&str>, count: i32) -> Result<i64> {
+    async fn reserve_print_serials(&self, mailer_id: Option<&str>, count: i32) -> Result<i64> {
         let Some(mailer_id) = mailer_id else {
             return Ok(0);
         };
         let row = self
-            .row(
+            .query_row(
                 "INSERT INTO print_serials AS stored (mailer_id, next_serial) VALUES ($1, $2)
                  ON CONFLICT (mailer_id) DO UPDATE SET next_serial = stored.next_serial + $2
                  RETURNING next_serial - $2",
@@ -431,7 +437,11 @@ impl Transaction<'_> {
             .ok_or_else(|| StoreError::Corrupt("serial numbers".to_owned()))
     }
 
-    async fn pieces_set_aside(&self, run_id: Uuid, set_aside: &[SetAsideMailpiece]) -> Result<u64> {
+    async fn set_aside_mailpieces(
+        &self,
+        run_id: Uuid,
+        set_aside: &[SetAsideMailpiece],
+    ) -> Result<u64> {
         if set_aside.is_empty() {
             return Ok(0);
         }

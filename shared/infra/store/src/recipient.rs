@@ -60,7 +60,7 @@ impl RecipientListings {
     }
 }
 
-fn facts(rows: &[Row]) -> RecipientListings {
+fn listings_from_rows(rows: &[Row]) -> RecipientListings {
     let mut facts = RecipientListings::default();
     for row in rows {
         let address_id: Uuid = row.get(1);
@@ -115,7 +115,7 @@ pub struct BookEntryAddress {
     pub longitude: Option<f64>,
 }
 
-/// One look into an index for each address and list, as in [`Transaction::piece_mailed_since`].
+/// One look into an index for each address and list, as in [`Transaction::find_mailed_addresses_since`].
 const FACTS: &str = "
     SELECT 'removed' AS fact, address_id FROM unnest($3::uuid[]) AS sent (address_id)
     CROSS JOIN LATERAL (SELECT FROM recipients
@@ -147,15 +147,15 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn recipient_facts(
+    pub async fn find_recipient_listings(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
         address_ids: &[Uuid],
     ) -> Result<RecipientListings> {
-        Ok(facts(
+        Ok(listings_from_rows(
             &self
-                .rows(FACTS, &[&team_id.0, &campaign_id.as_str(), &address_ids])
+                .query_rows(FACTS, &[&team_id.0, &campaign_id.as_str(), &address_ids])
                 .await?,
         ))
     }
@@ -165,7 +165,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn recipient_waiting(
+    pub async fn list_waiting_recipients(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
@@ -173,25 +173,25 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<BookRecipient>> {
         let rows = self
-            .rows(
+            .query_rows(
                 WAITING,
                 &[&team_id.0, &campaign_id.as_str(), &after, &limit],
             )
             .await?;
-        Ok(rows.iter().map(waiting_recipient).collect())
+        Ok(rows.iter().map(book_recipient_from_row).collect())
     }
 
     /// How many recipients of the campaign have each outcome: `mailed`, or the reason.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn recipient_counts(
+    pub async fn count_recipients_by_outcome(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
     ) -> Result<HashMap<String, i64>> {
         let rows = self
-            .rows(
+            .query_rows(
                 "SELECT coalesce(reason, status), count(*) FROM recipients
                  WHERE team_id = $1 AND campaign_id = $2 GROUP BY 1",
                 &[&team_id.0, &campaign_id.as_str()],
@@ -202,7 +202,7 @@ impl Store {
 }
 
 /// An entry out of a row with all its columns.
-pub(crate) fn waiting_recipient(row: &Row) -> BookRecipient {
+pub(crate) fn book_recipient_from_row(row: &Row) -> BookRecipient {
     BookRecipient {
         entry_id: row.get("entry_id"),
         address_id: row.get("address_id"),
@@ -247,15 +247,15 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn recipient_facts(
+    pub async fn find_recipient_listings(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
         address_ids: &[Uuid],
     ) -> Result<RecipientListings> {
-        Ok(facts(
+        Ok(listings_from_rows(
             &self
-                .rows(FACTS, &[&team_id.0, &campaign_id.as_str(), &address_ids])
+                .query_rows(FACTS, &[&team_id.0, &campaign_id.as_str(), &address_ids])
                 .await?,
         ))
     }
@@ -265,24 +265,27 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn recipient_remove_at(
+    pub async fn remove_recipients_at(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
         address_id: Uuid,
         now: DateTime<Utc>,
     ) -> Result<AddressRemoval> {
-        self.campaign_change_lists(campaign_id).await?;
+        self.lock_campaign_lists(campaign_id).await?;
         let address = AddressId::from(address_id);
-        let house = (address.house().as_uuid(), address.last_of_house().as_uuid());
+        let house = (
+            address.without_unit().as_uuid(),
+            address.last_unit_id().as_uuid(),
+        );
         let by_house = self
-            .removal(team_id, campaign_id, address_id, house, now)
+            .remove_recipient_range(team_id, campaign_id, address_id, house, now)
             .await?;
         if by_house.recipients > 0 {
             return Ok(by_house);
         }
         // Entries made before their ids began with the house can be anywhere.
-        self.removal(
+        self.remove_recipient_range(
             team_id,
             campaign_id,
             address_id,
@@ -292,7 +295,7 @@ impl Transaction<'_> {
         .await
     }
 
-    async fn removal(
+    async fn remove_recipient_range(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
@@ -302,7 +305,7 @@ impl Transaction<'_> {
     ) -> Result<AddressRemoval> {
         // Whose removal is not of now was removed before: the campaign is locked, so nobody else removes at this moment.
         let rows = self
-            .rows(
+            .query_rows(
                 "UPDATE recipients SET removed_at = coalesce(removed_at, $4),
                      status = CASE WHEN reason = 'filtered_conditions' THEN 'not_mailed' ELSE status END,
                      reason = CASE WHEN reason = 'filtered_conditions' THEN 'removed_by_sender' ELSE reason END
@@ -323,7 +326,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn recipient_save(
+    pub async fn save_recipients(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
@@ -366,7 +369,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn recipient_mark_mailed(
+    pub async fn mark_recipients_mailed(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
@@ -386,14 +389,14 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn recipient_decline(
+    pub async fn decline_recipients(
         &self,
         team_id: TeamId,
         charge_id: ChargeId,
         reason: NotMailedReason,
     ) -> Result<(i64, i64)> {
         let row = self
-            .row(DECLINE, &[&team_id.0, &charge_id.0, &reason.as_str()])
+            .query_row(DECLINE, &[&team_id.0, &charge_id.0, &reason.as_str()])
             .await?;
         Ok(row.map_or((0, 0), |row| (row.get(0), row.get(1))))
     }
@@ -418,7 +421,7 @@ const DECLINE: &str = "
         RETURNING before.status = 'mailed' AS was_mailed)
     SELECT count(*) FILTER (WHERE was_mailed), count(*) FILTER (WHERE NOT was_mailed) FROM declined";
 
-/// That the recipients are to be found by name and address is only noted here; see [`Store::recipient_search_fill`].
+/// That the recipients are to be found by name and address is only noted here; see [`Store::fill_recipient_search`].
 const SAVE: &str = "
     WITH noted AS (
         INSERT INTO recipients_unsearched (team_id, campaign_id, received_at) VALUES ($1, $2, $4)

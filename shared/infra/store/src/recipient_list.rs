@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::error::{Result, StoreError};
 use crate::pool::{Store, Transaction};
-use crate::recipient::{BookRecipient, waiting_recipient};
+use crate::recipient::{BookRecipient, book_recipient_from_row};
 
 /// The outcome of who was mailed, beside the reasons of the others.
 const MAILED: &str = "mailed";
@@ -82,7 +82,7 @@ const COLUMNS: &str = "recipient.entry_id, recipient.first_name, recipient.last_
     recipient.reference, coalesce(recipient.reason, recipient.status) AS outcome, recipient.received_at,
     recipient.removed_at";
 
-fn line(row: &Row) -> RecipientLine {
+fn recipient_line_from_row(row: &Row) -> RecipientLine {
     RecipientLine {
         entry_id: row.get("entry_id"),
         first_name: row.get("first_name"),
@@ -96,7 +96,7 @@ fn line(row: &Row) -> RecipientLine {
 }
 
 /// Every outcome that a recipient can have.
-pub fn outcomes() -> impl Iterator<Item = &'static str> {
+pub fn all_outcomes() -> impl Iterator<Item = &'static str> {
     std::iter::once(MAILED).chain(NotMailedReason::ALL.iter().map(|reason| reason.as_str()))
 }
 
@@ -106,7 +106,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn recipient_list(
+    pub async fn list_recipients(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
@@ -116,7 +116,7 @@ impl Store {
     ) -> Result<Vec<RecipientLine>> {
         let outcomes: Vec<&str> = match outcome {
             Some(outcome) => vec![outcome],
-            None => outcomes().collect(),
+            None => all_outcomes().collect(),
         };
         let before = before.unwrap_or(RecipientCursor {
             received_at: DateTime::<Utc>::MAX_UTC,
@@ -135,7 +135,7 @@ impl Store {
         );
         let campaign_id = campaign_id.as_str();
         let rows = self
-            .rows(
+            .query_rows(
                 &sql,
                 &[
                     &team_id.0,
@@ -147,7 +147,7 @@ impl Store {
                 ],
             )
             .await?;
-        Ok(rows.iter().map(line).collect())
+        Ok(rows.iter().map(recipient_line_from_row).collect())
     }
 
     /// Recipients whose last name, name (last, then first) or address begins with this text, whatever its case, in the order
@@ -156,7 +156,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn recipient_find(
+    pub async fn search_recipients(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
@@ -183,7 +183,7 @@ impl Store {
              ORDER BY found.key, found.entry_id LIMIT $6"
         );
         let rows = self
-            .rows(
+            .query_rows(
                 &sql,
                 &[
                     &team_id.0,
@@ -196,7 +196,7 @@ impl Store {
             )
             .await?;
         let found = |row: &Row| {
-            let line = line(row);
+            let line = recipient_line_from_row(row);
             let cursor = RecipientSearchCursor {
                 key: row.get("key"),
                 entry_id: line.entry_id,
@@ -211,7 +211,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn recipient_portion(
+    pub async fn list_recipient_portion(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
@@ -223,43 +223,43 @@ impl Store {
              WHERE team_id = $1 AND campaign_id = $2 AND entry_id > $3 ORDER BY entry_id LIMIT $4"
         );
         let rows = self
-            .rows(&sql, &[&team_id.0, &campaign_id.as_str(), &after, &limit])
+            .query_rows(&sql, &[&team_id.0, &campaign_id.as_str(), &after, &limit])
             .await?;
-        Ok(rows.iter().map(line).collect())
+        Ok(rows.iter().map(recipient_line_from_row).collect())
     }
 
     /// Recipients with their stored values, at most `limit`: those that were received last.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn recipient_sample(
+    pub async fn list_latest_recipients(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
         limit: i64,
     ) -> Result<Vec<BookRecipient>> {
-        let outcomes: Vec<&str> = outcomes().collect();
+        let outcomes: Vec<&str> = all_outcomes().collect();
         let rows = self
-            .rows(
+            .query_rows(
                 SAMPLE,
                 &[&team_id.0, &campaign_id.as_str(), &outcomes, &limit],
             )
             .await?;
-        Ok(rows.iter().map(waiting_recipient).collect())
+        Ok(rows.iter().map(book_recipient_from_row).collect())
     }
 
     /// How many recipients have each outcome, counted up to a bound; outcomes that nobody has are left out.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn recipient_count(
+    pub async fn count_recipients_bounded(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
     ) -> Result<Vec<OutcomeCount>> {
-        let all: Vec<&'static str> = outcomes().collect();
+        let all: Vec<&'static str> = all_outcomes().collect();
         let rows = self
-            .rows(
+            .query_rows(
                 "SELECT (SELECT count(*) FROM (
                      SELECT FROM recipients
                      WHERE team_id = $1 AND campaign_id = $2 AND coalesce(reason, status) = asked.outcome
@@ -289,9 +289,9 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn recipient_search_fill(&self) -> Result<i64> {
-        let outcomes: Vec<&str> = outcomes().collect();
-        let row = self.row(FILL, &[&outcomes, &BATCHES]).await?;
+    pub async fn fill_recipient_search(&self) -> Result<i64> {
+        let outcomes: Vec<&str> = all_outcomes().collect();
+        let row = self.query_row(FILL, &[&outcomes, &BATCHES]).await?;
         Ok(row.map_or(0, |row| row.get(0)))
     }
 }
@@ -357,7 +357,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the campaign has not received it.
-    pub async fn recipient_remove(
+    pub async fn remove_recipient(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
@@ -367,10 +367,10 @@ impl Transaction<'_> {
         let sql = "SELECT address_id, address, removed_at IS NOT NULL FROM recipients
              WHERE team_id = $1 AND campaign_id = $2 AND entry_id = $3";
         let row = self
-            .row(sql, &[&team_id.0, &campaign_id.as_str(), &entry_id])
+            .query_row(sql, &[&team_id.0, &campaign_id.as_str(), &entry_id])
             .await?;
         let row = row.ok_or_else(|| StoreError::NotFound("the recipient".to_owned()))?;
-        self.recipient_remove_at(team_id, campaign_id, row.get(0), now)
+        self.remove_recipients_at(team_id, campaign_id, row.get(0), now)
             .await?;
         let was_removed: bool = row.get(2);
         Ok((!was_removed).then(|| row.get(1)))

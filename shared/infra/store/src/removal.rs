@@ -44,13 +44,13 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn sync_last_removal(
+    pub async fn find_last_removal(
         &self,
         integration_id: IntegrationId,
         since: DateTime<Utc>,
     ) -> Result<Option<LastSyncRemoval>> {
         let row = self
-            .row(
+            .query_row(
                 "SELECT sync_id, completed_at, marked_removed FROM (
                      SELECT sync_id, completed_at, marked_removed, undone_at FROM syncs
                      WHERE integration_id = $1 AND status = 'completed' AND marked_removed > 0
@@ -73,15 +73,15 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when there is no removal to take back.
-    pub async fn sync_undo_removal(
+    pub async fn undo_last_removal(
         &self,
         integration_id: IntegrationId,
         since: DateTime<Utc>,
         now: DateTime<Utc>,
     ) -> Result<i64> {
-        self.integration_hold(integration_id).await?;
+        self.lock_integration_syncs(integration_id).await?;
         self.allow_whole().await?;
-        let sync_id = self.sync_mark_undone(integration_id, since, now).await?;
+        let sync_id = self.mark_removal_undone(integration_id, since, now).await?;
         let restored = self
             .execute(
                 "UPDATE contacts SET removed_at = NULL, removed_in = NULL, changed_at = $3
@@ -96,17 +96,19 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn sync_removal(
+    pub async fn preview_sync_removal(
         &self,
         integration_id: IntegrationId,
         sync_id: SyncId,
     ) -> Result<SyncRemoval> {
-        self.prepare_removal().await?;
+        self.apply_removal_settings().await?;
         let sql = format!(
             "SELECT count(*), (SELECT count(*) FROM contacts WHERE integration_id = $1 AND removed_at IS NULL)
              FROM ({NOT_RECEIVED}) AS missing"
         );
-        let row = self.row(&sql, &[&integration_id.0, &sync_id.0]).await?;
+        let row = self
+            .query_row(&sql, &[&integration_id.0, &sync_id.0])
+            .await?;
         Ok(row.map_or(
             SyncRemoval {
                 count: 0,
@@ -123,13 +125,13 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn sync_remove_missing(
+    pub async fn remove_missing_contacts(
         &self,
         integration_id: IntegrationId,
         sync_id: SyncId,
         now: DateTime<Utc>,
     ) -> Result<i64> {
-        self.prepare_removal().await?;
+        self.apply_removal_settings().await?;
         // The missing ones are found in two indexes; only they are read and written.
         let sql = format!(
             "UPDATE contacts SET removed_at = $3, removed_in = $2, changed_in = $2, changed_at = $3
@@ -143,7 +145,7 @@ impl Transaction<'_> {
 
     /// Settings under which a set of any size is compared: without statistics Postgres may guess it tiny and
     /// compare each contact with each.
-    async fn prepare_removal(&self) -> Result<()> {
+    async fn apply_removal_settings(&self) -> Result<()> {
         self.execute("SET LOCAL enable_nestloop = off", &[]).await?;
         self.execute(
             &format!("SET LOCAL work_mem = '{COMPLETE_WORK_MEMORY}'"),
@@ -163,14 +165,14 @@ impl Transaction<'_> {
     }
 
     /// Marks the last removal as taken back; returns its sync.
-    async fn sync_mark_undone(
+    async fn mark_removal_undone(
         &self,
         integration_id: IntegrationId,
         since: DateTime<Utc>,
         now: DateTime<Utc>,
     ) -> Result<SyncId> {
         let row = self
-            .row(
+            .query_row(
                 "UPDATE syncs SET undone_at = $2
                  WHERE undone_at IS NULL AND completed_at >= $3 AND (integration_id, sync_id) IN (
                      SELECT integration_id, sync_id FROM syncs

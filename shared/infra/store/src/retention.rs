@@ -14,9 +14,9 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked, or somebody holds the table for longer than two seconds.
-    pub async fn scan_partitions_make(&self, now: DateTime<Utc>) -> Result<DateTime<Utc>> {
+    pub async fn create_scan_partitions(&self, now: DateTime<Utc>) -> Result<DateTime<Utc>> {
         let row = self
-            .row(
+            .query_row(
                 "SELECT scan_partitions_make($1, $2)",
                 &[&now, &MONTHS_AHEAD],
             )
@@ -28,10 +28,10 @@ impl Store {
     /// Forgets the months of scans that ended before `before`. Returns how many.
     ///
     /// # Errors
-    /// As [`Store::scan_partitions_make`].
-    pub async fn scan_partitions_drop(&self, before: DateTime<Utc>) -> Result<u64> {
+    /// As [`Store::create_scan_partitions`].
+    pub async fn drop_scan_partitions(&self, before: DateTime<Utc>) -> Result<u64> {
         let row = self
-            .row("SELECT scan_partitions_drop($1)", &[&before])
+            .query_row("SELECT scan_partitions_drop($1)", &[&before])
             .await?;
         Ok(row.map_or(0, |row| row.get::<_, i64>(0).unsigned_abs()))
     }
@@ -40,9 +40,9 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn delivery_purge(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
+    pub async fn purge_deliveries(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
         let row = self
-            .row(
+            .query_row(
                 "WITH old AS (
                      DELETE FROM deliveries WHERE ctid = ANY (ARRAY(
                          SELECT found.ctid FROM endpoints CROSS JOIN LATERAL (
@@ -66,11 +66,11 @@ impl Store {
     }
 
     /// Forgets events from before `before`, at most `limit` of them. It must lie so much earlier than that of
-    /// [`Store::delivery_purge`] that no delivery of them can still be waiting. Returns how many.
+    /// [`Store::purge_deliveries`] that no delivery of them can still be waiting. Returns how many.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn event_purge(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
+    pub async fn purge_events(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
         self.execute(
             "DELETE FROM events WHERE ctid = ANY (ARRAY(
                  SELECT found.ctid FROM teams CROSS JOIN LATERAL (
@@ -88,7 +88,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn email_purge(
+    pub async fn purge_emails(
         &self,
         before: DateTime<Utc>,
         attempts: i32,

@@ -20,14 +20,14 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn return_address_find(
+    pub async fn find_return_addresses(
         &self,
         team_id: TeamId,
         input_ids: &[Uuid],
         now: DateTime<Utc>,
     ) -> Result<HashMap<Uuid, ReturnLines>> {
         let rows = self
-            .rows(
+            .query_rows(
                 "SELECT input_id, lines FROM return_addresses
                  WHERE team_id = $1 AND input_id = ANY ($2) AND expires_at > $3",
                 &[&team_id.0, &input_ids, &now],
@@ -41,7 +41,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn return_address_admit(
+    pub async fn admit_return_addresses(
         &self,
         team_id: TeamId,
         day: NaiveDate,
@@ -53,7 +53,7 @@ impl Store {
             return Ok(0);
         }
         let row = self
-            .row(
+            .query_row(
                 "INSERT INTO return_address_days AS stored (team_id, day, asked) VALUES ($1, $2, $3)
                  ON CONFLICT (team_id, day) DO UPDATE SET asked = stored.asked + excluded.asked
                  RETURNING asked",
@@ -69,7 +69,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn return_address_save(
+    pub async fn save_return_addresses(
         &self,
         team_id: TeamId,
         verified: &[(Uuid, ReturnLines)],
@@ -100,7 +100,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn return_addresses_purge(&self, now: DateTime<Utc>, limit: i64) -> Result<u64> {
+    pub async fn purge_return_addresses(&self, now: DateTime<Utc>, limit: i64) -> Result<u64> {
         let addresses = self
             .execute(
                 "DELETE FROM return_addresses WHERE (team_id, input_id) IN (

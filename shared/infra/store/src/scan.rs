@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::campaign_day::SCANS;
 use crate::error::Result;
 use crate::pool::Store;
-use crate::team::time_zone;
+use crate::team::time_zone_from_row;
 
 /// What is behind a code.
 #[derive(Debug, Clone)]
@@ -129,13 +129,13 @@ const RECORD: &str = "
     SELECT DISTINCT endpoint_id FROM target";
 
 /// A card from a row with the columns of [`CARD`].
-pub(crate) fn card(row: &Row) -> Result<ScannedMailpiece> {
+pub(crate) fn scanned_mailpiece_from_row(row: &Row) -> Result<ScannedMailpiece> {
     Ok(ScannedMailpiece {
         team_id: TeamId(row.get("team_id")),
         piece_id: MailpieceId(row.get("piece_id")),
         campaign_id: row.get("campaign_id"),
         campaign_name: row.get("name"),
-        time_zone: time_zone(row)?,
+        time_zone: time_zone_from_row(row)?,
         destinations: row.get("destinations"),
         first_name: row.get("first_name"),
         last_name: row.get("last_name"),
@@ -155,7 +155,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn scan_find_cards(
+    pub async fn find_scanned_mailpieces(
         &self,
         codes: &[&str],
     ) -> Result<HashMap<String, ScannedMailpiece>> {
@@ -167,9 +167,9 @@ impl Store {
              LEFT JOIN address_entries entry ON entry.team_id = piece.team_id AND entry.entry_id = piece.entry_id
              WHERE piece.code = ANY ($1)"
         );
-        let rows = self.rows(&sql, &[&codes]).await?;
+        let rows = self.query_rows(&sql, &[&codes]).await?;
         rows.iter()
-            .map(|row| Ok((row.get("code"), card(row)?)))
+            .map(|row| Ok((row.get("code"), scanned_mailpiece_from_row(row)?)))
             .collect()
     }
 
@@ -179,14 +179,14 @@ impl Store {
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked; when it is unavailable, they may be recorded all the
     /// same.
-    pub async fn scan_record(&self, scans: &[NewScan]) -> Result<Vec<EndpointId>> {
+    pub async fn record_scans(&self, scans: &[NewScan]) -> Result<Vec<EndpointId>> {
         macro_rules! column {
             ($scan:ident => $value:expr) => {
                 scans.iter().map(|$scan| $value).collect::<Vec<_>>()
             };
         }
         let rows = self
-            .rows(
+            .query_rows(
                 RECORD,
                 &[
                     &column!(scan => scan.team_id.0),

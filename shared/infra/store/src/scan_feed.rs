@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::pool::Store;
-use crate::scan::{CARD, ScannedMailpiece, card};
+use crate::scan::{CARD, ScannedMailpiece, scanned_mailpiece_from_row};
 
 /// A recorded scan with its card.
 #[derive(Debug, Clone)]
@@ -32,10 +32,10 @@ pub struct RecordedScan {
     pub scanned_at: DateTime<Utc>,
 }
 
-fn recorded(row: &Row) -> Result<RecordedScan> {
+fn recorded_scan_from_row(row: &Row) -> Result<RecordedScan> {
     Ok(RecordedScan {
         scan_id: row.get("scan_id"),
-        card: card(row)?,
+        card: scanned_mailpiece_from_row(row)?,
         visitor: row.get("visitor"),
         destination: row.get("destination"),
         city: row.get("scan_city"),
@@ -47,7 +47,7 @@ fn recorded(row: &Row) -> Result<RecordedScan> {
 }
 
 /// Scans with their cards; the scans are those of `source`, named `scan`.
-fn sql_of(source: &str) -> String {
+fn recorded_scans_sql(source: &str) -> String {
     format!(
         "SELECT scan.scan_id, scan.visitor, scan.destination, scan.city AS scan_city, scan.region,
              scan.latitude, scan.longitude, scan.scanned_at, {CARD}
@@ -65,18 +65,18 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn scan_get_all(
+    pub async fn find_scans(
         &self,
         team_id: TeamId,
         scan_ids: &[Uuid],
     ) -> Result<Vec<RecordedScan>> {
-        let sql = sql_of(
+        let sql = recorded_scans_sql(
             "unnest($2::uuid[]) AS wanted (id)
              CROSS JOIN LATERAL (
                  SELECT * FROM scans WHERE team_id = $1 AND scan_id = wanted.id LIMIT 1) scan",
         );
-        let rows = self.rows(&sql, &[&team_id.0, &scan_ids]).await?;
-        rows.iter().map(recorded).collect()
+        let rows = self.query_rows(&sql, &[&team_id.0, &scan_ids]).await?;
+        rows.iter().map(recorded_scan_from_row).collect()
     }
 
     /// A team's scans with ids between `after` and `before`, the least first, at most `limit` of them. What is recorded
@@ -84,20 +84,20 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn scan_list_between(
+    pub async fn list_scans_between(
         &self,
         team_id: TeamId,
         after: Uuid,
         before: Uuid,
         limit: i64,
     ) -> Result<Vec<RecordedScan>> {
-        let sql = sql_of(
+        let sql = recorded_scans_sql(
             "(SELECT * FROM scans WHERE team_id = $1 AND scan_id > $2 AND scan_id < $3
               ORDER BY scan_id LIMIT $4) scan",
         );
         let rows = self
-            .rows(&sql, &[&team_id.0, &after, &before, &limit])
+            .query_rows(&sql, &[&team_id.0, &after, &before, &limit])
             .await?;
-        rows.iter().map(recorded).collect()
+        rows.iter().map(recorded_scan_from_row).collect()
     }
 }

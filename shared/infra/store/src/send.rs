@@ -7,7 +7,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
-use crate::error::{Result, StoreError, retry};
+use crate::error::{Result, StoreError, retry_conflicts};
 use crate::pool::{Store, Transaction};
 use crate::send_key::SendIdempotencyKey;
 
@@ -70,7 +70,7 @@ impl FinishedSend {
     /// From the columns `response` and `cost_cents`.
     fn from_row(row: &Row) -> Self {
         Self {
-            response: bytes(row, 0),
+            response: bytes_from_column(row, 0),
             cost_cents: row.get::<_, Option<i64>>(1).unwrap_or(0),
         }
     }
@@ -101,42 +101,45 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn send_claim(&self, request: NewSend<'_>) -> Result<SendClaim> {
-        retry(|| self.send_claim_once(request)).await
+    pub async fn claim_send(&self, request: NewSend<'_>) -> Result<SendClaim> {
+        retry_conflicts(|| self.claim_send_once(request)).await
     }
 
-    /// What [`Store::send_claim`] finds of a request that may not begin; `None` when it would be new.
+    /// What [`Store::claim_send`] finds of a request that may not begin; `None` when it would be new.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn send_resume(&self, request: NewSend<'_>) -> Result<Option<SendClaim>> {
-        retry(|| self.send_claim_unless(request, |claim| matches!(claim, SendClaim::New(_)))).await
+    pub async fn resume_send(&self, request: NewSend<'_>) -> Result<Option<SendClaim>> {
+        retry_conflicts(|| {
+            self.claim_send_unless(request, |claim| matches!(claim, SendClaim::New(_)))
+        })
+        .await
     }
 
-    async fn send_claim_once(&self, request: NewSend<'_>) -> Result<SendClaim> {
+    async fn claim_send_once(&self, request: NewSend<'_>) -> Result<SendClaim> {
         // Nothing is left out.
-        let claim = self.send_claim_unless(request, |_| false).await?;
+        let claim = self.claim_send_unless(request, |_| false).await?;
         claim.ok_or_else(|| StoreError::Corrupt("a claim is gone".to_owned()))
     }
 
     /// Claims a request. `None`, and nothing of the claim stays, when it is one that is not wanted.
-    async fn send_claim_unless(
+    async fn claim_send_unless(
         &self,
         request: NewSend<'_>,
         is_unwanted: impl Fn(&SendClaim) -> bool,
     ) -> Result<Option<SendClaim>> {
         let mut connection = self.connection().await?;
-        let transaction = connection.begin().await?;
+        let transaction = connection.begin_transaction().await?;
         // Losing this claim with the database's last moments costs nothing: nothing was decided yet.
         transaction
             .execute("SET LOCAL synchronous_commit = off", &[])
             .await?;
-        let claim = transaction.send_claim(request).await?;
+        let claim = transaction.claim_send(request).await?;
         if is_unwanted(&claim) {
             return Ok(None);
         }
         if let Some(key) = request.key
-            && !transaction.send_key_keep(request, key, &claim).await?
+            && !transaction.record_send_key(request, key, &claim).await?
         {
             // Nothing of this claim stays; the next look finds who has the key.
             return Ok(Some(SendClaim::Running(request.lease.send_id)));
@@ -150,7 +153,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn send_release(&self, lease: SendLease) -> Result<()> {
+    pub async fn release_send(&self, lease: SendLease) -> Result<()> {
         self.execute(
             "DELETE FROM sends WHERE team_id = $1 AND send_id = $2 AND lease_id = $3 AND state = 'claimed'",
             &[&lease.team_id.0, &lease.send_id.0, &lease.lease_id],
@@ -163,7 +166,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn send_renew(&self, lease: SendLease, leased_until: DateTime<Utc>) -> Result<()> {
+    pub async fn renew_send_lease(
+        &self,
+        lease: SendLease,
+        leased_until: DateTime<Utc>,
+    ) -> Result<()> {
         self.execute(
             "UPDATE sends SET leased_until = $4
              WHERE team_id = $1 AND send_id = $2 AND lease_id = $3 AND state <> 'finished'",
@@ -182,13 +189,13 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn send_response(
+    pub async fn find_send_response(
         &self,
         team_id: TeamId,
         send_id: RequestId,
     ) -> Result<Option<FinishedSend>> {
         let row = self
-            .row(
+            .query_row(
                 "SELECT response, cost_cents FROM sends WHERE team_id = $1 AND send_id = $2 AND state = 'finished'",
                 &[&team_id.0, &send_id.0],
             )
@@ -201,7 +208,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn send_adopt(
+    pub async fn adopt_reserved_send(
         &self,
         lease_id: Uuid,
         now: DateTime<Utc>,
@@ -210,7 +217,7 @@ impl Store {
     ) -> Result<Option<ReservedSend>> {
         let full_teams: Vec<Uuid> = full_teams.iter().map(|team_id| team_id.0).collect();
         let row = self
-            .row(
+            .query_row(
                 "UPDATE sends SET lease_id = $1, leased_until = $3
                  WHERE (team_id, send_id) IN (
                      SELECT team_id, send_id FROM sends WHERE state = 'reserved' AND leased_until < $2
@@ -220,14 +227,15 @@ impl Store {
                 &[&lease_id, &now, &leased_until, &full_teams],
             )
             .await?;
-        row.map(|row| reserved(&row, lease_id)).transpose()
+        row.map(|row| reserved_send_from_row(&row, lease_id))
+            .transpose()
     }
 
     /// Forgets requests older than `before`, at most `limit`. Returns how many.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn send_purge(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
+    pub async fn purge_sends(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
         self.execute(
             "DELETE FROM sends WHERE (team_id, send_id) IN (
                  SELECT team_id, send_id FROM sends WHERE created_at < $1 AND state <> 'reserved'
@@ -261,32 +269,32 @@ pub(crate) struct ExistingSend {
 }
 
 impl Transaction<'_> {
-    async fn send_claim(&self, request: NewSend<'_>) -> Result<SendClaim> {
+    async fn claim_send(&self, request: NewSend<'_>) -> Result<SendClaim> {
         if let Some(key) = request.key
-            && let Some(claim) = self.send_claim_by_key(request, key).await?
+            && let Some(claim) = self.claim_send_by_key(request, key).await?
         {
             return Ok(claim);
         }
-        self.send_begin(request).await
+        self.begin_send(request).await
     }
 
     /// Inserts first and looks then: until the row stands, an equal request may finish, and from then on none can begin.
-    async fn send_begin(&self, request: NewSend<'_>) -> Result<SendClaim> {
-        let is_inserted = self.send_insert(request).await?;
-        match self.send_find(request).await? {
+    async fn begin_send(&self, request: NewSend<'_>) -> Result<SendClaim> {
+        let is_inserted = self.insert_send(request).await?;
+        match self.find_existing_send(request).await? {
             None if is_inserted => Ok(SendClaim::New(request.lease)),
             // The equal one that was in the way mailed nobody, or failed; the next look finds nothing.
             None => Ok(SendClaim::Running(request.lease.send_id)),
             Some(found) => {
                 if is_inserted {
-                    self.send_withdraw(request.lease).await?;
+                    self.withdraw_send(request.lease).await?;
                 }
-                self.send_take_over(request, found).await
+                self.take_over_send(request, found).await
             }
         }
     }
 
-    async fn send_find(&self, request: NewSend<'_>) -> Result<Option<ExistingSend>> {
+    async fn find_existing_send(&self, request: NewSend<'_>) -> Result<Option<ExistingSend>> {
         let SendLease {
             team_id,
             send_id,
@@ -302,7 +310,7 @@ impl Transaction<'_> {
             &request.replay_since,
             &lease_id,
         ];
-        let row = self.row(FIND, &asked).await?;
+        let row = self.query_row(FIND, &asked).await?;
         Ok(row.map(|row| ExistingSend {
             send_id: row.get(0),
             state: row.get(1),
@@ -311,7 +319,7 @@ impl Transaction<'_> {
     }
 
     /// Whether the request's row stands now: not while an equal one runs, nor when this one has been claimed before.
-    async fn send_insert(&self, request: NewSend<'_>) -> Result<bool> {
+    async fn insert_send(&self, request: NewSend<'_>) -> Result<bool> {
         let fingerprint: &[u8] = request.fingerprint;
         let inserted = self
             .execute(
@@ -331,15 +339,15 @@ impl Transaction<'_> {
         Ok(inserted == 1)
     }
 
-    /// Takes back what [`Transaction::send_insert`] has just made.
-    async fn send_withdraw(&self, lease: SendLease) -> Result<()> {
+    /// Takes back what [`Transaction::insert_send`] has just made.
+    async fn withdraw_send(&self, lease: SendLease) -> Result<()> {
         let sql = "DELETE FROM sends WHERE team_id = $1 AND send_id = $2 AND lease_id = $3";
         self.execute(sql, &[&lease.team_id.0, &lease.send_id.0, &lease.lease_id])
             .await?;
         Ok(())
     }
 
-    pub(crate) async fn send_take_over(
+    pub(crate) async fn take_over_send(
         &self,
         request: NewSend<'_>,
         found: ExistingSend,
@@ -349,7 +357,7 @@ impl Transaction<'_> {
             "finished" => {
                 let sql =
                     "SELECT response, cost_cents FROM sends WHERE team_id = $1 AND send_id = $2";
-                let row = self.row(sql, &[&team_id, &found.send_id]).await?;
+                let row = self.query_row(sql, &[&team_id, &found.send_id]).await?;
                 let row =
                     row.ok_or_else(|| StoreError::Corrupt("a finished send is gone".to_owned()))?;
                 let finished = FinishedSend::from_row(&row);
@@ -363,7 +371,7 @@ impl Transaction<'_> {
             }
             "reserved" => {
                 let row = self
-                    .row(
+                    .query_row(
                         "UPDATE sends SET lease_id = $3, leased_until = $4
                          WHERE team_id = $1 AND send_id = $2 AND state = 'reserved' AND leased_until < $5
                          RETURNING team_id, send_id, campaign_id, response, copies",
@@ -377,7 +385,10 @@ impl Transaction<'_> {
                     )
                     .await?;
                 match row {
-                    Some(row) => Ok(SendClaim::Resumed(reserved(&row, request.lease.lease_id)?)),
+                    Some(row) => Ok(SendClaim::Resumed(reserved_send_from_row(
+                        &row,
+                        request.lease.lease_id,
+                    )?)),
                     None => Ok(SendClaim::Running(RequestId(found.send_id))),
                 }
             }
@@ -388,7 +399,7 @@ impl Transaction<'_> {
                     &[&team_id, &found.send_id, &request.now],
                 )
                 .await?;
-                Box::pin(self.send_begin(request)).await
+                Box::pin(self.begin_send(request)).await
             }
         }
     }
@@ -397,7 +408,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::LeaseLost`] when another worker has taken the request over.
-    pub async fn send_reserve(
+    pub async fn reserve_send(
         &self,
         lease: SendLease,
         response: &[u8],
@@ -421,14 +432,14 @@ impl Transaction<'_> {
                 ],
             )
             .await?;
-        held(changed)
+        check_lease_held(changed)
     }
 
     /// Finishes a send that mails nobody, with its response.
     ///
     /// # Errors
     /// [`StoreError::LeaseLost`] when another worker has taken the request over.
-    pub async fn send_finish_empty(
+    pub async fn complete_empty_send(
         &self,
         lease: SendLease,
         response: &[u8],
@@ -447,7 +458,7 @@ impl Transaction<'_> {
                 ],
             )
             .await?;
-        held(changed)
+        check_lease_held(changed)
     }
 
     /// Finishes a reserved send. `replacement` is the response and its count of mailed recipients where they differ
@@ -455,7 +466,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::LeaseLost`] when another worker has finished it or taken it over.
-    pub async fn send_finish(
+    pub async fn complete_send(
         &self,
         lease: SendLease,
         replacement: Option<(&[u8], i32)>,
@@ -480,11 +491,11 @@ impl Transaction<'_> {
                 ],
             )
             .await?;
-        held(changed)
+        check_lease_held(changed)
     }
 }
 
-fn held(changed: u64) -> Result<()> {
+fn check_lease_held(changed: u64) -> Result<()> {
     if changed == 1 {
         Ok(())
     } else {
@@ -492,11 +503,11 @@ fn held(changed: u64) -> Result<()> {
     }
 }
 
-fn bytes(row: &Row, column: usize) -> Bytes {
+fn bytes_from_column(row: &Row, column: usize) -> Bytes {
     Bytes::copy_from_slice(row.get(column))
 }
 
-fn reserved(row: &Row, lease_id: Uuid) -> Result<ReservedSend> {
+fn reserved_send_from_row(row: &Row, lease_id: Uuid) -> Result<ReservedSend> {
     let copies: Vec<i32> = row.get("copies");
     let corrupt = || StoreError::Corrupt("a reserved send".to_owned());
     Ok(ReservedSend {

@@ -27,13 +27,13 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn send_response_by_key(
+    pub async fn find_response_by_key(
         &self,
         team_id: TeamId,
         key: SendIdempotencyKey<'_>,
     ) -> Result<Option<Bytes>> {
         let row = self
-            .row(
+            .query_row(
                 "SELECT response FROM send_keys JOIN sends USING (team_id, send_id)
                  WHERE team_id = $1 AND key = $2 AND request_hash = $3 AND state = 'finished'",
                 &[&team_id.0, &key.key.as_str(), &&key.hash.0[..]],
@@ -46,7 +46,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn send_key_purge(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
+    pub async fn purge_send_keys(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
         self.execute(
             "DELETE FROM send_keys WHERE ctid = ANY (ARRAY(
                  SELECT ctid FROM send_keys WHERE created_at < $1 ORDER BY created_at LIMIT $2))",
@@ -58,14 +58,14 @@ impl Store {
 
 impl Transaction<'_> {
     /// What the request's key says of it; `None` when it says nothing, and the key is free or the request's own.
-    pub(crate) async fn send_claim_by_key(
+    pub(crate) async fn claim_send_by_key(
         &self,
         request: NewSend<'_>,
         key: SendIdempotencyKey<'_>,
     ) -> Result<Option<SendClaim>> {
         let team_id = request.lease.team_id.0;
         let row = self
-            .row(
+            .query_row(
                 "SELECT send_keys.send_id, request_hash = $3, state, leased_until
                  FROM send_keys LEFT JOIN sends USING (team_id, send_id) WHERE team_id = $1 AND key = $2",
                 &[&team_id, &key.key.as_str(), &&key.hash.0[..]],
@@ -78,7 +78,7 @@ impl Transaction<'_> {
         }
         let state: Option<String> = row.get(2);
         let Some(state) = state else {
-            self.send_key_free(request, key, send_id).await?;
+            self.free_send_key(request, key, send_id).await?;
             return Ok(None);
         };
         if !row.get::<_, bool>(1) {
@@ -89,18 +89,18 @@ impl Transaction<'_> {
             state,
             leased_until: row.get(3),
         };
-        Ok(Some(match self.send_take_over(request, found).await? {
+        Ok(Some(match self.take_over_send(request, found).await? {
             SendClaim::Running(_) => SendClaim::InProgress,
             SendClaim::New(lease) => {
                 // Nothing had been decided: the key goes over to this request.
-                self.send_key_free(request, key, send_id).await?;
+                self.free_send_key(request, key, send_id).await?;
                 SendClaim::New(lease)
             }
             other => other,
         }))
     }
 
-    async fn send_key_free(
+    async fn free_send_key(
         &self,
         request: NewSend<'_>,
         key: SendIdempotencyKey<'_>,
@@ -115,7 +115,7 @@ impl Transaction<'_> {
     }
 
     /// Writes down which send the key names from now on. `false` when somebody has taken the key in this very moment.
-    pub(crate) async fn send_key_keep(
+    pub(crate) async fn record_send_key(
         &self,
         request: NewSend<'_>,
         key: SendIdempotencyKey<'_>,

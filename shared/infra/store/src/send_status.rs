@@ -24,14 +24,14 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn send_status(
+    pub async fn find_send_status(
         &self,
         team_id: TeamId,
         send_id: RequestId,
         given_up_before: DateTime<Utc>,
     ) -> Result<SendStatus> {
         let row = self
-            .row(
+            .query_row(
                 "SELECT CASE WHEN state = 'finished' THEN response END FROM sends
                  WHERE team_id = $1 AND send_id = $2 AND (state <> 'claimed' OR leased_until >= $3)",
                 &[&team_id.0, &send_id.0, &given_up_before],

@@ -6,7 +6,7 @@ use contract::id::{MemberId, TeamId};
 
 use crate::error::Result;
 use crate::pool::{Store, Transaction};
-use crate::team::{MemberRole, time_zone};
+use crate::team::{MemberRole, time_zone_from_row};
 
 /// How old the note of when a session was last used may get before it is written again. Looking at pages costs no
 /// writes then, and a session ends at most this much too early.
@@ -58,10 +58,13 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn account_by_email(&self, email: &str) -> Result<Option<MemberCredentials>> {
+    pub async fn find_credentials_by_email(
+        &self,
+        email: &str,
+    ) -> Result<Option<MemberCredentials>> {
         let sql = "SELECT user_id, team_id, name, password_hash FROM users
              WHERE email = lower($1) AND is_claimed";
-        let row = self.row(sql, &[&email]).await?;
+        let row = self.query_row(sql, &[&email]).await?;
         Ok(row.map(|row| MemberCredentials {
             user_id: MemberId(row.get(0)),
             team_id: TeamId(row.get(1)),
@@ -74,14 +77,14 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn session_use(
+    pub async fn use_session(
         &self,
         token_hash: &[u8; 32],
         age: SessionAgeLimits,
         now: DateTime<Utc>,
     ) -> Result<Option<SignedInMember>> {
         let row = self
-            .row(
+            .query_row(
                 "WITH used AS (
                      UPDATE sessions SET last_seen_at = $4 WHERE token_hash = $1 AND last_seen_at > $2
                          AND created_at > $3 AND last_seen_at < $5
@@ -100,7 +103,7 @@ impl Store {
             role: MemberRole::parse(row.get(3))?,
             team_id: TeamId(row.get(4)),
             team_name: row.get(5),
-            time_zone: time_zone(&row)?,
+            time_zone: time_zone_from_row(&row)?,
         }))
     }
 
@@ -108,7 +111,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn session_end(&self, token_hash: &[u8; 32]) -> Result<()> {
+    pub async fn end_session(&self, token_hash: &[u8; 32]) -> Result<()> {
         self.execute(
             "DELETE FROM sessions WHERE token_hash = $1",
             &[&&token_hash[..]],
@@ -121,7 +124,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn session_purge(&self, created_before: DateTime<Utc>, limit: i64) -> Result<u64> {
+    pub async fn purge_sessions(&self, created_before: DateTime<Utc>, limit: i64) -> Result<u64> {
         self.execute(
             "DELETE FROM sessions WHERE token_hash IN
                  (SELECT token_hash FROM sessions WHERE created_at <= $1 ORDER BY created_at LIMIT $2)",
@@ -137,10 +140,10 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn account_lock(&self, account: &MemberCredentials) -> Result<bool> {
+    pub async fn lock_credentials(&self, account: &MemberCredentials) -> Result<bool> {
         let sql = "SELECT 1 FROM users WHERE user_id = $1 AND password_hash = $2 FOR NO KEY UPDATE";
         Ok(self
-            .row(sql, &[&account.user_id.0, &account.password_hash])
+            .query_row(sql, &[&account.user_id.0, &account.password_hash])
             .await?
             .is_some())
     }
@@ -149,7 +152,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn session_begin(
+    pub async fn insert_session(
         &self,
         user_id: MemberId,
         token_hash: &[u8; 32],
@@ -175,7 +178,11 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn session_end_all(&self, user_id: MemberId, kept: Option<&[u8; 32]>) -> Result<u64> {
+    pub async fn end_member_sessions(
+        &self,
+        user_id: MemberId,
+        kept: Option<&[u8; 32]>,
+    ) -> Result<u64> {
         let kept: &[u8] = kept.map_or(&[], |hash| hash);
         self.execute(
             "DELETE FROM sessions WHERE user_id = $1 AND token_hash <> $2",

@@ -11,7 +11,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn shown_once_put(
+    pub async fn insert_shown_once(
         &self,
         user_id: MemberId,
         token_hash: &[u8; 32],
@@ -30,14 +30,14 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn shown_once_take(
+    pub async fn take_shown_once(
         &self,
         user_id: MemberId,
         token_hash: &[u8; 32],
         now: DateTime<Utc>,
     ) -> Result<Option<Vec<u8>>> {
         let sql = "DELETE FROM shown_once WHERE token_hash = $1 AND user_id = $2 RETURNING sealed, expires_at";
-        let row = self.row(sql, &[&&token_hash[..], &user_id.0]).await?;
+        let row = self.query_row(sql, &[&&token_hash[..], &user_id.0]).await?;
         Ok(row
             .filter(|row| row.get::<_, DateTime<Utc>>(1) > now)
             .map(|row| row.get(0)))
@@ -47,7 +47,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn shown_once_purge(&self, now: DateTime<Utc>, limit: i64) -> Result<u64> {
+    pub async fn purge_shown_once(&self, now: DateTime<Utc>, limit: i64) -> Result<u64> {
         self.execute(
             "DELETE FROM shown_once WHERE token_hash IN
                  (SELECT token_hash FROM shown_once WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)",

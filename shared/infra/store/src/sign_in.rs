@@ -14,9 +14,13 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn window_count(&self, subject: &[u8], window_start: DateTime<Utc>) -> Result<i32> {
+    pub async fn count_window_attempt(
+        &self,
+        subject: &[u8],
+        window_start: DateTime<Utc>,
+    ) -> Result<i32> {
         let row = self
-            .row(
+            .query_row(
                 "INSERT INTO rate_windows AS existing (subject, window_start, requests) VALUES ($1, $2, 1)
                  ON CONFLICT (subject, window_start) DO UPDATE SET requests = existing.requests + 1
                  RETURNING requests",
@@ -31,7 +35,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn window_uncount(&self, subject: &[u8], window_start: DateTime<Utc>) -> Result<()> {
+    pub async fn uncount_window_attempt(
+        &self,
+        subject: &[u8],
+        window_start: DateTime<Utc>,
+    ) -> Result<()> {
         let sql = "UPDATE rate_windows SET requests = greatest(requests - 1, 0)
              WHERE subject = $1 AND window_start = $2";
         self.execute(sql, &[&subject, &window_start]).await?;
@@ -42,9 +50,12 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn sign_in_source_known(&self, user_id: MemberId, source: &[u8; 32]) -> Result<bool> {
+    pub async fn is_source_known(&self, user_id: MemberId, source: &[u8; 32]) -> Result<bool> {
         let sql = "SELECT 1 FROM sign_in_sources WHERE user_id = $1 AND source = $2";
-        Ok(self.row(sql, &[&user_id.0, &&source[..]]).await?.is_some())
+        Ok(self
+            .query_row(sql, &[&user_id.0, &&source[..]])
+            .await?
+            .is_some())
     }
 }
 
@@ -53,7 +64,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn sign_in_source_add(
+    pub async fn record_sign_in_source(
         &self,
         user_id: MemberId,
         source: &[u8; 32],

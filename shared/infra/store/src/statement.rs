@@ -13,7 +13,7 @@ use serde::Deserialize;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row};
 
-use crate::busy::{busy, timed};
+use crate::busy::{time_statement, track_busy_time};
 use crate::error::Result;
 use crate::statement_name::SqlStatement;
 
@@ -58,7 +58,7 @@ pub(crate) struct StatementSession<'c> {
 }
 
 impl StatementMode {
-    pub(crate) fn through(pooler: PoolerMode) -> Self {
+    pub(crate) fn for_pooler(pooler: PoolerMode) -> Self {
         match pooler {
             PoolerMode::None => Self::Prepared,
             PoolerMode::Transaction => Self::Unnamed(Arc::default()),
@@ -66,7 +66,7 @@ impl StatementMode {
     }
 
     /// The statement when nothing has to be learned for it.
-    pub(crate) fn ready(&self, sql: &str) -> Option<ReadyStatement> {
+    pub(crate) fn ready_statement(&self, sql: &str) -> Option<ReadyStatement> {
         match self {
             Self::Prepared => Some(ReadyStatement::Prepared),
             Self::Unnamed(learned) => learned.get(sql).map(ReadyStatement::Unnamed),
@@ -74,7 +74,7 @@ impl StatementMode {
     }
 
     /// Learns a statement's types on a connection that is in a transaction.
-    pub(crate) async fn learn(
+    pub(crate) async fn learn_types(
         &self,
         client: &Client,
         statement: SqlStatement<'_>,
@@ -83,11 +83,11 @@ impl StatementMode {
             return Ok(ReadyStatement::Prepared);
         };
         // The name is free again before the transaction ends: its end is on the way before that of the transaction.
-        let prepared = busy(client.prepare(statement.sql))
+        let prepared = track_busy_time(client.prepare(statement.sql))
             .await
-            .map_err(|error| statement.failed(error))?;
+            .map_err(|error| statement.to_error(error))?;
         let types: Arc<[Type]> = prepared.params().into();
-        learned.keep(statement.sql, types.clone());
+        learned.insert(statement.sql, types.clone());
         Ok(ReadyStatement::Unnamed(types))
     }
 }
@@ -101,7 +101,7 @@ impl LearnedTypes {
             .cloned()
     }
 
-    fn keep(&self, sql: &str, types: Arc<[Type]>) {
+    fn insert(&self, sql: &str, types: Arc<[Type]>) {
         let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if all.len() < REMEMBERED {
             all.insert(sql.to_owned(), types);
@@ -112,11 +112,11 @@ impl LearnedTypes {
 // Boxed: what awaits a statement, and what awaits that, would all carry the driver's large futures within themselves.
 impl<'s> StatementSession<'s> {
     async fn prepare(self, statement: SqlStatement<'_>) -> Result<tokio_postgres::Statement> {
-        let prepared = busy(self.cache.prepare(self.client, statement.sql)).await;
-        prepared.map_err(|error| statement.failed(error))
+        let prepared = track_busy_time(self.cache.prepare(self.client, statement.sql)).await;
+        prepared.map_err(|error| statement.to_error(error))
     }
 
-    pub(crate) fn rows(
+    pub(crate) fn query_rows(
         self,
         ready: ReadyStatement,
         statement: SqlStatement<'s>,
@@ -126,15 +126,15 @@ impl<'s> StatementSession<'s> {
             match ready {
                 ReadyStatement::Prepared => {
                     let prepared = self.prepare(statement).await?;
-                    timed(
+                    time_statement(
                         statement,
                         Box::pin(self.client.query(&prepared, parameters)),
                     )
                     .await
                 }
                 ReadyStatement::Unnamed(types) => {
-                    let parameters = typed(parameters, &types);
-                    timed(
+                    let parameters = pair_with_types(parameters, &types);
+                    time_statement(
                         statement,
                         Box::pin(self.client.query_typed(statement.sql, &parameters)),
                     )
@@ -144,7 +144,7 @@ impl<'s> StatementSession<'s> {
         })
     }
 
-    pub(crate) fn row(
+    pub(crate) fn query_row(
         self,
         ready: ReadyStatement,
         statement: SqlStatement<'s>,
@@ -154,15 +154,15 @@ impl<'s> StatementSession<'s> {
             match ready {
                 ReadyStatement::Prepared => {
                     let prepared = self.prepare(statement).await?;
-                    timed(
+                    time_statement(
                         statement,
                         Box::pin(self.client.query_opt(&prepared, parameters)),
                     )
                     .await
                 }
                 ReadyStatement::Unnamed(types) => {
-                    let parameters = typed(parameters, &types);
-                    timed(
+                    let parameters = pair_with_types(parameters, &types);
+                    time_statement(
                         statement,
                         Box::pin(self.client.query_typed_opt(statement.sql, &parameters)),
                     )
@@ -182,15 +182,15 @@ impl<'s> StatementSession<'s> {
             match ready {
                 ReadyStatement::Prepared => {
                     let prepared = self.prepare(statement).await?;
-                    timed(
+                    time_statement(
                         statement,
                         Box::pin(self.client.execute(&prepared, parameters)),
                     )
                     .await
                 }
                 ReadyStatement::Unnamed(types) => {
-                    let parameters = typed(parameters, &types);
-                    timed(
+                    let parameters = pair_with_types(parameters, &types);
+                    time_statement(
                         statement,
                         Box::pin(self.client.execute_typed(statement.sql, &parameters)),
                     )
@@ -201,7 +201,7 @@ impl<'s> StatementSession<'s> {
     }
 }
 
-fn typed<'p>(
+fn pair_with_types<'p>(
     parameters: &[&'p (dyn ToSql + Sync)],
     types: &[Type],
 ) -> Vec<(&'p (dyn ToSql + Sync), Type)> {

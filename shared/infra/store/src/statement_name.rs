@@ -22,7 +22,7 @@ pub(crate) struct SqlStatement<'s> {
 impl<'s> SqlStatement<'s> {
     /// A statement that the caller sends.
     #[track_caller]
-    pub(crate) fn here(sql: &'s str) -> Self {
+    pub(crate) fn at_caller(sql: &'s str) -> Self {
         Self {
             sql,
             at: Location::caller(),
@@ -30,13 +30,13 @@ impl<'s> SqlStatement<'s> {
     }
 
     /// What its failure is to the caller.
-    pub(crate) fn failed(self, error: tokio_postgres::Error) -> StoreError {
+    pub(crate) fn to_error(self, error: tokio_postgres::Error) -> StoreError {
         DatabaseError::new(error, Some(self)).into()
     }
 
     pub(crate) fn name(self) -> StatementName {
         StatementName {
-            effects: effects(self.sql),
+            effects: parse_effects(self.sql),
             first_word: first_word(self.sql),
             at: self.at,
         }
@@ -106,7 +106,7 @@ impl StatementName {
 static TABLES: LazyLock<HashSet<String>> = LazyLock::new(|| {
     let mut tables = HashSet::from(["refinery_schema_history".to_owned()]);
     for migration in known_migrations() {
-        let words: Vec<&str> = words(migration.sql().unwrap_or_default()).collect();
+        let words: Vec<&str> = sql_words(migration.sql().unwrap_or_default()).collect();
         for (at, word) in words.iter().enumerate() {
             let before = [
                 "CREATE TABLE",
@@ -114,7 +114,7 @@ static TABLES: LazyLock<HashSet<String>> = LazyLock::new(|| {
                 "ALTER TABLE",
                 "RENAME TO",
             ];
-            if before.iter().any(|text| end_with(&words[..at], text)) {
+            if before.iter().any(|text| words_end_with(&words[..at], text)) {
                 tables.insert((*word).to_owned());
             }
         }
@@ -123,7 +123,7 @@ static TABLES: LazyLock<HashSet<String>> = LazyLock::new(|| {
 });
 
 /// Whether these words end with those of the text.
-fn end_with(words: &[&str], text: &str) -> bool {
+fn words_end_with(words: &[&str], text: &str) -> bool {
     let expected = text.split(' ').count();
     let last = words.len().checked_sub(expected).map(|from| &words[from..]);
     last.is_some_and(|last| {
@@ -134,14 +134,14 @@ fn end_with(words: &[&str], text: &str) -> bool {
 }
 
 /// The words of a statement outside of its texts and comments.
-fn words(sql: &str) -> impl Iterator<Item = &str> {
+fn sql_words(sql: &str) -> impl Iterator<Item = &str> {
     let mut rest = sql;
     std::iter::from_fn(move || {
         loop {
             let first = rest.chars().next()?;
-            if is_of_word(first) {
+            if is_word_char(first) {
                 let end = rest
-                    .find(|letter| !is_of_word(letter))
+                    .find(|letter| !is_word_char(letter))
                     .unwrap_or(rest.len());
                 let (word, after) = rest.split_at(end);
                 rest = after;
@@ -160,25 +160,25 @@ fn words(sql: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn is_of_word(letter: char) -> bool {
+fn is_word_char(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
 fn first_word(sql: &str) -> String {
-    words(sql)
+    sql_words(sql)
         .next()
         .map_or_else(String::new, str::to_ascii_uppercase)
 }
 
 /// What a statement does to tables, each once. A column may be called as a table is, so the word before it counts, too.
-fn effects(sql: &str) -> Vec<StatementEffect> {
+fn parse_effects(sql: &str) -> Vec<StatementEffect> {
     const OPERATIONS: [&str; 6] = ["SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "COPY"];
     // In "FOR UPDATE", "FOR NO KEY UPDATE", "DO UPDATE" and "THEN UPDATE" the operation is that of what stands before.
     const NO_OPERATION_AFTER: [&str; 4] = ["FOR", "KEY", "DO", "THEN"];
     const BEFORE_A_TABLE: [&str; 6] = ["FROM", "JOIN", "INTO", "UPDATE", "USING", "COPY"];
     let (mut operation, mut previous) = ("SELECT", "");
     let mut effects: Vec<StatementEffect> = Vec::new();
-    for word in words(sql) {
+    for word in sql_words(sql) {
         let follows = |words: &[&str]| {
             words
                 .iter()
@@ -204,8 +204,8 @@ fn effects(sql: &str) -> Vec<StatementEffect> {
 mod tests {
     use super::*;
 
-    fn summary(sql: &str) -> String {
-        SqlStatement::here(sql).name().summary()
+    fn summarize_sql(sql: &str) -> String {
+        SqlStatement::at_caller(sql).name().summary()
     }
 
     #[test]
@@ -232,17 +232,22 @@ mod tests {
             ("", ""),
             ("SELECT 'an end that is missing", "SELECT"),
         ] {
-            assert_eq!(summary(sql), expected, "{sql}");
+            assert_eq!(summarize_sql(sql), expected, "{sql}");
         }
     }
 
     #[test]
     fn what_is_changed_comes_before_what_is_read() {
-        let name = SqlStatement::here("SELECT 1 FROM teams JOIN pieces USING (team_id)").name();
+        let name =
+            SqlStatement::at_caller("SELECT 1 FROM teams JOIN pieces USING (team_id)").name();
         assert_eq!(name.main(), ("SELECT", Some("teams")));
-        let name = SqlStatement::here("WITH a AS (SELECT 1 FROM teams) DELETE FROM pieces").name();
+        let name =
+            SqlStatement::at_caller("WITH a AS (SELECT 1 FROM teams) DELETE FROM pieces").name();
         assert_eq!(name.main(), ("DELETE", Some("pieces")));
-        assert_eq!(SqlStatement::here("COMMIT").name().main(), ("COMMIT", None));
+        assert_eq!(
+            SqlStatement::at_caller("COMMIT").name().main(),
+            ("COMMIT", None)
+        );
         assert!(name.file().ends_with("statement_name.rs") && name.line() > 0);
     }
 

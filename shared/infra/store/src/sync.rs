@@ -8,7 +8,7 @@ use contract::push::{OpenSync, SyncMode, SyncStatus, SyncView};
 use tokio_postgres::Row;
 
 use crate::error::{Result, StoreError};
-use crate::integration::{SHARE_PATIENCE, lock_name, lock_within};
+use crate::integration::{SHARE_PATIENCE, lock_within_sql, syncs_lock_name};
 use crate::pool::{Store, Transaction};
 
 /// Syncs that one statement looks at when it forgets old ones: many have nothing to forget but themselves.
@@ -50,13 +50,13 @@ const COLUMNS: &str = "integration_id, sync_id, mode,
     CASE WHEN status = 'open' AND expires_at <= $2 THEN 'expired' ELSE status END AS status, begun_at, expires_at,
     batches_received, records_upserted, records_deleted, records_rejected, marked_removed, last_issue";
 
-fn open_sync() -> String {
+fn open_sync_sql() -> String {
     format!(
         "SELECT {COLUMNS} FROM syncs WHERE integration_id = $1 AND status = 'open' AND expires_at > $2"
     )
 }
 
-fn sync(row: &Row) -> Result<SyncView> {
+fn sync_view_from_row(row: &Row) -> Result<SyncView> {
     let corrupt = |what: &str| StoreError::Corrupt(format!("{what} of a sync"));
     Ok(SyncView {
         id: SyncId(row.get("sync_id")),
@@ -77,7 +77,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn sync_latest(
+    pub async fn find_latest_sync(
         &self,
         integration_id: IntegrationId,
         now: DateTime<Utc>,
@@ -86,10 +86,10 @@ impl Store {
         let sql = format!(
             "SELECT {COLUMNS} FROM syncs WHERE integration_id = $1 ORDER BY sync_id DESC LIMIT 1"
         );
-        self.row(&sql, &[&integration_id.0, &now])
+        self.query_row(&sql, &[&integration_id.0, &now])
             .await?
             .as_ref()
-            .map(sync)
+            .map(sync_view_from_row)
             .transpose()
     }
 
@@ -97,7 +97,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn sync_latest_full(
+    pub async fn find_latest_full_sync(
         &self,
         integration_id: IntegrationId,
         now: DateTime<Utc>,
@@ -106,10 +106,10 @@ impl Store {
             "SELECT {COLUMNS} FROM syncs WHERE integration_id = $1 AND mode = 'full' AND status = 'completed'
              ORDER BY sync_id DESC LIMIT 1"
         );
-        self.row(&sql, &[&integration_id.0, &now])
+        self.query_row(&sql, &[&integration_id.0, &now])
             .await?
             .as_ref()
-            .map(sync)
+            .map(sync_view_from_row)
             .transpose()
     }
 
@@ -117,7 +117,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn sync_list(
+    pub async fn list_syncs(
         &self,
         integration_id: IntegrationId,
         before: Option<SyncId>,
@@ -128,10 +128,10 @@ impl Store {
         let sql = format!(
             "SELECT {COLUMNS} FROM syncs WHERE integration_id = $1 AND sync_id < $3 ORDER BY sync_id DESC LIMIT $4"
         );
-        self.rows(&sql, &[&integration_id.0, &now, &before, &limit])
+        self.query_rows(&sql, &[&integration_id.0, &now, &before, &limit])
             .await?
             .iter()
-            .map(sync)
+            .map(sync_view_from_row)
             .collect()
     }
 
@@ -139,7 +139,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the integration has none with this id.
-    pub async fn sync_get(
+    pub async fn find_sync(
         &self,
         integration_id: IntegrationId,
         sync_id: SyncId,
@@ -147,9 +147,9 @@ impl Store {
     ) -> Result<SyncView> {
         let sql = format!("SELECT {COLUMNS} FROM syncs WHERE integration_id = $1 AND sync_id = $3");
         let row = self
-            .row(&sql, &[&integration_id.0, &now, &sync_id.0])
+            .query_row(&sql, &[&integration_id.0, &now, &sync_id.0])
             .await?;
-        sync(&row.ok_or_else(|| StoreError::NotFound(format!("the sync {sync_id}")))?)
+        sync_view_from_row(&row.ok_or_else(|| StoreError::NotFound(format!("the sync {sync_id}")))?)
     }
 
     /// The last sync of each integration of a team's, the newest first; at most `limit`: id and name of the integration, and
@@ -157,7 +157,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn sync_list_of_team(
+    pub async fn list_team_syncs(
         &self,
         team_id: TeamId,
         limit: i64,
@@ -169,12 +169,12 @@ impl Store {
                  WHERE syncs.integration_id = integration.integration_id ORDER BY sync_id DESC LIMIT 1) latest
              WHERE integration.team_id = $1 AND integration.removed_at IS NULL ORDER BY latest.begun_at DESC LIMIT $3"
         );
-        let rows = self.rows(&sql, &[&team_id.0, &now, &limit]).await?;
+        let rows = self.query_rows(&sql, &[&team_id.0, &now, &limit]).await?;
         let named = |row: &Row| {
             Ok((
                 IntegrationId(row.get("integration_id")),
                 row.get("name"),
-                sync(row)?,
+                sync_view_from_row(row)?,
             ))
         };
         rows.iter().map(named).collect()
@@ -191,7 +191,7 @@ impl Store {
     ) -> Result<bool> {
         let sql = "SELECT 1 FROM syncs WHERE integration_id = $1 AND sync_id = $2";
         Ok(self
-            .row(sql, &[&integration_id.0, &sync_id.0])
+            .query_row(sql, &[&integration_id.0, &sync_id.0])
             .await?
             .is_some())
     }
@@ -200,9 +200,9 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn sync_expire(&self, now: DateTime<Utc>, limit: i64) -> Result<u64> {
+    pub async fn expire_syncs(&self, now: DateTime<Utc>, limit: i64) -> Result<u64> {
         // A push or complete that is under way began before the time passed and is to end well: it holds the
-        // integration, by the name that `lock_name` gives it, and its sync is left for another time.
+        // integration, by the name that `syncs_lock_name` gives it, and its sync is left for another time.
         self.execute(
             "UPDATE syncs SET status = 'expired' WHERE (integration_id, sync_id) IN (
                  SELECT integration_id, sync_id FROM (
@@ -218,9 +218,9 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn sync_received_purge(&self, limit: i64) -> Result<u64> {
+    pub async fn purge_received_contacts(&self, limit: i64) -> Result<u64> {
         let row = self
-            .row(
+            .query_row(
                 "WITH ended AS (
                      SELECT integration_id, sync_id FROM syncs WHERE status <> 'open' AND NOT is_purged
                      ORDER BY begun_at LIMIT $2 FOR UPDATE SKIP LOCKED
@@ -247,9 +247,9 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn sync_purge(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
+    pub async fn purge_syncs(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
         let row = self
-            .row(
+            .query_row(
                 "WITH old AS (
                      SELECT integration_id, sync_id FROM syncs
                      WHERE begun_at < $1 AND is_purged AND EXISTS (
@@ -279,15 +279,15 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn sync_open(
+    pub async fn find_open_sync(
         &self,
         integration_id: IntegrationId,
         now: DateTime<Utc>,
     ) -> Result<Option<SyncView>> {
-        self.row(&open_sync(), &[&integration_id.0, &now])
+        self.query_row(&open_sync_sql(), &[&integration_id.0, &now])
             .await?
             .as_ref()
-            .map(sync)
+            .map(sync_view_from_row)
             .transpose()
     }
 
@@ -297,22 +297,22 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::Busy`] when it takes longer; [`StoreError`] when the database cannot be asked.
-    pub async fn sync_share(
+    pub async fn share_open_sync(
         &self,
         integration_id: IntegrationId,
         now: DateTime<Utc>,
     ) -> Result<Option<SharedSync>> {
-        let lock = lock_within(SHARE_PATIENCE, "pg_advisory_xact_lock_shared");
-        let name = lock_name(integration_id);
+        let lock = lock_within_sql(SHARE_PATIENCE, "pg_advisory_xact_lock_shared");
+        let name = syncs_lock_name(integration_id);
         let [_, open] = self
-            .row_each(
+            .query_row_each(
                 (&lock, &[&name]),
-                (&open_sync(), &[&integration_id.0, &now]),
+                (&open_sync_sql(), &[&integration_id.0, &now]),
             )
             .await?;
         let shared = |row: &Row| {
             Ok(SharedSync {
-                sync: sync(row)?,
+                sync: sync_view_from_row(row)?,
                 has_issues: row.get::<_, i64>("last_issue") > 0,
             })
         };
@@ -323,11 +323,14 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn sync_latest_id(&self, integration_id: IntegrationId) -> Result<Option<SyncId>> {
+    pub async fn find_latest_sync_id(
+        &self,
+        integration_id: IntegrationId,
+    ) -> Result<Option<SyncId>> {
         let sql =
             "SELECT sync_id FROM syncs WHERE integration_id = $1 ORDER BY sync_id DESC LIMIT 1";
         Ok(self
-            .row(sql, &[&integration_id.0])
+            .query_row(sql, &[&integration_id.0])
             .await?
             .map(|row| SyncId(row.get(0))))
     }
@@ -336,7 +339,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn sync_begin(
+    pub async fn begin_sync(
         &self,
         integration_id: IntegrationId,
         open: &OpenSync,
@@ -366,7 +369,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn sync_count(
+    pub async fn record_sync_batch(
         &self,
         integration_id: IntegrationId,
         sync_id: SyncId,
@@ -380,7 +383,7 @@ impl Transaction<'_> {
             issues,
         } = counts;
         let row = self
-            .row(
+            .query_row(
                 "WITH counted AS (
                      UPDATE syncs SET batches_received = batches_received + 1,
                          records_upserted = records_upserted + $3, records_deleted = records_deleted + $4,
@@ -407,7 +410,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn sync_complete(
+    pub async fn complete_sync(
         &self,
         integration_id: IntegrationId,
         sync_id: SyncId,

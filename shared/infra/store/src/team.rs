@@ -131,7 +131,7 @@ pub struct MemberSummary {
 }
 
 /// The time zone in the column `time_zone` of a row.
-pub(crate) fn time_zone(row: &Row) -> Result<Tz> {
+pub(crate) fn time_zone_from_row(row: &Row) -> Result<Tz> {
     parse_time_zone(row.get("time_zone"))
 }
 
@@ -140,11 +140,11 @@ fn parse_time_zone(name: &str) -> Result<Tz> {
         .map_err(|_| StoreError::Corrupt("time zone of a team".to_owned()))
 }
 
-fn team(row: &Row) -> Result<Team> {
+fn team_from_row(row: &Row) -> Result<Team> {
     Ok(Team {
         team_id: TeamId(row.get("team_id")),
         name: row.get("name"),
-        time_zone: time_zone(row)?,
+        time_zone: time_zone_from_row(row)?,
         payment: PaymentKind::parse(row.get("payment"))?,
         stripe_customer: row.get("stripe_customer"),
         stripe_payment_method: row.get("stripe_payment_method"),
@@ -159,13 +159,13 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn team_list(&self, after: &str, limit: i64) -> Result<Vec<Team>> {
+    pub async fn list_teams(&self, after: &str, limit: i64) -> Result<Vec<Team>> {
         let sql =
             format!("SELECT {TEAM_COLUMNS} FROM teams WHERE name > $1 ORDER BY name LIMIT $2");
-        self.rows(&sql, &[&after, &limit])
+        self.query_rows(&sql, &[&after, &limit])
             .await?
             .iter()
-            .map(team)
+            .map(team_from_row)
             .collect()
     }
 
@@ -173,11 +173,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when there is none.
-    pub async fn team_by_name(&self, name: &str) -> Result<Team> {
+    pub async fn find_team_by_name(&self, name: &str) -> Result<Team> {
         let sql = format!("SELECT {TEAM_COLUMNS} FROM teams WHERE name = $1");
-        let row = self.row(&sql, &[&name]).await?;
+        let row = self.query_row(&sql, &[&name]).await?;
         row.as_ref()
-            .map(team)
+            .map(team_from_row)
             .unwrap_or_else(|| Err(StoreError::NotFound(format!("the team {name:?}"))))
     }
 
@@ -185,11 +185,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when there is none.
-    pub async fn team_get(&self, team_id: TeamId) -> Result<Team> {
+    pub async fn find_team(&self, team_id: TeamId) -> Result<Team> {
         let sql = format!("SELECT {TEAM_COLUMNS} FROM teams WHERE team_id = $1");
-        let row = self.row(&sql, &[&team_id.0]).await?;
+        let row = self.query_row(&sql, &[&team_id.0]).await?;
         row.as_ref()
-            .map(team)
+            .map(team_from_row)
             .unwrap_or_else(|| Err(StoreError::NotFound(format!("the team {team_id}"))))
     }
 
@@ -197,10 +197,10 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn team_honours_keys(&self, team_id: TeamId) -> Result<bool> {
+    pub async fn honors_idempotency_keys(&self, team_id: TeamId) -> Result<bool> {
         let sql = "SELECT honours_idempotency_keys FROM teams WHERE team_id = $1";
         Ok(self
-            .row(sql, &[&team_id.0])
+            .query_row(sql, &[&team_id.0])
             .await?
             .is_some_and(|row| row.get(0)))
     }
@@ -209,10 +209,10 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn formula_keys_see_people(&self, team_id: TeamId) -> Result<bool> {
+    pub async fn shows_people_unmasked(&self, team_id: TeamId) -> Result<bool> {
         let sql = "SELECT formula_keys_see_people FROM teams WHERE team_id = $1";
         Ok(self
-            .row(sql, &[&team_id.0])
+            .query_row(sql, &[&team_id.0])
             .await?
             .is_some_and(|row| row.get(0)))
     }
@@ -221,9 +221,9 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn user_list(&self, team_id: TeamId) -> Result<Vec<MemberSummary>> {
+    pub async fn list_member_summaries(&self, team_id: TeamId) -> Result<Vec<MemberSummary>> {
         let sql = "SELECT user_id, email, name, role FROM users WHERE team_id = $1 ORDER BY email";
-        let rows = self.rows(sql, &[&team_id.0]).await?;
+        let rows = self.query_rows(sql, &[&team_id.0]).await?;
         rows.iter()
             .map(|row| {
                 Ok(MemberSummary {
@@ -242,12 +242,12 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::Refused`] when `stripe` lacks its customer or payment method.
-    pub async fn team_save(&self, wanted: &Team, now: DateTime<Utc>) -> Result<SavedTeam> {
+    pub async fn save_team(&self, wanted: &Team, now: DateTime<Utc>) -> Result<SavedTeam> {
         // Locked as whoever changes its people locks it: a sign-in, which has its person locked, notes itself in the log.
         let sql = format!("SELECT {TEAM_COLUMNS} FROM teams WHERE name = $1 FOR NO KEY UPDATE");
-        let before = self.row(&sql, &[&wanted.name]).await?;
+        let before = self.query_row(&sql, &[&wanted.name]).await?;
         let row = self
-            .row(
+            .query_row(
                 "INSERT INTO teams (team_id, name, time_zone, payment, stripe_customer, stripe_payment_method, created_at)
                  VALUES ($1, $2, $3, $4, $5, $6, $7)
                  ON CONFLICT (name) DO UPDATE SET time_zone = excluded.time_zone, payment = excluded.payment,
@@ -277,7 +277,7 @@ impl Transaction<'_> {
             team_id,
             ..wanted.clone()
         };
-        let before = before.as_ref().map(team).transpose()?;
+        let before = before.as_ref().map(team_from_row).transpose()?;
         Ok(SavedTeam {
             team_id,
             // Somebody may have made it since it was looked for.
@@ -290,7 +290,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn team_honour_keys(&self, team_id: TeamId, is_on: bool) -> Result<bool> {
+    pub async fn set_idempotency_keys_honored(&self, team_id: TeamId, is_on: bool) -> Result<bool> {
         let sql = "UPDATE teams SET honours_idempotency_keys = $2
                    WHERE team_id = $1 AND honours_idempotency_keys <> $2";
         Ok(self.execute(sql, &[&team_id.0, &is_on]).await? == 1)
@@ -300,7 +300,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn formula_keys_show_people(&self, team_id: TeamId, is_on: bool) -> Result<bool> {
+    pub async fn set_people_unmasked(&self, team_id: TeamId, is_on: bool) -> Result<bool> {
         let sql = "UPDATE teams SET formula_keys_see_people = $2
                    WHERE team_id = $1 AND formula_keys_see_people <> $2";
         Ok(self.execute(sql, &[&team_id.0, &is_on]).await? == 1)
@@ -310,10 +310,10 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn user_password_hash(&self, team_id: TeamId, email: &str) -> Result<Option<String>> {
+    pub async fn find_password_hash(&self, team_id: TeamId, email: &str) -> Result<Option<String>> {
         let sql = "SELECT password_hash FROM users WHERE team_id = $1 AND email = lower($2)";
         Ok(self
-            .row(sql, &[&team_id.0, &email])
+            .query_row(sql, &[&team_id.0, &email])
             .await?
             .and_then(|row| row.get(0)))
     }
@@ -325,7 +325,7 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError::Limit`] when the address belongs to a person of another team, or when the team had an owner and
     /// would have none.
-    pub async fn user_save(
+    pub async fn save_member(
         &self,
         team_id: TeamId,
         email: &str,
@@ -334,15 +334,15 @@ impl Transaction<'_> {
         password_hash: Option<&str>,
         now: DateTime<Utc>,
     ) -> Result<SavedMember> {
-        self.people_lock(team_id).await?;
+        self.lock_team_members(team_id).await?;
         let sql = "SELECT 1 FROM users WHERE email = lower($1) AND team_id <> $2 AND is_claimed";
-        if self.row(sql, &[&email, &team_id.0]).await?.is_some() {
+        if self.query_row(sql, &[&email, &team_id.0]).await?.is_some() {
             return Err(StoreError::Limit(format!(
                 "{email} belongs to a person of another team"
             )));
         }
         let row = self
-            .row(
+            .query_row(
                 "WITH before AS (SELECT name, role FROM users WHERE team_id = $2 AND email = lower($3))
                  INSERT INTO users AS existing (user_id, team_id, email, name, role, created_at)
                  VALUES ($1, $2, lower($3), $4, $5, $6)
@@ -361,11 +361,11 @@ impl Transaction<'_> {
             _ => None,
         };
         if let Some(password_hash) = password_hash {
-            self.password_set(user_id, password_hash, None).await?;
+            self.set_password(user_id, password_hash, None).await?;
         }
         let role_before = before.as_ref().map(|(_, role)| *role);
         if role_before.is_some_and(|before| before != role) {
-            self.session_end_all(user_id, None).await?;
+            self.end_member_sessions(user_id, None).await?;
         }
         if role_before == Some(MemberRole::Owner) {
             self.refuse_ownerless(team_id).await?;
@@ -378,11 +378,11 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when nobody has the address.
-    pub async fn member_lock_by_email(&self, email: &str) -> Result<EmailOwner> {
+    pub async fn lock_member_by_email(&self, email: &str) -> Result<EmailOwner> {
         let sql = "SELECT team_id, user_id, name FROM users WHERE email = lower($1)
              ORDER BY is_claimed DESC, created_at, user_id LIMIT 1 FOR NO KEY UPDATE";
         let row = self
-            .row(sql, &[&email])
+            .query_row(sql, &[&email])
             .await?
             .ok_or_else(|| StoreError::NotFound(format!("a person with the address {email}")))?;
         Ok(EmailOwner {
@@ -395,7 +395,7 @@ impl Transaction<'_> {
     async fn refuse_ownerless(&self, team_id: TeamId) -> Result<()> {
         let sql = "SELECT name FROM teams WHERE team_id = $1
              AND NOT EXISTS (SELECT FROM users WHERE team_id = $1 AND role = 'owner')";
-        match self.row(sql, &[&team_id.0]).await? {
+        match self.query_row(sql, &[&team_id.0]).await? {
             None => Ok(()),
             Some(row) => Err(StoreError::Limit(format!(
                 "the team {:?} would be left without an owner; make somebody else an owner first",

@@ -55,7 +55,7 @@ pub struct OpenTopUpRequest {
     pub created_at: DateTime<Utc>,
 }
 
-fn request(row: &Row) -> Result<TopUpRequest> {
+fn top_up_from_row(row: &Row) -> Result<TopUpRequest> {
     Ok(TopUpRequest {
         request_id: TopUpRequestId(row.get(0)),
         amount_cents: row.get(1),
@@ -76,18 +76,14 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn top_up_request_list(
-        &self,
-        team_id: TeamId,
-        limit: i64,
-    ) -> Result<Vec<TopUpRequest>> {
+    pub async fn list_top_ups(&self, team_id: TeamId, limit: i64) -> Result<Vec<TopUpRequest>> {
         let sql =
             "SELECT request_id, amount_cents, reference, state, user_name, created_at FROM top_up_requests
              WHERE team_id = $1 ORDER BY request_id DESC LIMIT $2";
-        self.rows(sql, &[&team_id.0, &limit])
+        self.query_rows(sql, &[&team_id.0, &limit])
             .await?
             .iter()
-            .map(request)
+            .map(top_up_from_row)
             .collect()
     }
 
@@ -96,13 +92,13 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn top_up_request_open(
+    pub async fn list_open_top_ups(
         &self,
         after: Option<TopUpRequestId>,
         limit: i64,
     ) -> Result<Vec<OpenTopUpRequest>> {
         let rows = self
-            .rows(
+            .query_rows(
                 "SELECT request_id, teams.name, amount_cents, reference, user_name, asked.created_at
                  FROM top_up_requests asked JOIN teams USING (team_id)
                  WHERE state = 'open' AND request_id > $1 ORDER BY request_id LIMIT $2",
@@ -128,7 +124,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::Limit`] past the requests that a team may have open.
-    pub async fn top_up_request_add(
+    pub async fn insert_top_up_request(
         &self,
         team_id: TeamId,
         amount_cents: i64,
@@ -137,13 +133,13 @@ impl Transaction<'_> {
         now: DateTime<Utc>,
     ) -> Result<TopUpRequestId> {
         // The team's row is locked so that two requests cannot both count one below the limit.
-        self.row(
+        self.query_row(
             "SELECT 1 FROM teams WHERE team_id = $1 FOR UPDATE",
             &[&team_id.0],
         )
         .await?;
         let sql = "SELECT count(*) FROM top_up_requests WHERE team_id = $1 AND state = 'open'";
-        let open = self.row(sql, &[&team_id.0]).await?;
+        let open = self.query_row(sql, &[&team_id.0]).await?;
         if open.is_some_and(|row| row.get::<_, i64>(0) >= OPEN_TOP_UP_REQUESTS) {
             return Err(StoreError::Limit(format!(
                 "your team has asked for {OPEN_TOP_UP_REQUESTS} top-ups that are not booked yet, which is the most"
@@ -171,13 +167,13 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has no open one with this id.
-    pub async fn top_up_request_withdraw(
+    pub async fn withdraw_top_up_request(
         &self,
         team_id: TeamId,
         request_id: TopUpRequestId,
     ) -> Result<String> {
         let row = self
-            .row(
+            .query_row(
                 "UPDATE top_up_requests SET state = 'withdrawn'
                  WHERE team_id = $1 AND request_id = $2 AND state = 'open' RETURNING reference",
                 &[&team_id.0, &request_id.0],
@@ -188,7 +184,7 @@ impl Transaction<'_> {
     }
 
     /// Notes that a top-up with this reference is booked now, if the team has asked for one.
-    pub(crate) async fn top_up_request_close(
+    pub(crate) async fn close_top_up_request(
         &self,
         team_id: TeamId,
         reference: &str,

@@ -52,21 +52,21 @@ impl DatabaseUrl {
     pub(crate) fn parse(url: &str) -> Result<Self> {
         // The driver reads pairs of names and values, too, but of their `sslmode` only what it can do itself.
         if !SCHEMES.iter().any(|scheme| url.starts_with(scheme)) {
-            return Err(unusable(
+            return Err(unusable_url(
                 "url must be like postgres://user@host/database?sslmode=verify-full",
             ));
         }
-        let (rest, [mode, roots]) = without(url, ["sslmode", "sslrootcert"]);
-        let mut config = Config::from_str(&rest).map_err(unusable)?;
+        let (rest, [mode, roots]) = remove_parameters(url, ["sslmode", "sslrootcert"]);
+        let mut config = Config::from_str(&rest).map_err(unusable_url)?;
         let roots = roots.as_deref().filter(|roots| !roots.is_empty());
-        let (ssl_mode, check) = meaning(mode.as_deref(), roots)?;
+        let (ssl_mode, check) = resolve_ssl_mode(mode.as_deref(), roots)?;
         config.ssl_mode(ssl_mode);
         let provider = Arc::new(ring::default_provider());
         let verifier =
             CertificateVerifier::new(check, roots.unwrap_or(SYSTEM_ROOTS), provider.clone())?;
         let client = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
-            .map_err(unusable)?
+            .map_err(unusable_url)?
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(verifier))
             .with_no_client_auth();
@@ -80,12 +80,12 @@ impl DatabaseUrl {
     }
 }
 
-fn unusable(error: impl std::fmt::Display) -> StoreError {
+fn unusable_url(error: impl std::fmt::Display) -> StoreError {
     StoreError::Unusable(error.to_string())
 }
 
 /// Takes parameters out of a URL. Of one that is given several times the last holds.
-fn without<const N: usize>(url: &str, names: [&str; N]) -> (String, [Option<String>; N]) {
+fn remove_parameters<const N: usize>(url: &str, names: [&str; N]) -> (String, [Option<String>; N]) {
     let mut found = [const { None }; N];
     // A question mark before the host is one of the password.
     let (credentials, place) = url.split_at(url.find('@').unwrap_or(0));
@@ -95,8 +95,11 @@ fn without<const N: usize>(url: &str, names: [&str; N]) -> (String, [Option<Stri
     let mut kept = Vec::new();
     for parameter in query.split('&') {
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-        match names.iter().position(|known| *known == decoded(name)) {
-            Some(index) => found[index] = Some(decoded(value).into_owned()),
+        match names
+            .iter()
+            .position(|known| *known == decode_percent(name))
+        {
+            Some(index) => found[index] = Some(decode_percent(value).into_owned()),
             None => kept.push(parameter),
         }
     }
@@ -107,18 +110,21 @@ fn without<const N: usize>(url: &str, names: [&str; N]) -> (String, [Option<Stri
     )
 }
 
-fn decoded(text: &str) -> Cow<'_, str> {
+fn decode_percent(text: &str) -> Cow<'_, str> {
     percent_decode_str(text).decode_utf8_lossy()
 }
 
 /// What libpq takes the two parameters to mean. Where it would look for certificates in the user's home, and where it would refuse for
 /// lack of them, this trusts whom the system trusts.
-fn meaning(mode: Option<&str>, roots: Option<&str>) -> Result<(SslMode, CertificateCheck)> {
+fn resolve_ssl_mode(
+    mode: Option<&str>,
+    roots: Option<&str>,
+) -> Result<(SslMode, CertificateCheck)> {
     // Anybody can have a certificate that the system trusts: only the name tells whose it is.
     let needs_name = roots == Some(SYSTEM_ROOTS);
     match mode.unwrap_or(if needs_name { "verify-full" } else { "prefer" }) {
         weak @ ("disable" | "prefer" | "require" | "verify-ca") if needs_name => {
-            Err(unusable(format!(
+            Err(unusable_url(format!(
                 "sslmode is {weak}, which is too weak for sslrootcert=system: it must be verify-full"
             )))
         }
@@ -129,21 +135,23 @@ fn meaning(mode: Option<&str>, roots: Option<&str>) -> Result<(SslMode, Certific
         "require" => Ok((SslMode::Require, CertificateCheck::Nothing)),
         "verify-ca" => Ok((SslMode::Require, CertificateCheck::Issuer)),
         "verify-full" => Ok((SslMode::Require, CertificateCheck::IssuerAndName)),
-        other => Err(unusable(format!(
+        other => Err(unusable_url(format!(
             "sslmode is {other}; it can be disable, prefer, require, verify-ca or verify-full"
         ))),
     }
 }
 
 /// The certificates that are trusted.
-fn trusted(roots: &str) -> Result<Vec<CertificateDer<'static>>> {
+fn load_trusted_certificates(roots: &str) -> Result<Vec<CertificateDer<'static>>> {
     let loaded = if roots == SYSTEM_ROOTS {
         rustls_native_certs::load_native_certs()
     } else {
         rustls_native_certs::load_certs_from_paths(Some(Path::new(roots)), None)
     };
     match loaded.errors.first() {
-        Some(error) if loaded.certs.is_empty() => Err(unusable(format!("sslrootcert: {error}"))),
+        Some(error) if loaded.certs.is_empty() => {
+            Err(unusable_url(format!("sslrootcert: {error}")))
+        }
         // Those that cannot be read are left out; a connection that needs them fails and says so.
         _ => Ok(loaded.certs),
     }
@@ -169,7 +177,7 @@ impl CertificateVerifier {
                 chains: None,
             });
         }
-        let trusted = trusted(roots)?;
+        let trusted = load_trusted_certificates(roots)?;
         let mut store = RootCertStore::empty();
         store.add_parsable_certificates(trusted.iter().cloned());
         let chains =
@@ -178,7 +186,7 @@ impl CertificateVerifier {
             check,
             provider,
             trusted,
-            chains: Some(chains.map_err(unusable)?),
+            chains: Some(chains.map_err(unusable_url)?),
         })
     }
 
@@ -305,17 +313,17 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                meaning(mode, roots).ok(),
+                resolve_ssl_mode(mode, roots).ok(),
                 Some(expected),
                 "{mode:?} {roots:?}"
             );
         }
-        let error = meaning(Some("verify-fully"), None)
+        let error = resolve_ssl_mode(Some("verify-fully"), None)
             .err()
             .map(|error| error.to_string());
         assert!(error.is_some_and(|text| text.contains("sslmode is verify-fully")));
         for weak in ["disable", "prefer", "require", "verify-ca"] {
-            let error = meaning(Some(weak), Some("system"))
+            let error = resolve_ssl_mode(Some(weak), Some("system"))
                 .err()
                 .map(|error| error.to_string());
             assert!(
@@ -365,7 +373,7 @@ mod tests {
     fn parameters_are_taken_out_of_a_url_and_others_stay() {
         let names = ["sslmode", "sslrootcert"];
         let taken = |url| {
-            let (rest, [mode, roots]) = without(url, names);
+            let (rest, [mode, roots]) = remove_parameters(url, names);
             (rest, mode.unwrap_or_default(), roots.unwrap_or_default())
         };
         for (url, rest, mode, roots) in [

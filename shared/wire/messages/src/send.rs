@@ -23,7 +23,7 @@ impl SendContext {
     }
 
     /// Reads what [`SendContext::to_text`] wrote. `None` when it is something else.
-    pub fn of_text(text: &str) -> Option<Self> {
+    pub fn from_text(text: &str) -> Option<Self> {
         if text.is_empty() {
             Some(Self::default())
         } else {
@@ -51,7 +51,7 @@ impl SendReplyContext {
     }
 
     /// Reads what [`SendReplyContext::to_text`] wrote; something else says nothing.
-    pub fn of_text(text: &str) -> Self {
+    pub fn from_text(text: &str) -> Self {
         serde_json::from_str(text).unwrap_or_default()
     }
 }
@@ -66,18 +66,21 @@ mod tests {
             idempotency_key: "order \"7\"".parse().ok(),
         };
         for context in [SendContext::default(), key] {
-            assert_eq!(SendContext::of_text(&context.to_text()), Some(context));
+            assert_eq!(SendContext::from_text(&context.to_text()), Some(context));
         }
         assert_eq!(SendContext::default().to_text(), "");
-        assert_eq!(SendContext::of_text("["), None);
+        assert_eq!(SendContext::from_text("["), None);
     }
     #[test]
     fn what_a_send_has_cost_is_read_as_it_was_written() {
         for cost_cents in [None, Some(0), Some(745_000)] {
             let context = SendReplyContext { cost_cents };
-            assert_eq!(SendReplyContext::of_text(&context.to_text()), context);
+            assert_eq!(SendReplyContext::from_text(&context.to_text()), context);
         }
         assert_eq!(SendReplyContext::default().to_text(), "");
-        assert_eq!(SendReplyContext::of_text("["), SendReplyContext::default());
+        assert_eq!(
+            SendReplyContext::from_text("["),
+            SendReplyContext::default()
+        );
     }
 }

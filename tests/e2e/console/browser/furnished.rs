@@ -2,7 +2,7 @@
 
 use pillarbox_tests::{
     ApiResponse, Browser, ConsoleClient, CrmClient, StackOptions, TestStack, WebhookSink,
-    eventually,
+    wait_until,
 };
 use serde_json::{Value, json};
 use store::{MemberRole, Team};
@@ -45,11 +45,11 @@ impl Furnished {
             .unwrap()
             .to_owned();
         let key = demo["keys"][0]["key"].as_str().unwrap().to_owned();
-        stack.apply(file).await;
-        let teams = stack.store.team_list("", 10).await.unwrap();
+        stack.apply_team(file).await;
+        let teams = stack.store.list_teams("", 10).await.unwrap();
         let team = teams.into_iter().find(|team| team.name == "Demo").unwrap();
         mail(&stack, &sink, &key).await;
-        let crm = CrmClient::on(stack, &till_key);
+        let crm = CrmClient::on_stack(stack, &till_key);
         sync(&crm).await;
         Self {
             stack: crm.stack,
@@ -65,13 +65,13 @@ impl Furnished {
         let bearer = format!("Bearer {}", self.key);
         let body = json!({"campaign_id": campaign, "recipients": recipients}).to_string();
         self.stack
-            .post_with(&[("authorization", bearer.as_str())], body)
+            .post_send_with(&[("authorization", bearer.as_str())], body)
             .await
     }
 
     /// A browser in which somebody of the demo team has signed in.
     pub(super) async fn browser(&self, role: MemberRole) -> Browser {
-        let email = ConsoleClient::join(&self.stack, self.team.team_id, role).await;
+        let email = ConsoleClient::create_member(&self.stack, self.team.team_id, role).await;
         let browser = Browser::open(&self.url).await;
         browser.sign_in(&email).await;
         browser
@@ -114,19 +114,22 @@ impl Furnished {
 async fn mail(stack: &TestStack, sink: &WebhookSink, key: &str) {
     let bearer = format!("Bearer {key}");
     let sent = stack
-        .post_with(&[("authorization", bearer.as_str())], RECIPIENTS)
+        .post_send_with(&[("authorization", bearer.as_str())], RECIPIENTS)
         .await;
     assert_eq!(sent.status, 200, "{}", sent.text);
-    let code = pillarbox_tests::cards(stack).await.remove(0);
-    stack.scan(&code).await;
-    eventually("the sink hears of the scan", async || sink.count() == 1).await;
+    let code = pillarbox_tests::list_codes(stack).await.remove(0);
+    stack.scan_code(&code).await;
+    wait_until("the sink hears of the scan", async || {
+        sink.count_received() == 1
+    })
+    .await;
 }
 
 /// A sync with a contact that is taken and one that is rejected.
 async fn sync(crm: &CrmClient) {
-    crm.until_ready().await;
-    crm.declare_usual().await;
+    crm.wait_until_ready().await;
+    crm.declare_usual_fields().await;
     let taken = json!({"external_id": "till-1", "fields": {"first": "Nina", "score": 4}});
     let rejected = json!({"external_id": "till-2", "fields": {"first": "Omar", "mail": "nobody"}});
-    crm.sync("full", &[taken, rejected]).await;
+    crm.run_sync("full", &[taken, rejected]).await;
 }

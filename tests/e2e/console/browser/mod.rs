@@ -3,7 +3,9 @@
 mod furnished;
 mod pages;
 
-use pillarbox_tests::{Browser, ConsoleClient, StackOptions, TestStack, eventually, person};
+use pillarbox_tests::{
+    Browser, ConsoleClient, StackOptions, TestStack, build_recipient, wait_until,
+};
 use serde_json::json;
 use store::MemberRole;
 
@@ -14,19 +16,19 @@ async fn stack(options: StackOptions) -> (TestStack, String) {
     let mut settings = options.settings;
     // Plain http.
     settings.push(("CONSOLE__SECURE_COOKIES", "false".to_owned()));
-    let mut stack = TestStack::with(StackOptions {
+    let mut stack = TestStack::with_options(StackOptions {
         settings,
         ..options
     })
     .await;
-    let url = stack.console().await;
+    let url = stack.start_console().await;
     (stack, url)
 }
 
 /// A browser in which a person of this role has signed in.
 async fn signed_in(stack: &TestStack, url: &str, role: MemberRole) -> Browser {
-    let team = stack.store.team_list("", 1).await.unwrap().remove(0);
-    let email = ConsoleClient::join(stack, team.team_id, role).await;
+    let team = stack.store.list_teams("", 1).await.unwrap().remove(0);
+    let email = ConsoleClient::create_member(stack, team.team_id, role).await;
     let browser = Browser::open(url).await;
     browser.sign_in(&email).await;
     browser
@@ -35,31 +37,32 @@ async fn signed_in(stack: &TestStack, url: &str, role: MemberRole) -> Browser {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_signs_in_makes_a_key_and_uses_it() {
     let (stack, url) = stack(StackOptions::default()).await;
-    stack.campaign(json!({})).await;
+    stack.save_campaign(json!({})).await;
     let browser = signed_in(&stack, &url, MemberRole::Admin).await;
-    browser.follow("API keys").await;
-    browser.fill("Name", "Website").await;
+    browser.follow_link("API keys").await;
+    browser.fill_field("Name", "Website").await;
     browser
-        .choose("Opens", "Full access: recipients and formulas")
+        .choose_option("Opens", "Full access: recipients and formulas")
         .await;
-    browser.press("Make the key").await;
-    browser.until_text("Copy it now").await;
-    let page = browser.text().await;
+    browser.press_button("Make the key").await;
+    browser.wait_for_text("Copy it now").await;
+    let page = browser.page_text().await;
     let key = page
         .split_whitespace()
         .find(|word| word.starts_with("pk_live_"))
         .expect("the key is shown");
     let body =
-        json!({"campaign_id": pillarbox_tests::CAMPAIGN, "recipients": [person(1)]}).to_string();
+        json!({"campaign_id": pillarbox_tests::CAMPAIGN, "recipients": [build_recipient(1)]})
+            .to_string();
     let bearer = format!("Bearer {key}");
     let send = async || {
         stack
-            .post_with(&[("authorization", bearer.as_str())], body.clone())
+            .post_send_with(&[("authorization", bearer.as_str())], body.clone())
             .await
     };
     assert_eq!(send().await.reasons(), ["mailed"]);
-    browser.press("Revoke the key Website").await;
-    browser.until_text("From now on it opens nothing").await;
+    browser.press_button("Revoke the key Website").await;
+    browser.wait_for_text("From now on it opens nothing").await;
     assert_eq!(send().await.error(), (401, "invalid_api_key".to_owned()));
 }
 
@@ -67,27 +70,27 @@ async fn a_person_signs_in_makes_a_key_and_uses_it() {
 async fn a_test_event_reaches_the_endpoint_and_a_paused_one_gets_no_scans() {
     let world = Furnished::new().await;
     let browser = world.browser(MemberRole::Admin).await;
-    let heard = async |count: usize| world.sink.count() == count;
-    browser.follow("Webhooks").await;
-    browser.follow(&world.sink.url).await;
-    browser.press("Send test event").await;
-    eventually("the sink gets the test event", async || heard(2).await).await;
-    let codes = pillarbox_tests::cards(&world.stack).await;
-    browser.follow(&world.sink.url).await;
-    browser.press("Pause").await;
-    browser.until_text("Resume").await;
-    assert_eq!(world.stack.scan(&codes[1]).await.status, 302);
+    let heard = async |count: usize| world.sink.count_received() == count;
+    browser.follow_link("Webhooks").await;
+    browser.follow_link(&world.sink.url).await;
+    browser.press_button("Send test event").await;
+    wait_until("the sink gets the test event", async || heard(2).await).await;
+    let codes = pillarbox_tests::list_codes(&world.stack).await;
+    browser.follow_link(&world.sink.url).await;
+    browser.press_button("Pause").await;
+    browser.wait_for_text("Resume").await;
+    assert_eq!(world.stack.scan_code(&codes[1]).await.status, 302);
     let sql = "SELECT count(*) FROM deliveries";
-    let made = world.stack.count(sql).await;
-    browser.press("Resume").await;
-    browser.until_text("Pause").await;
-    world.stack.scan(&codes[2]).await;
-    eventually("the sink hears of the scan after the pause", async || {
+    let made = world.stack.query_count(sql).await;
+    browser.press_button("Resume").await;
+    browser.wait_for_text("Pause").await;
+    world.stack.scan_code(&codes[2]).await;
+    wait_until("the sink hears of the scan after the pause", async || {
         heard(3).await
     })
     .await;
     assert_eq!(
-        world.stack.count(sql).await,
+        world.stack.query_count(sql).await,
         made + 1,
         "the scan during the pause is delivered to nobody"
     );
@@ -97,21 +100,25 @@ async fn a_test_event_reaches_the_endpoint_and_a_paused_one_gets_no_scans() {
 async fn a_formula_is_previewed_while_it_is_typed_and_saved() {
     let world = Furnished::new().await;
     let browser = world.browser(MemberRole::Admin).await;
-    browser.follow("Address book").await;
-    browser.follow("New formula column").await;
-    browser.fill("Column", "Salute").await;
-    browser.fill("Formula", "\"Dear \" + first_name").await;
-    browser.until_text("Dear Amelia").await;
-    browser.fill("Formula", "PROPR(first_name)").await;
-    browser.until_text("PROPER").await;
-    browser.fill("Formula", "\"Hello \" + first_name").await;
-    browser.until_text("Hello Amelia").await;
-    browser.press("Save").await;
-    browser.until_text("The column is saved.").await;
+    browser.follow_link("Address book").await;
+    browser.follow_link("New formula column").await;
+    browser.fill_field("Column", "Salute").await;
+    browser
+        .fill_field("Formula", "\"Dear \" + first_name")
+        .await;
+    browser.wait_for_text("Dear Amelia").await;
+    browser.fill_field("Formula", "PROPR(first_name)").await;
+    browser.wait_for_text("PROPER").await;
+    browser
+        .fill_field("Formula", "\"Hello \" + first_name")
+        .await;
+    browser.wait_for_text("Hello Amelia").await;
+    browser.press_button("Save").await;
+    browser.wait_for_text("The column is saved.").await;
     let stored = world
         .stack
         .store
-        .column_get(world.team.team_id, "salute")
+        .find_column(world.team.team_id, "salute")
         .await
         .unwrap();
     assert_eq!(stored.formula.as_deref(), Some("\"Hello \" + first_name"));
@@ -121,47 +128,51 @@ async fn a_formula_is_previewed_while_it_is_typed_and_saved() {
 async fn a_design_is_changed_with_its_mistake_told_and_what_prints_is_seen() {
     let world = Furnished::new().await;
     let browser = world.browser(MemberRole::Admin).await;
-    browser.follow("Designs").await;
-    browser.follow("Spring planting").await;
-    let document = browser.value("Document (JSON)").await;
+    browser.follow_link("Designs").await;
+    browser.follow_link("Spring planting").await;
+    let document = browser.field_value("Document (JSON)").await;
     browser
-        .fill(
+        .fill_field(
             "Document (JSON)",
             &document.replace("Inter Bold", "Comic Sans"),
         )
         .await;
-    browser.press("Save as a new version").await;
-    browser.until_text("On the front, item").await;
+    browser.press_button("Save as a new version").await;
+    browser.wait_for_text("On the front, item").await;
     let better = browser
-        .value("Document (JSON)")
+        .field_value("Document (JSON)")
         .await
         .replace("Comic Sans", "Lora Bold");
-    browser.fill("Document (JSON)", &better).await;
-    browser.press("Save as a new version").await;
-    browser.until_text("The design is saved.").await;
-    assert_eq!(browser.pictures().await, 2, "front and back are drawn");
-    browser.press("Go back to version 1").await;
-    browser.until_text("as it was, in a new version").await;
+    browser.fill_field("Document (JSON)", &better).await;
+    browser.press_button("Save as a new version").await;
+    browser.wait_for_text("The design is saved.").await;
+    assert_eq!(
+        browser.count_pictures().await,
+        2,
+        "front and back are drawn"
+    );
+    browser.press_button("Go back to version 1").await;
+    browser.wait_for_text("as it was, in a new version").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_condition_that_is_built_filters_the_next_send() {
     let world = Furnished::new().await;
     let browser = world.browser(MemberRole::Admin).await;
-    browser.go("/campaigns/PA-HELLO1/conditions").await;
-    browser.press("Add a condition").await;
-    browser.fill("Column", "lifetime_value").await;
-    browser.press("Show what fits").await;
-    browser.choose("Operator", "is greater than").await;
-    browser.fill("Value", "500").await;
-    browser.press("Count who matches").await;
+    browser.open_page("/campaigns/PA-HELLO1/conditions").await;
+    browser.press_button("Add a condition").await;
+    browser.fill_field("Column", "lifetime_value").await;
+    browser.press_button("Show what fits").await;
+    browser.choose_option("Operator", "is greater than").await;
+    browser.fill_field("Value", "500").await;
+    browser.press_button("Count who matches").await;
     browser
-        .until_text("The campaign has received nobody yet.")
+        .wait_for_text("The campaign has received nobody yet.")
         .await;
-    browser.press("Save").await;
-    browser.until_text("The conditions are saved.").await;
+    browser.press_button("Save").await;
+    browser.wait_for_text("The conditions are saved.").await;
     let rich = [(901, "501"), (902, "12")].map(|(number, spent)| {
-        let mut recipient = person(number);
+        let mut recipient = build_recipient(number);
         recipient["lifetime_value"] = spent.into();
         recipient
     });
@@ -175,15 +186,20 @@ async fn a_condition_that_is_built_filters_the_next_send() {
 async fn a_recipient_who_is_removed_is_not_mailed_again() {
     let world = Furnished::new().await;
     assert_eq!(
-        world.send("PA-HELLO1", &[person(1)]).await.reasons(),
+        world
+            .send("PA-HELLO1", &[build_recipient(1)])
+            .await
+            .reasons(),
         ["mailed"]
     );
     let browser = world.browser(MemberRole::Admin).await;
-    browser.go("/campaigns/PA-HELLO1/recipients").await;
+    browser.open_page("/campaigns/PA-HELLO1/recipients").await;
     browser
-        .press("Remove Pat Reader1, 1 Main St, Austin, TX 78701")
+        .press_button("Remove Pat Reader1, 1 Main St, Austin, TX 78701")
         .await;
-    browser.until_text("The recipient is removed.").await;
-    let again = world.send("PA-HELLO1", &[person(1), person(2)]).await;
+    browser.wait_for_text("The recipient is removed.").await;
+    let again = world
+        .send("PA-HELLO1", &[build_recipient(1), build_recipient(2)])
+        .await;
     assert_eq!(again.reasons(), ["removed_by_sender", "mailed"]);
 }

@@ -69,9 +69,9 @@ async fn pages(world: &Furnished, visitor: &ConsoleClient) -> Vec<(&'static str,
 /// What keeps people from using the page that is shown, with its route; takes a picture when there is a folder for it.
 async fn look(route: &str, browser: &Browser, folder: Option<&Path>) -> Vec<String> {
     if let Some(folder) = folder {
-        browser.picture(folder, &name(route)).await;
+        browser.save_screenshot(folder, &name(route)).await;
     }
-    let barriers = browser.barriers().await;
+    let barriers = browser.find_barriers().await;
     barriers
         .into_iter()
         .map(|barrier| format!("{route}: {barrier}"))
@@ -90,12 +90,12 @@ async fn every_page_can_be_read_reached_by_keyboard_and_used_on_a_phone() {
     .await;
     let screenshots = std::env::var_os(SCREENSHOTS).map(PathBuf::from);
     let stranger = Browser::open(&world.url).await;
-    stranger.go("/sign-in").await;
+    stranger.open_page("/sign-in").await;
     let mut barriers = look("/sign-in", &stranger, screenshots.as_deref()).await;
     drop(stranger);
     let browser = world.browser(MemberRole::Owner).await;
     for (route, address) in pages(&world, &visitor).await {
-        browser.go(&address).await;
+        browser.open_page(&address).await;
         barriers.extend(look(route, &browser, screenshots.as_deref()).await);
     }
     assert!(barriers.is_empty(), "{}", barriers.join("\n"));
@@ -109,7 +109,7 @@ async fn empty_pages_can_be_used_by_everybody_too() {
     let is_list =
         |route: &route::ConsoleRoute| route.method == Method::GET && !route.path.contains('{');
     for route in route::all().into_iter().filter(is_list) {
-        owner.go(route.path).await;
+        owner.open_page(route.path).await;
         barriers.extend(look(route.path, &owner, None).await);
     }
     assert!(barriers.is_empty(), "{}", barriers.join("\n"));

@@ -94,7 +94,7 @@ async fn the_integrations_server_passes_the_scenarios_that_apply() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_formula_server_passes_the_scenarios_that_apply() {
-    let stack = TestStack::with(StackOptions {
+    let stack = TestStack::with_options(StackOptions {
         mailers: 0,
         ..StackOptions::default()
     })

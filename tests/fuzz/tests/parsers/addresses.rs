@@ -1,7 +1,8 @@
 //! Addresses, in parts and on one line.
 
 use address::{
-    AddressInput, AddressListEntry, AddressVerdict, one_line_as_sent, parse, parse_one_line, verify,
+    AddressInput, AddressListEntry, AddressVerdict, one_line_as_sent, parse, parse_one_line,
+    verify_address,
 };
 use fuzz::Target;
 use proptest::{prop_assert, prop_assert_eq};
@@ -61,7 +62,7 @@ fn fuzz_address() {
             let parsed = parse(sent);
             prop_assert_eq!(parse(sent).id(), parsed.id());
             let _ = one_line_as_sent(sent);
-            let AddressVerdict::Deliverable(verified) = verify(sent) else {
+            let AddressVerdict::Deliverable(verified) = verify_address(sent) else {
                 return Ok(());
             };
             prop_assert!(text.len() >= 5, "made of nothing");

@@ -56,13 +56,13 @@ fn fuzz_design() {
             Somebody("Nina"),
             Somebody("مرحبا 😀 e\u{301}\u{202e} https://example.com/"),
         ] {
-            let decided = plan.decide(&mut typesetter, &recipient);
+            let decided = plan.check_layout(&mut typesetter, &recipient);
             prop_assert_eq!(
-                &plan.decide(&mut typesetter, &recipient),
+                &plan.check_layout(&mut typesetter, &recipient),
                 &decided,
                 "the same each time"
             );
-            let _ = plan.pages(&mut typesetter, &recipient);
+            let _ = plan.lay_out(&mut typesetter, &recipient);
         }
         Ok(())
     });
@@ -82,7 +82,7 @@ fn fuzz_template() {
             let Ok(template) = TextTemplate::parse(source) else {
                 return Ok(());
             };
-            let names: Vec<&str> = template.fields().collect();
+            let names: Vec<&str> = template.field_names().collect();
             prop_assert!(names.iter().all(|name| !name.trim().is_empty()));
             let filled = template.render(|_| Some("v"));
             prop_assert!(filled.empty_fields.is_empty());

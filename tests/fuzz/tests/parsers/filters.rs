@@ -67,8 +67,8 @@ fn fuzz_values() {
         .cases(4_000)
         .run_text(|text| {
             for column_type in ColumnType::ALL {
-                let read = value::read(column_type, text);
-                prop_assert_eq!(value::fits(column_type, text), read.is_ok());
+                let read = value::parse_typed(column_type, text);
+                prop_assert_eq!(value::is_valid(column_type, text), read.is_ok());
                 let Ok(Some(value)) = read else { continue };
                 if let ColumnValue::Number(number) = value {
                     prop_assert!(
@@ -77,7 +77,7 @@ fn fuzz_values() {
                 }
                 // As it is written, it reads as the same again.
                 prop_assert_eq!(
-                    value::read(column_type, &value.to_string()),
+                    value::parse_typed(column_type, &value.to_string()),
                     Ok(Some(value))
                 );
             }

@@ -6,7 +6,7 @@ use audience::column::MAX_VALUE_CHARS;
 use audience::{ColumnType, value};
 use chrono::NaiveDate;
 use formula::limits::MAX_PROBLEMS;
-use formula::{EvaluatedCell, InputColumn, compile, functions};
+use formula::{EvaluatedCell, InputColumn, compile_formula, list_functions};
 use fuzz::Target;
 use proptest::{prop_assert, prop_assert_eq};
 
@@ -47,7 +47,7 @@ fn fuzz_formula() {
         row([&"aé".repeat(300), "1e308", "9999-12-31", "no"]),
     ];
     let today = NaiveDate::from_ymd_opt(2026, 1, 31).unwrap();
-    let calls = functions()
+    let calls = list_functions()
         .iter()
         .flat_map(|help| [format!("{}(", help.name), help.example.to_owned()]);
     let signs = [
@@ -72,7 +72,7 @@ fn fuzz_formula() {
         .words(calls.chain(signs))
         .cases(1_500)
         .run_text(|source| {
-            let formula = match compile(source, &columns) {
+            let formula = match compile_formula(source, &columns) {
                 Ok(formula) => formula,
                 Err(problems) => {
                     prop_assert!((1..=MAX_PROBLEMS).contains(&problems.len()));
@@ -99,7 +99,7 @@ fn fuzz_formula() {
                 let text = found.to_string();
                 prop_assert!(text.chars().count() <= MAX_VALUE_CHARS);
                 prop_assert!(
-                    value::fits(formula.result_type(), &text),
+                    value::is_valid(formula.result_type(), &text),
                     "{text} as {:?}",
                     formula.result_type()
                 );

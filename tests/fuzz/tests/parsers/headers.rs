@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use fuzz::Target;
 use ipnet::IpNet;
 use proptest::{prop_assert, prop_assert_eq};
-use runtime::source::{source_address, subject};
+use runtime::source::{build_source_key, source_address};
 use runtime::trace::TraceContext;
 
 #[test]
@@ -35,7 +35,7 @@ fn fuzz_forwarded_for() {
             );
             let source = source_address(peer, &headers, &trusted);
             prop_assert_eq!(source.to_canonical(), source);
-            prop_assert!(subject("send", source).len() <= 32);
+            prop_assert!(build_source_key("send", source).len() <= 32);
             Ok(())
         });
 }
@@ -52,7 +52,7 @@ fn fuzz_traceparent() {
         .run_text(|text| {
             let context = TraceContext::from_header(Some(text));
             prop_assert_eq!(context.trace_id().len(), 32);
-            let header = context.header();
+            let header = context.to_header();
             prop_assert_eq!(header.len(), 55);
             let again = TraceContext::from_header(Some(&header));
             prop_assert_eq!(again.trace_id(), context.trace_id());

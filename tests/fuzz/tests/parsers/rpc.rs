@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use contract::mcp::{RequestIdFinder, RpcMessage, ToolCall, failure, response};
+use contract::mcp::{RequestIdFinder, RpcMessage, ToolCall, write_rpc_failure, write_rpc_response};
 use fuzz::Target;
 use proptest::{prop_assert, prop_assert_eq};
 use serde_json::value::RawValue;
@@ -29,10 +29,10 @@ const WORDS: [&str; 9] = [
 #[test]
 fn fuzz_rpc_message() {
     Target::new(MESSAGES).words(WORDS).cases(3_000).run(|body| {
-        let answered: Vec<u8> = match RpcMessage::read(body) {
+        let answered: Vec<u8> = match RpcMessage::parse(body) {
             Ok(RpcMessage::Notification) => return Ok(()),
             Ok(RpcMessage::Request { id, params, .. }) => {
-                if let Ok(call) = ToolCall::read(params) {
+                if let Ok(call) = ToolCall::parse(params) {
                     let is_object = call
                         .arguments
                         .is_none_or(|arguments| arguments.get().starts_with('{'));
@@ -42,7 +42,7 @@ fn fuzz_rpc_message() {
                 for portion in [1, 7, body.len()] {
                     let mut scan = RequestIdFinder::default();
                     body.chunks(portion.max(1))
-                        .for_each(|bytes| scan.pass(bytes));
+                        .for_each(|bytes| scan.scan_bytes(bytes));
                     prop_assert!(
                         scan.id().is_none_or(|found| found.get() == id.get()),
                         "{:?} for {}",
@@ -50,9 +50,9 @@ fn fuzz_rpc_message() {
                         id
                     );
                 }
-                response(id, &"done")
+                write_rpc_response(id, &"done")
             }
-            Err((id, error)) => failure(id, &error),
+            Err((id, error)) => write_rpc_failure(id, &error),
         };
         // Raw: an id is echoed as it was sent, also a number that no machine can hold.
         let answered: BTreeMap<&str, &RawValue> = serde_json::from_slice(&answered).unwrap();
@@ -65,7 +65,7 @@ fn fuzz_rpc_message() {
 fn fuzz_rpc_id_scan() {
     Target::new(MESSAGES).words(WORDS).run(|body| {
         let mut scan = RequestIdFinder::default();
-        scan.pass(body);
+        scan.scan_bytes(body);
         let id = scan.id().map(|id| id.get().to_owned());
         prop_assert!(
             id.is_none_or(|id| id.len() <= 256 && serde_json::from_str::<&RawValue>(&id).is_ok())

@@ -6,7 +6,9 @@ use contract::id::{CampaignId, RequestId};
 use contract::idempotency::IdempotencyKey;
 use contract::limits::{FIELD_NAME_CHARS, RECIPIENTS_PER_REQUEST};
 use contract::scan::ScanTarget;
-use contract::send::{SentRecipient, api_key_in, check, fingerprint, parse, request_hash};
+use contract::send::{
+    SentRecipient, check_request, find_api_key, fingerprint_request, hash_request, parse_request,
+};
 use fuzz::{Target, Verdict};
 use proptest::{prop_assert, prop_assert_eq};
 use serde_json::{Map, Value, json};
@@ -71,22 +73,25 @@ fn is_sound(recipient: &SentRecipient<'_>) -> Verdict {
 #[test]
 fn fuzz_send_request() {
     Target::new(BODIES).words(NAMES).cases(3_000).run(|body| {
-        let parsed = parse(body);
-        prop_assert_eq!(parsed.as_ref().map(drop).map_err(Clone::clone), check(body));
-        let _ = api_key_in(body);
+        let parsed = parse_request(body);
+        prop_assert_eq!(
+            parsed.as_ref().map(drop).map_err(Clone::clone),
+            check_request(body)
+        );
+        let _ = find_api_key(body);
         let Ok(request) = parsed else { return Ok(()) };
-        prop_assert!(request_hash(body).is_ok());
+        prop_assert!(hash_request(body).is_ok());
         prop_assert!((1..=RECIPIENTS_PER_REQUEST).contains(&request.recipients.len()));
         for recipient in &request.recipients {
             is_sound(recipient)?;
         }
         // What was read, written anew, is read the same and is the same request.
         let again = written(&request.recipients);
-        let again = parse(&again).unwrap().recipients;
+        let again = parse_request(&again).unwrap().recipients;
         let campaign: CampaignId = "PA-7K2M9Q".parse().unwrap();
         prop_assert_eq!(
-            fingerprint(&campaign, &again),
-            fingerprint(&campaign, &request.recipients)
+            fingerprint_request(&campaign, &again),
+            fingerprint_request(&campaign, &request.recipients)
         );
         let before: Vec<_> = request.recipients.into_iter().map(kept).collect();
         prop_assert_eq!(again.into_iter().map(kept).collect::<Vec<_>>(), before);

@@ -130,7 +130,7 @@ mod tests {
         let mut actions = 0;
         for path in sources(&app) {
             let text = std::fs::read_to_string(&path).unwrap();
-            if !text.contains("activity_record(") {
+            if !text.contains("record_activity(") {
                 continue;
             }
             for recorded in text.split('"').filter(|part| is_action(part)) {

@@ -70,7 +70,7 @@ impl ColumnsPage {
 
     /// Why an unlocked column keeps its type anyway.
     fn use_of(&self, column: &TeamColumn) -> Option<String> {
-        if let Some(campaign) = self.uses.filtering(&column.name_key) {
+        if let Some(campaign) = self.uses.filtering_campaign(&column.name_key) {
             return Some(format!(
                 "Campaigns filter on it, such as {campaign}: no integration can change its type."
             ));
@@ -115,7 +115,7 @@ async fn columns_page(
     let mut columns = console
         .process
         .store
-        .column_page(person.0.team_id, after, LINES + 1)
+        .list_column_page(person.0.team_id, after, LINES + 1)
         .await?;
     let is_more = columns.len() as i64 > LINES;
     columns.truncate(LINES as usize);
@@ -150,10 +150,10 @@ async fn columns_page(
 /// What uses the team's columns.
 async fn uses(console: &ConsoleState, person: &CurrentMember) -> Result<TypeUses, PageError> {
     let (store, team_id) = (&console.process.store, person.0.team_id);
-    let all = store.column_list(team_id).await?;
+    let all = store.list_columns(team_id).await?;
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    Ok(TypeUses::read(&transaction, team_id, &all).await?)
+    let transaction = connection.begin_transaction().await?;
+    Ok(TypeUses::load(&transaction, team_id, &all).await?)
 }
 
 /// Makes a column that senders fill.
@@ -177,7 +177,7 @@ pub(super) async fn create(
     }
     let (store, now) = (&console.process.store, console.process.clock.now());
     let new = (name.as_str(), column_type);
-    match columns::create(store, person.actor(), person.0.team_id, new, now).await {
+    match columns::create_column(store, person.actor(), person.0.team_id, new, now).await {
         Ok(_) => Ok(done(ADDRESS, ActionNotice::ColumnSaved)),
         Err(reason) => {
             let problem = Some(told(reason)?.to_string());
@@ -230,6 +230,6 @@ async fn set_lock(
 ) -> Result<(), PageError> {
     let (store, now) = (&console.process.store, console.process.clock.now());
     let lock = (column, is_locked);
-    columns::set_lock(store, person.actor(), person.0.team_id, lock, now).await?;
+    columns::set_column_lock(store, person.actor(), person.0.team_id, lock, now).await?;
     Ok(())
 }

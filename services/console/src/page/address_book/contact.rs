@@ -66,7 +66,7 @@ async fn owned(
     team_id: TeamId,
     integration_id: IntegrationId,
 ) -> Result<Integration, PageError> {
-    let all = console.process.store.integration_list(team_id).await?;
+    let all = console.process.store.list_integrations(team_id).await?;
     all.into_iter()
         .find(|own| own.integration_id == integration_id)
         .ok_or(PageError::NotFound)
@@ -86,7 +86,7 @@ pub(super) async fn list(
     let book = console
         .process
         .store
-        .address_book_page(team_id, after, LINES)
+        .list_address_book_page(team_id, after, LINES)
         .await?;
     let next = match book.next {
         Some(BookCursor::Contact(of, number)) if of == integration_id => Some(number),
@@ -115,9 +115,9 @@ pub(super) async fn show(
     let contact = if id.contains('\0') {
         None
     } else {
-        store.contact_get(integration_id, &id).await?
+        store.find_contact(integration_id, &id).await?
     };
-    let fields = store.field_list(integration_id).await?;
+    let fields = store.list_fields(integration_id).await?;
     let values = contact
         .iter()
         .flat_map(|contact| pushed(contact, &fields))

@@ -68,7 +68,7 @@ pub(super) async fn list(
         entry_id: asked.after_id.unwrap_or_default(),
     };
     let mut entries = store
-        .entry_name_list(team_id, &beginning(&asked.search), &after, LINES + 1)
+        .list_entries_by_name(team_id, &beginning(&asked.search), &after, LINES + 1)
         .await?;
     let is_more = entries.len() as i64 > LINES;
     entries.truncate(LINES as usize);
@@ -76,7 +76,7 @@ pub(super) async fn list(
         .last()
         .filter(|_| is_more)
         .map(|last| next(&asked.search, last));
-    let integrations = store.integration_list(team_id).await?;
+    let integrations = store.list_integrations(team_id).await?;
     Ok(page(&BookEntriesPage {
         frame: PageFrame::new(&person, "/address-book"),
         entries,
@@ -112,20 +112,20 @@ pub(super) async fn show(
 ) -> Result<Response, PageError> {
     let Path(entry_id) = path?;
     let (store, team_id) = (&console.process.store, person.0.team_id);
-    let entry = store.entry_get(team_id, entry_id).await?;
-    let columns = store.column_list(team_id).await?;
+    let entry = store.find_entry(team_id, entry_id).await?;
+    let columns = store.list_columns(team_id).await?;
     let asker = columns::ColumnsContext {
         store,
         team_id,
         now: console.process.clock.now(),
     };
     let today = asker
-        .today()
+        .load_today()
         .await
         .map_err(|error| PageError::Internal(error.into()))?;
     let values = person_values(&entry);
     let formulas = columns::FormulaColumns::new(&columns);
-    let computed = formulas.over(&values, today);
+    let computed = formulas.for_recipient(&values, today);
     let mut known = built_in(&entry, &values);
     known.extend(columns.iter().filter_map(|column| own(column, &computed)));
     let name = format!("{} {}", entry.address.first_name, entry.address.last_name)

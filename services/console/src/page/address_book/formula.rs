@@ -77,7 +77,7 @@ pub(super) async fn show(
     let column = console
         .process
         .store
-        .column_get(person.0.team_id, &name_key)
+        .find_column(person.0.team_id, &name_key)
         .await?;
     if column.kind != ColumnKind::Formula {
         return Err(PageError::NotFound);
@@ -91,7 +91,7 @@ pub(super) async fn show(
     let changes = console
         .process
         .store
-        .formula_change_list(person.0.team_id, &name_key, CHANGES)
+        .list_formula_changes(person.0.team_id, &name_key, CHANGES)
         .await?;
     Ok(page(&FormulaPage {
         changes,
@@ -138,7 +138,7 @@ async fn previewed(
     let asker = asker(console, person);
     let begun = Instant::now();
     let is_too_late = || begun.elapsed() > COMPUTING_TIME;
-    let (preview, error) = match columns::preview(
+    let (preview, error) = match columns::preview_formula(
         asker,
         arguments,
         columns::PeopleMasking::Shown,
@@ -248,17 +248,18 @@ async fn attempt(
 ) -> Result<Option<FormulaConflict>, SaveColumnError> {
     let asker = asker(console, person);
     let mut connection = asker.store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let save = FormulaToSave {
         request_id: RequestId::new(),
-        name: columns::checked_name(&written.name)?,
+        name: columns::check_name(&written.name)?,
         formula: written.formula.trim(),
     };
-    let columns = transaction.column_list_locked(asker.team_id).await?;
+    let columns = transaction.lock_columns(asker.team_id).await?;
     if let Some(overtaken) = overtaken(&columns, written) {
         return Ok(Some(overtaken));
     }
-    columns::save_within(&transaction, person.actor(), asker.team_id, save, asker.now).await?;
+    columns::save_formula_within(&transaction, person.actor(), asker.team_id, save, asker.now)
+        .await?;
     transaction.commit().await?;
     Ok(None)
 }

@@ -40,7 +40,7 @@ pub(super) async fn list(
     let mut charges = console
         .process
         .store
-        .charge_list(person.0.team_id, before, LINES + 1)
+        .list_charges(person.0.team_id, before, LINES + 1)
         .await?;
     let next = cut(&mut charges).map(|last| last.charge_id);
     let public_url = console.process.config.console.public_url.clone();
@@ -70,8 +70,8 @@ pub(super) async fn show(
 ) -> Result<Response, PageError> {
     let Path(charge_id) = path?;
     let (store, team_id) = (&console.process.store, person.0.team_id);
-    let charge = store.charge_summary(team_id, charge_id).await?;
-    let cards = store.charge_cards(team_id, charge_id).await?;
+    let charge = store.find_charge_summary(team_id, charge_id).await?;
+    let cards = store.list_charge_mailpieces(team_id, charge_id).await?;
     Ok(page(&ChargePage {
         frame: PageFrame::new(&person, PART),
         charge,

@@ -82,7 +82,7 @@ async fn withdrawn_before(
     let requests = console
         .process
         .store
-        .top_up_request_list(person.0.team_id, REQUESTS)
+        .list_top_ups(person.0.team_id, REQUESTS)
         .await?;
     let request = requests
         .iter()

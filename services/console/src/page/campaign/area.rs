@@ -273,7 +273,7 @@ async fn area_page(
     let settings = console
         .process
         .store
-        .campaign_get(person.0.team_id, campaign_id)
+        .find_campaign(person.0.team_id, campaign_id)
         .await?;
     let area = settings.and_then(|settings| settings.area);
     let picture = area.as_deref().map(AreaPicture::of).transpose()?;
@@ -318,7 +318,7 @@ async fn save(
         format!("/campaigns/{campaign_id}/area"),
     );
     if form.text("do")? == "remove" {
-        campaigns::remove_area(store, actor, team_id, &campaign_id, now).await?;
+        campaigns::remove_campaign_area(store, actor, team_id, &campaign_id, now).await?;
         return Ok(done(&address, ActionNotice::AreaRemoved));
     }
     let (file, pasted) = (form.text("file")?.trim(), form.text("text")?.trim());
@@ -327,7 +327,7 @@ async fn save(
         "Choose a file, or paste its content.".to_owned()
     } else {
         let wanted = (&campaign_id, geojson);
-        match campaigns::set_area(store, actor, team_id, wanted, now).await {
+        match campaigns::set_campaign_area(store, actor, team_id, wanted, now).await {
             Ok(()) => return Ok(done(&address, ActionNotice::AreaChanged)),
             Err(SetAreaError::Area(error)) => format!("Nothing was changed: {error}."),
             Err(SetAreaError::Store(error)) => return Err(error.into()),

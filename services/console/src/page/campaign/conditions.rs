@@ -64,14 +64,14 @@ async fn show(
     let campaign = console
         .process
         .store
-        .campaign_get(person.0.team_id, &campaign_id)
+        .find_campaign(person.0.team_id, &campaign_id)
         .await?;
     let stored = campaign.ok_or(PageError::NotFound)?.conditions;
     let tree = stored
         .as_ref()
         .map(ConditionFormTree::of)
         .unwrap_or_default();
-    let columns = console.process.store.column_list(person.0.team_id).await?;
+    let columns = console.process.store.list_columns(person.0.team_id).await?;
     let shown = check(&console, &person, &campaign_id, tree, &columns).await?;
     let shown = ConditionsPageState {
         is_stored: true,
@@ -133,7 +133,7 @@ async fn change(
             Err(SetConditionsError::Store(error)) => return Err(error.into()),
         },
         _ => (
-            console.process.store.column_list(person.0.team_id).await?,
+            console.process.store.list_columns(person.0.team_id).await?,
             None,
         ),
     };
@@ -143,7 +143,7 @@ async fn change(
         Some(standing) => {
             let sentences = standing
                 .as_ref()
-                .map(ConditionSentence::all)
+                .map(ConditionSentence::from_document)
                 .unwrap_or_default();
             ConditionsPageState {
                 seen: fingerprint(&standing),
@@ -185,7 +185,7 @@ async fn unchecked(
     tree: ConditionFormTree,
     seen: String,
 ) -> Result<Response, PageError> {
-    let columns = console.process.store.column_list(person.0.team_id).await?;
+    let columns = console.process.store.list_columns(person.0.team_id).await?;
     let shown = ConditionsPageState {
         tree,
         problem: None,
@@ -262,7 +262,7 @@ async fn save(
     let document = |columns: &[TeamColumn]| {
         (!tree.is_empty()).then(|| tree.document(|name| column_type(columns, name)))
     };
-    campaigns::set_conditions(
+    campaigns::set_campaign_conditions(
         &console.process.store,
         person.actor(),
         person.0.team_id,

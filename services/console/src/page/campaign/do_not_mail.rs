@@ -117,7 +117,7 @@ async fn list_page(
     };
     let store = &console.process.store;
     let mut addresses = store
-        .do_not_mail_list(person.0.team_id, campaign_id, text, &after, LINES + 1)
+        .list_do_not_mail(person.0.team_id, campaign_id, text, &after, LINES + 1)
         .await?;
     let next = cut(&mut addresses).map(|last| {
         let DoNotMailCursor { key, address_id } = &last.cursor;
@@ -183,7 +183,7 @@ async fn add(
         }
     };
     let (store, now) = (&console.process.store, console.process.clock.now());
-    let added = campaigns::list_addresses(
+    let added = campaigns::add_do_not_mail(
         store,
         person.actor(),
         person.0.team_id,
@@ -217,7 +217,7 @@ async fn remove(
     let (store, now) = (&console.process.store, console.process.clock.now());
     let listed = (&campaign_id, address_id);
     let is_removed =
-        campaigns::unlist_address(store, person.actor(), person.0.team_id, listed, now).await?;
+        campaigns::remove_do_not_mail(store, person.actor(), person.0.team_id, listed, now).await?;
     let notice = if is_removed {
         ActionNotice::AddressUnlisted
     } else {

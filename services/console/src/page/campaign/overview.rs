@@ -61,11 +61,13 @@ async fn show(
     let (store, team_id) = (&console.process.store, person.0.team_id);
     let campaign = find(&console, &person, &campaign_id).await?;
     let settings = store
-        .campaign_get(team_id, &campaign_id)
+        .find_campaign(team_id, &campaign_id)
         .await?
         .ok_or(PageError::NotFound)?;
-    let counts = store.recipient_count(team_id, &campaign_id).await?;
-    let columns = store.column_list(team_id).await?;
+    let counts = store
+        .count_recipients_bounded(team_id, &campaign_id)
+        .await?;
+    let columns = store.list_columns(team_id).await?;
     let tree = settings.conditions.as_ref();
     Ok(page(&CampaignPage {
         conditions_problem: tree.and_then(|tree| conditions::problem(tree, &columns)),
@@ -77,7 +79,7 @@ async fn show(
         conditions: settings
             .conditions
             .as_ref()
-            .map(ConditionSentence::all)
+            .map(ConditionSentence::from_document)
             .unwrap_or_default(),
         steps: settings.steps,
         campaign,
@@ -94,7 +96,8 @@ async fn activate(
 ) -> Result<Response, PageError> {
     let campaign_id = path?.0;
     let (store, now) = (&console.process.store, console.process.clock.now());
-    campaigns::activate(store, person.actor(), person.0.team_id, &campaign_id, now).await?;
+    campaigns::activate_campaign(store, person.actor(), person.0.team_id, &campaign_id, now)
+        .await?;
     let notice = ActionNotice::CampaignActivated;
     Ok(done(&format!("/campaigns/{campaign_id}"), notice))
 }
@@ -107,7 +110,7 @@ async fn pause(
 ) -> Result<Response, PageError> {
     let campaign_id = path?.0;
     let (store, now) = (&console.process.store, console.process.clock.now());
-    campaigns::pause(store, person.actor(), person.0.team_id, &campaign_id, now).await?;
+    campaigns::pause_campaign(store, person.actor(), person.0.team_id, &campaign_id, now).await?;
     let notice = ActionNotice::CampaignPaused;
     Ok(done(&format!("/campaigns/{campaign_id}"), notice))
 }

@@ -40,7 +40,7 @@ async fn show(
     let campaign = console
         .process
         .store
-        .campaign_get(team_id, &campaign_id)
+        .find_campaign(team_id, &campaign_id)
         .await?;
     let steps = campaign.ok_or(PageError::NotFound)?.steps;
     let step = steps.into_iter().find(|step| step.step == number);

@@ -99,7 +99,7 @@ pub(super) async fn create(
         (Ok(name), Ok(document)) => {
             let (store, now) = (&console.process.store, console.process.clock.now());
             let new = (name, document);
-            match designs::create(store, person.actor(), person.0.team_id, new, now).await {
+            match designs::create_design(store, person.actor(), person.0.team_id, new, now).await {
                 Ok(saved) => {
                     let address = super::address(saved.design_id);
                     return Ok(done(&address, ActionNotice::DesignSaved));
@@ -140,7 +140,7 @@ pub(super) async fn show(
     let design = console
         .process
         .store
-        .design_get(person.0.team_id, design_id)
+        .find_design(person.0.team_id, design_id)
         .await?;
     let frame = PageFrame::new(&person, "/designs").with_notice(noticed.notice);
     design_page(
@@ -168,7 +168,7 @@ async fn design_page(
     let versions = console
         .process
         .store
-        .design_version_list(team_id, summary.design_id, i32::MAX, LATEST)
+        .list_design_versions(team_id, summary.design_id, i32::MAX, LATEST)
         .await?;
     let (is_refused, standing) = (typed.is_some(), written(&design.document));
     let (document, problem, overtaken) = match typed {
@@ -213,7 +213,7 @@ pub(super) async fn save(
             let stored = console
                 .process
                 .store
-                .design_get(person.0.team_id, design_id)
+                .find_design(person.0.team_id, design_id)
                 .await?;
             let (frame, document) = (
                 PageFrame::new(&person, "/designs"),
@@ -249,7 +249,7 @@ pub(super) async fn save(
             }
         }
         Err(mistake) => {
-            let stored = store.design_get(team_id, design_id).await?;
+            let stored = store.find_design(team_id, design_id).await?;
             // The page of a mistake goes on from the version that stands: who was overtaken is told that first.
             let problem = if stored.summary.version == begun_with {
                 DesignInputError::Mistake(mistake)

@@ -37,7 +37,7 @@ pub(super) async fn show(
     let Query(cursor) = cursor?;
     let store = &console.process.store;
     let mut designs = store
-        .design_list(person.0.team_id, &cursor.after, LINES + 1)
+        .list_designs(person.0.team_id, &cursor.after, LINES + 1)
         .await?;
     let is_more = designs.len() as i64 > LINES;
     designs.truncate(LINES as usize);

@@ -122,13 +122,18 @@ impl ProofView {
             "" => Vec::new(),
             search => {
                 store
-                    .entry_name_list(team_id, search, &store::BookEntryCursor::default(), PEOPLE)
+                    .list_entries_by_name(
+                        team_id,
+                        search,
+                        &store::BookEntryCursor::default(),
+                        PEOPLE,
+                    )
                     .await?
             }
         };
         let person = match asked.entry_id {
             Some(entry_id) => {
-                let address = store.entry_get(team_id, entry_id).await?.address;
+                let address = store.find_entry(team_id, entry_id).await?.address;
                 Some(
                     format!("{} {}", address.first_name, address.last_name)
                         .trim()
@@ -220,7 +225,7 @@ fn fields(document: &PrintableDesign, asked: &ProofQuery) -> Vec<ProofField> {
         }
     };
     document
-        .fields()
+        .field_names()
         .into_iter()
         .take(FIELDS)
         .map(field)
@@ -244,7 +249,7 @@ pub(super) async fn picture(
     let document = console
         .process
         .store
-        .design_version_document(team_id, design_id, version)
+        .find_version_document(team_id, design_id, version)
         .await?;
     let asked = ProofQuery::read(query.as_deref());
     let fields = values(&console, team_id, &asked, &document).await?;
@@ -272,18 +277,18 @@ async fn of_person(
         return Ok(BTreeMap::new());
     };
     let store = &console.process.store;
-    let values = person_values(&store.entry_get(team_id, entry_id).await?);
-    let formulas = columns::FormulaColumns::new(&store.column_list(team_id).await?);
+    let values = person_values(&store.find_entry(team_id, entry_id).await?);
+    let formulas = columns::FormulaColumns::new(&store.list_columns(team_id).await?);
     let asker = columns::ColumnsContext {
         store,
         team_id,
         now: console.process.clock.now(),
     };
     let today = asker
-        .today()
+        .load_today()
         .await
         .map_err(|error| PageError::Internal(error.into()))?;
-    let computed = formulas.over(&values, today);
+    let computed = formulas.for_recipient(&values, today);
     let value = |field: &str| {
         let name = fold_name(field);
         let value = computed.value(&name).unwrap_or_default().to_owned();
@@ -299,7 +304,7 @@ async fn of_person(
         "zip",
     ];
     Ok(document
-        .fields()
+        .field_names()
         .into_iter()
         .chain(address)
         .map(value)
@@ -313,7 +318,7 @@ fn is_shown(document: &PrintableDesign, (name, value): &(String, String)) -> boo
         ImageSource::Variable { field, .. } => fold_name(field) == *name,
         ImageSource::Fixed { .. } => false,
     };
-    !value.is_empty() || !printing::sources(document).any(is_picture)
+    !value.is_empty() || !printing::image_sources(document).any(is_picture)
 }
 
 #[cfg(test)]

@@ -50,10 +50,10 @@ pub(super) async fn list(
 ) -> Result<Response, PageError> {
     let (Path(design_id), Query(cursor)) = (path?, cursor?);
     let (store, team_id) = (&console.process.store, person.0.team_id);
-    let design = store.design_get(team_id, design_id).await?.summary;
+    let design = store.find_design(team_id, design_id).await?.summary;
     let before = cursor.before.unwrap_or(i32::MAX);
     let mut versions = store
-        .design_version_list(team_id, design_id, before, LINES + 1)
+        .list_design_versions(team_id, design_id, before, LINES + 1)
         .await?;
     let is_more = versions.len() as i64 > LINES;
     versions.truncate(LINES as usize);
@@ -75,12 +75,12 @@ pub(super) async fn show(
 ) -> Result<Response, PageError> {
     let Path((design_id, number)) = path?;
     let (store, team_id) = (&console.process.store, person.0.team_id);
-    let design = store.design_get(team_id, design_id).await?.summary;
+    let design = store.find_design(team_id, design_id).await?.summary;
     let document = store
-        .design_version_document(team_id, design_id, number)
+        .find_version_document(team_id, design_id, number)
         .await?;
     let mut versions = store
-        .design_version_list(team_id, design_id, number.saturating_add(1), 1)
+        .list_design_versions(team_id, design_id, number.saturating_add(1), 1)
         .await?;
     let version = versions
         .pop()

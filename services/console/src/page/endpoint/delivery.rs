@@ -85,8 +85,8 @@ async fn find_delivery(
 ) -> Result<(Endpoint, DeliverySummary), PageError> {
     let Path((endpoint_id, delivery_id)) = path?;
     let (store, team_id) = (&console.process.store, person.0.team_id);
-    let endpoint = store.endpoint_get(team_id, endpoint_id).await?;
-    let deliveries = store.delivery_list(team_id, endpoint_id).await?;
+    let endpoint = store.find_endpoint(team_id, endpoint_id).await?;
+    let deliveries = store.list_deliveries(team_id, endpoint_id).await?;
     let delivery = deliveries
         .into_iter()
         .find(|delivery| delivery.delivery_id == delivery_id);

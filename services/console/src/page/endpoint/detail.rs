@@ -128,7 +128,7 @@ pub(super) async fn detail_page(
             |form| form.seen.clone(),
         ),
         choices: choices(console, person, &chosen).await?,
-        deliveries: store.delivery_list(team_id, endpoint.endpoint_id).await?,
+        deliveries: store.list_deliveries(team_id, endpoint.endpoint_id).await?,
         most_deliveries: DELIVERIES_SHOWN,
         earlier_hours: console.process.config.dispatcher.earlier_secret_hours,
         earlier_until: endpoint
@@ -174,7 +174,7 @@ pub(super) async fn set_scope(
             let endpoint = console
                 .process
                 .store
-                .endpoint_get(person.0.team_id, endpoint_id)
+                .find_endpoint(person.0.team_id, endpoint_id)
                 .await?;
             let standing = endpoint
                 .campaigns

@@ -83,7 +83,7 @@ pub(super) async fn choices(
     let campaigns = console
         .process
         .store
-        .campaign_list(person.0.team_id)
+        .list_campaigns(person.0.team_id)
         .await?;
     let choice = |campaign: store::CampaignSummary| CampaignChoice {
         is_chosen: chosen.contains(&campaign.campaign_id),

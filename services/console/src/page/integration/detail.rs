@@ -8,7 +8,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use contract::limits::ACTIVE_INTEGRATION_KEYS;
 use contract::push::{PUSH_API, SyncView};
-use integrations::{SetGuardError, guard_words};
+use integrations::{SetGuardError, format_guard};
 use serde::Deserialize;
 use store::{
     ApiKeySummary, HeldBackSync, Integration, IntegrationAvailability, LastSyncRemoval, StoreError,
@@ -98,7 +98,7 @@ pub(super) async fn detail_page(
     let progress = IntegrationProgress::of(console, &integration).await?;
     let standing = progress.standing();
     let keys = store
-        .key_list_of_integration(person.0.team_id, integration_id)
+        .list_integration_api_keys(person.0.team_id, integration_id)
         .await?;
     let active = keys.iter().filter(|key| key.revoked_at.is_none()).count() as i64;
     let (guard, guard_seen) = match &shown.guard_problem {
@@ -114,11 +114,11 @@ pub(super) async fn detail_page(
     Ok(IntegrationPage {
         status: words(integration.status(&standing)),
         next_step: standing.next_step(&PUSH_API),
-        missing: standing.missing(),
+        missing: standing.missing_semantics(),
         fields: progress.fields.len(),
         held_back: held_back(console, person, integration_id).await?,
         removal: store
-            .sync_last_removal(integration_id, syncer.removals_undone_since(now))
+            .find_last_removal(integration_id, syncer.removals_undone_since(now))
             .await?,
         undo_days: syncer.removal_undo_days,
         may_make_key: person.is_manager() && active < ACTIVE_INTEGRATION_KEYS,
@@ -175,7 +175,14 @@ async fn set_availability(
 ) -> Result<String, PageError> {
     let integration = find(console, person, path).await?;
     let (store, now) = (&console.process.store, console.process.clock.now());
-    integrations::set_availability(store, person.actor(), &integration, availability, now).await?;
+    integrations::set_integration_availability(
+        store,
+        person.actor(),
+        &integration,
+        availability,
+        now,
+    )
+    .await?;
     Ok(format!("{PART}/{}", integration.integration_id))
 }
 
@@ -204,7 +211,7 @@ pub(super) async fn remove(
         ));
     }
     let (store, now) = (&console.process.store, console.process.clock.now());
-    integrations::remove(store, person.actor(), &integration, now).await?;
+    integrations::remove_integration(store, person.actor(), &integration, now).await?;
     Ok(done(PART, ActionNotice::IntegrationRemoved))
 }
 
@@ -247,7 +254,7 @@ pub(super) async fn set_guard(
             Ok(done(&address, notice))
         }
         Err(SetGuardError::Overtaken(standing)) => {
-            let stands = guard_words(standing);
+            let stands = format_guard(standing);
             let problem = format!(
                 "Nothing was saved: somebody set the guard meanwhile. It is {stands} now. Save again to replace that."
             );

@@ -8,7 +8,7 @@ use axum::extract::rejection::{FormRejection, QueryRejection};
 use axum::extract::{Query, State};
 use axum::response::Response;
 use contract::push::{FieldSemantic, IntegrationField};
-use integrations::{ColumnSources, MapFieldsError, MappingProblem, column_sources, mapping_words};
+use integrations::{ColumnSources, MapFieldsError, MappingProblem, column_sources, format_mapping};
 use store::Integration;
 
 use super::{IntegrationPath, PART, find};
@@ -57,7 +57,7 @@ pub(super) async fn show(
     let fields = console
         .process
         .store
-        .field_list(integration.integration_id)
+        .list_fields(integration.integration_id)
         .await?;
     let typed = column_sources(&fields)
         .into_iter()
@@ -85,7 +85,7 @@ async fn field_page(
     let mapped = console
         .process
         .store
-        .field_keys_mapped_by_owner(integration.integration_id)
+        .list_owner_mapped_keys(integration.integration_id)
         .await?;
     let columns = FieldSemantic::ALL.map(|semantic| ColumnMappingRow {
         semantic: semantic.as_str(),
@@ -132,7 +132,7 @@ pub(super) async fn map(
             ActionNotice::FieldsMapped,
         )),
         Err(MapFieldsError::Overtaken(fields)) => {
-            let standing = mapping_words(&column_sources(&fields));
+            let standing = format_mapping(&column_sources(&fields));
             let told = (&typed, FieldMappingErrors::new());
             let shown = field_page(&console, &person, integration, fields, told).await?;
             Ok(refused(&FieldPage {

@@ -70,7 +70,7 @@ async fn make(
         console.process.clock.now(),
     );
     let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let named = (&name, &key);
     integrations::create_key_within(&transaction, person.actor(), integration, named, now).await?;
     let cookie = OneTimeSecret::Key(key.reveal().to_owned())
@@ -89,7 +89,7 @@ pub(super) async fn revoke(
     let Path((integration_id, key_id)) = path?;
     let (store, now) = (&console.process.store, console.process.clock.now());
     let integration = store
-        .integration_of_team(person.0.team_id, integration_id)
+        .find_team_integration(person.0.team_id, integration_id)
         .await?;
     integrations::revoke_key(store, person.actor(), &integration, key_id, now).await?;
     Ok(done(

@@ -44,7 +44,7 @@ pub(super) async fn list(
     let Query(SyncListQuery { before }) = cursor?;
     let (store, now) = (&console.process.store, console.process.clock.now());
     let mut syncs = store
-        .sync_list(integration.integration_id, before, LINES + 1, now)
+        .list_syncs(integration.integration_id, before, LINES + 1, now)
         .await?;
     let next = cut(&mut syncs).map(|last| last.id);
     let public_url = console.process.config.console.public_url.clone();
@@ -70,9 +70,9 @@ async fn find_sync(
     let Path((integration_id, sync_id)) = path?;
     let (store, now) = (&console.process.store, console.process.clock.now());
     let integration = store
-        .integration_of_team(person.0.team_id, integration_id)
+        .find_team_integration(person.0.team_id, integration_id)
         .await?;
-    let sync = store.sync_get(integration_id, sync_id, now).await?;
+    let sync = store.find_sync(integration_id, sync_id, now).await?;
     Ok((integration, sync))
 }
 
@@ -115,7 +115,7 @@ pub(super) async fn show(
     let kind = kind.unwrap_or(IssueKind::Rejection);
     let store = &console.process.store;
     let mut issues = store
-        .issue_list(
+        .list_issues(
             integration.integration_id,
             sync.id,
             (kind, IssueFilter::All),
@@ -151,7 +151,7 @@ pub(super) async fn export(
         let store = store.clone();
         async move {
             let issues = store
-                .issue_list(
+                .list_issues(
                     integration_id,
                     sync.id,
                     (kind, IssueFilter::All),

@@ -98,7 +98,7 @@ impl RecipientExport {
         let (lines, last) = match place {
             RecipientExportCursor::Entry(after) => {
                 let lines = store
-                    .recipient_portion(*team_id, campaign_id, after, LINES_READ)
+                    .list_recipient_portion(*team_id, campaign_id, after, LINES_READ)
                     .await?;
                 let last = lines
                     .last()
@@ -107,7 +107,7 @@ impl RecipientExport {
             }
             RecipientExportCursor::Found(after) => {
                 let found = store
-                    .recipient_find(*team_id, campaign_id, text, &after, LINES_READ)
+                    .search_recipients(*team_id, campaign_id, text, &after, LINES_READ)
                     .await?;
                 let last = found
                     .last()

@@ -10,7 +10,7 @@ use std::net::IpAddr;
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use contract::id::MemberId;
-use runtime::source::subject;
+use runtime::source::build_source_key;
 use uuid::Uuid;
 
 use crate::ConsoleState;
@@ -35,7 +35,7 @@ pub(crate) enum PasswordAttemptDecision {
 
 /// The source in the form in which it is remembered.
 pub(super) fn remembered(source: IpAddr) -> [u8; 32] {
-    *blake3::hash(&subject("sign-in", source)).as_bytes()
+    *blake3::hash(&build_source_key("sign-in", source)).as_bytes()
 }
 
 impl PasswordAttempt {
@@ -48,16 +48,15 @@ impl PasswordAttempt {
     ) -> Result<PasswordAttemptDecision, PageError> {
         let (settings, store) = (&console.process.config.console, &console.process.store);
         let mut attempt = Self::none(console);
-        let by_source = attempt.count(console, subject("sign-in", source)).await?;
+        let by_source = attempt
+            .count(console, build_source_key("sign-in", source))
+            .await?;
         if by_source > settings.sign_ins_per_source {
             return Ok(attempt.refused(console));
         }
         // Asked for nobody as well: it takes the same time.
         let user_id = user_id.unwrap_or(MemberId(Uuid::nil()));
-        if store
-            .sign_in_source_known(user_id, &remembered(source))
-            .await?
-        {
+        if store.is_source_known(user_id, &remembered(source)).await? {
             return Ok(PasswordAttemptDecision::Yes(attempt));
         }
         let account = [b"sign-in:", email.to_lowercase().as_bytes()].concat();
@@ -68,7 +67,9 @@ impl PasswordAttempt {
             return Ok(PasswordAttemptDecision::Yes(attempt));
         }
         // The password is not looked at, so it is no failure of the account.
-        store.window_uncount(&account, attempt.window).await?;
+        store
+            .uncount_window_attempt(&account, attempt.window)
+            .await?;
         Ok(attempt.refused(console))
     }
 
@@ -100,7 +101,7 @@ impl PasswordAttempt {
         let count = console
             .process
             .store
-            .window_count(&subject, self.window)
+            .count_window_attempt(&subject, self.window)
             .await?;
         self.counted.push(subject);
         Ok(count)
@@ -117,7 +118,7 @@ impl PasswordAttempt {
             console
                 .process
                 .store
-                .window_uncount(subject, self.window)
+                .uncount_window_attempt(subject, self.window)
                 .await?;
         }
         Ok(())

@@ -65,7 +65,7 @@ pub(super) async fn change_password(
 ) -> Result<Response, PageError> {
     let Form(ChangePasswordForm { present, new }) = form?;
     let is_same = new == present;
-    let new = match Password::chosen(new, &person.0.email) {
+    let new = match Password::choose(new, &person.0.email) {
         Ok(_) if is_same => Err("this is your present password".to_owned()),
         chosen => chosen,
     };
@@ -122,7 +122,7 @@ async fn change(
     let Some(account) = console
         .process
         .store
-        .account_by_email(&person.0.email)
+        .find_credentials_by_email(&person.0.email)
         .await?
     else {
         return Ok(None);

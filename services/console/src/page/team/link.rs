@@ -47,12 +47,12 @@ async fn find(
     path: PasswordLinkPath,
 ) -> Result<(TeamMember, SecretToken), PageError> {
     let Path(text) = path?;
-    let link = SecretToken::presented(&text).ok_or(PageError::NotFound)?;
+    let link = SecretToken::from_presented(&text).ok_or(PageError::NotFound)?;
     let now = console.process.clock.now();
     let person = console
         .process
         .store
-        .password_link_get(&link.hash(), now)
+        .find_password_link(&link.hash(), now)
         .await?;
     Ok((person, link))
 }
@@ -72,7 +72,7 @@ pub(super) async fn submit(
     // Nothing is hashed for who has no link.
     let (person, link) = find(&console, path).await?;
     let Form(ChoosePasswordForm { password }) = form?;
-    let password = match Password::chosen(password, &person.email) {
+    let password = match Password::choose(password, &person.email) {
         Ok(password) => password,
         Err(reason) => {
             let problem = Some(format!("Not set: {reason}."));

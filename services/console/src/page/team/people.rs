@@ -92,15 +92,15 @@ async fn team_page(
     shown: TeamPageState,
 ) -> Result<TeamPage, PageError> {
     let (store, team_id) = (&console.process.store, person.0.team_id);
-    let people = store.person_list(team_id).await?;
+    let people = store.list_members(team_id).await?;
     Ok(TeamPage {
         frame: PageFrame::new(person, PART).with_notice(shown.notice),
         own_id: person.0.user_id,
         may_add: (people.len() as i64) < PEOPLE_PER_TEAM,
         most: PEOPLE_PER_TEAM,
         link_hours: console.process.config.console.password_link_hours,
-        honours_keys: store.team_honours_keys(team_id).await?,
-        formula_keys_see_people: store.formula_keys_see_people(team_id).await?,
+        honours_keys: store.honors_idempotency_keys(team_id).await?,
+        formula_keys_see_people: store.shows_people_unmasked(team_id).await?,
         people,
         shown,
     })
@@ -160,7 +160,7 @@ async fn make(
     };
     let (actor, now) = (Actor::Member(&person.0), console.process.clock.now());
     let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let link = add_member_within(&transaction, actor, &new, link_end(console, now), now).await?;
     let kept = keep_link(console, &transaction, person, &link, now).await?;
     transaction.commit().await?;
@@ -210,7 +210,7 @@ pub(super) async fn set_role(
         console.process.clock.now(),
     );
     // Whose the path is comes before what the form says.
-    store.person_get(team_id, user_id).await?;
+    store.find_member(team_id, user_id).await?;
     let Form(MemberRoleForm { role }) = form?;
     // Of one's own sessions the one at work stays.
     let kept = token(&console.process.config.console, &headers)
@@ -260,7 +260,7 @@ pub(super) async fn reset_password(
     let Path(user_id) = path?;
     let (actor, now) = (Actor::Member(&person.0), console.process.clock.now());
     let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let of = (person.0.team_id, user_id);
     let link = reset_password_within(&transaction, actor, of, link_end(&console, now), now)
         .await

@@ -93,7 +93,7 @@ static NAMES: &[(&str, SourceColumnRole)] = &[
 ];
 
 /// The role of a column by its heading, in any case and with any punctuation; `None` for what no point needs.
-pub(super) fn role(heading: &str) -> Option<SourceColumnRole> {
+pub(super) fn find_column_role(heading: &str) -> Option<SourceColumnRole> {
     let name: String = heading
         .chars()
         .filter(char::is_ascii_alphanumeric)

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::columns::{SourceColumnRole, role};
+use super::columns::{SourceColumnRole, find_column_role};
 use super::point::PointSkipReason;
 use super::row::SourceRow;
 
@@ -25,14 +25,16 @@ struct GeoJsonPoint {
 
 /// The values of a feature. In a collection that is written with one feature a line, the commas between them and the
 /// lines around them are passed over.
-pub(super) fn read<'a>(line: &[u8]) -> Result<SourceRow<'a>, PointSkipReason> {
+pub(super) fn parse_feature<'a>(line: &[u8]) -> Result<SourceRow<'a>, PointSkipReason> {
     let line = line.trim_ascii();
     let line = line.strip_suffix(b",").unwrap_or(line);
     let feature: GeoJsonFeature<'_> =
         serde_json::from_slice(line).map_err(|_| PointSkipReason::BadRow)?;
     let mut row = SourceRow::default();
     for (name, value) in feature.properties {
-        let Some(role) = role(&name) else { continue };
+        let Some(role) = find_column_role(&name) else {
+            continue;
+        };
         match value {
             Value::String(text) => row.set(role, text.into()),
             Value::Number(number) => row.set(role, number.to_string().into()),
@@ -55,7 +57,7 @@ mod tests {
     fn a_feature_has_its_parts_in_properties_and_its_place_in_geometry() {
         let line = br#"{"type":"Feature","properties":{"hash":"x","number":12,"street":"Main St","unit":"","city":null,
             "postcode":"78701"},"geometry":{"type":"Point","coordinates":[-97.74,30.27]}},"#;
-        let row = read(line).unwrap();
+        let row = parse_feature(line).unwrap();
         let values = [
             SourceColumnRole::Number,
             SourceColumnRole::Street,
@@ -66,11 +68,11 @@ mod tests {
         .map(|role| row.get(role));
         assert_eq!(values, ["12", "Main St", "78701", "-97.74", "30.27"]);
         assert_eq!(
-            read(br#"{"properties":{},"geometry":null}"#).unwrap_err(),
+            parse_feature(br#"{"properties":{},"geometry":null}"#).unwrap_err(),
             PointSkipReason::BadRow
         );
         assert_eq!(
-            read(br#"{"properties":{},"geometry":{"coordinates":[]}}"#).unwrap_err(),
+            parse_feature(br#"{"properties":{},"geometry":{"coordinates":[]}}"#).unwrap_err(),
             PointSkipReason::NoPlace
         );
     }

@@ -61,7 +61,7 @@ const HOMES: [&str; 9] = [
 const UNKNOWN_USES: [&str; 6] = ["", "unknown", "not available", "n/a", "na", "none"];
 
 /// The point that a row is.
-pub(super) fn point(row: &SourceRow<'_>) -> Result<AddressPointRow, PointSkipReason> {
+pub(super) fn parse_point(row: &SourceRow<'_>) -> Result<AddressPointRow, PointSkipReason> {
     if !IN_USE.contains(
         &row.get(SourceColumnRole::Status)
             .to_ascii_lowercase()
@@ -69,11 +69,12 @@ pub(super) fn point(row: &SourceRow<'_>) -> Result<AddressPointRow, PointSkipRea
     ) {
         return Err(PointSkipReason::NotActive);
     }
-    let number = number(row).ok_or(PointSkipReason::NoNumber)?;
-    let street = street(row).ok_or(PointSkipReason::NoStreet)?;
-    let (zip, sent_plus4) = zip(row.get(SourceColumnRole::Zip)).ok_or(PointSkipReason::NoZip)?;
-    let (city_of_zip, state) = address::zip_place(&zip).ok_or(PointSkipReason::NoZip)?;
-    let (latitude, longitude) = place(row).ok_or(PointSkipReason::NoPlace)?;
+    let number = parse_primary_number(row).ok_or(PointSkipReason::NoNumber)?;
+    let street = parse_street(row).ok_or(PointSkipReason::NoStreet)?;
+    let (zip, sent_plus4) =
+        parse_zip(row.get(SourceColumnRole::Zip)).ok_or(PointSkipReason::NoZip)?;
+    let (city_of_zip, state) = address::find_city_and_state(&zip).ok_or(PointSkipReason::NoZip)?;
+    let (latitude, longitude) = parse_coordinates(row).ok_or(PointSkipReason::NoPlace)?;
     let city = [SourceColumnRole::PostalCity, SourceColumnRole::City]
         .into_iter()
         .map(|role| row.get(role))
@@ -84,7 +85,7 @@ pub(super) fn point(row: &SourceRow<'_>) -> Result<AddressPointRow, PointSkipRea
         .map(str::to_owned);
     let parsed = address::parse(AddressInput {
         address_1: &format!("{number} {street}"),
-        address_2: &unit(row),
+        address_2: &format_unit(row),
         city: city.unwrap_or(city_of_zip),
         state,
         zip: &zip,
@@ -95,7 +96,7 @@ pub(super) fn point(row: &SourceRow<'_>) -> Result<AddressPointRow, PointSkipRea
     if street.name.is_empty() {
         return Err(PointSkipReason::Unreadable);
     }
-    let residential = residential(row.get(SourceColumnRole::Use));
+    let residential = parse_residential(row.get(SourceColumnRole::Use));
     let ParsedAddress {
         line1, city, state, ..
     } = parsed;
@@ -113,7 +114,7 @@ pub(super) fn point(row: &SourceRow<'_>) -> Result<AddressPointRow, PointSkipRea
 }
 
 /// The house number with what belongs to it: `123`, `123A`, `123 1/2`. `0` stands for none.
-fn number(row: &SourceRow<'_>) -> Option<String> {
+fn parse_primary_number(row: &SourceRow<'_>) -> Option<String> {
     let number = row.get(SourceColumnRole::Number).trim_start_matches('0');
     if !number.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;
@@ -130,7 +131,7 @@ fn number(row: &SourceRow<'_>) -> Option<String> {
     ))
 }
 
-fn street(row: &SourceRow<'_>) -> Option<String> {
+fn parse_street(row: &SourceRow<'_>) -> Option<String> {
     let whole = row.get(SourceColumnRole::Street);
     if row.get(SourceColumnRole::StreetName).is_empty() {
         return (!whole.is_empty()).then(|| whole.to_owned());
@@ -154,7 +155,7 @@ fn street(row: &SourceRow<'_>) -> Option<String> {
 }
 
 /// The unit as the second address line has it.
-fn unit(row: &SourceRow<'_>) -> String {
+fn format_unit(row: &SourceRow<'_>) -> String {
     let mut parts = Vec::new();
     if !row.get(SourceColumnRole::Urbanization).is_empty() {
         parts.push(format!("URB {}", row.get(SourceColumnRole::Urbanization)));
@@ -181,7 +182,7 @@ fn unit(row: &SourceRow<'_>) -> String {
 }
 
 /// Five digits, and what follows them.
-fn zip(text: &str) -> Option<(String, &str)> {
+fn parse_zip(text: &str) -> Option<(String, &str)> {
     let (zip, plus4) = text.split_once('-').unwrap_or((text, ""));
     let is_zip = matches!(zip.len(), 3..=5) && zip.bytes().all(|byte| byte.is_ascii_digit());
     is_zip.then(|| (format!("{zip:0>5}"), plus4))
@@ -197,14 +198,14 @@ fn is_city(text: &str) -> bool {
 }
 
 /// Degrees north and east, in the parts of the globe that have ZIPs.
-fn place(row: &SourceRow<'_>) -> Option<(f64, f64)> {
+fn parse_coordinates(row: &SourceRow<'_>) -> Option<(f64, f64)> {
     let latitude: f64 = row.get(SourceColumnRole::Latitude).parse().ok()?;
     let longitude: f64 = row.get(SourceColumnRole::Longitude).parse().ok()?;
     let is_there = (-20.0..=75.0).contains(&latitude) && (-180.0..=180.0).contains(&longitude);
     (is_there && (latitude, longitude) != (0.0, 0.0)).then_some((latitude, longitude))
 }
 
-fn residential(use_of_it: &str) -> Option<bool> {
+fn parse_residential(use_of_it: &str) -> Option<bool> {
     let use_of_it = use_of_it.to_ascii_lowercase();
     if UNKNOWN_USES.contains(&use_of_it.as_str()) {
         return None;
@@ -214,7 +215,7 @@ fn residential(use_of_it: &str) -> Option<bool> {
 
 /// Each address once, in the order of the key. Of points that share an address the last gives the place; what it
 /// leaves open an earlier one says, and one home makes it a home.
-pub(super) fn distinct(mut rows: Vec<AddressPointRow>) -> Vec<AddressPointRow> {
+pub(super) fn merge_duplicates(mut rows: Vec<AddressPointRow>) -> Vec<AddressPointRow> {
     rows.sort_by_key(|row| (row.key.zip, row.key.address_id));
     rows.dedup_by(|later, kept| {
         let is_same = (later.key.zip, later.key.address_id) == (kept.key.zip, kept.key.address_id);
@@ -235,7 +236,7 @@ pub(super) fn distinct(mut rows: Vec<AddressPointRow>) -> Vec<AddressPointRow> {
 mod tests {
     use super::*;
 
-    fn row(values: &[(SourceColumnRole, &'static str)]) -> SourceRow<'static> {
+    fn build_row(values: &[(SourceColumnRole, &'static str)]) -> SourceRow<'static> {
         let mut row = SourceRow::default();
         for (role, value) in values {
             row.set(*role, (*value).into());
@@ -261,7 +262,7 @@ mod tests {
             .into_iter()
             .chain(USUAL.into_iter().filter(|(other, _)| *other != role))
             .collect();
-        point(&row(&values))
+        parse_point(&build_row(&values))
     }
 
     #[test]
@@ -273,17 +274,19 @@ mod tests {
             state: "texas",
             zip: "78701",
         });
-        let found = point(&row(&[
-            &USUAL[..],
+        let found = parse_point(&build_row(
             &[
-                (SourceColumnRole::NumberSuffix, "1/2"),
-                (SourceColumnRole::PreDirectional, "N"),
-                (SourceColumnRole::Unit, "4"),
-                (SourceColumnRole::Use, "Multi-Family"),
-                (SourceColumnRole::Plus4, "1234"),
-            ],
-        ]
-        .concat()))
+                &USUAL[..],
+                &[
+                    (SourceColumnRole::NumberSuffix, "1/2"),
+                    (SourceColumnRole::PreDirectional, "N"),
+                    (SourceColumnRole::Unit, "4"),
+                    (SourceColumnRole::Use, "Multi-Family"),
+                    (SourceColumnRole::Plus4, "1234"),
+                ],
+            ]
+            .concat(),
+        ))
         .unwrap();
         assert_eq!(Some(found.key), sent.point_key());
         assert_eq!(
@@ -370,7 +373,7 @@ mod tests {
             ..usual_but(SourceColumnRole::Use, "").unwrap()
         };
         let other = usual_but(SourceColumnRole::Number, "14").unwrap();
-        let rows = distinct(vec![first, other, second]);
+        let rows = merge_duplicates(vec![first, other, second]);
         assert_eq!(rows.len(), 2);
         let kept = rows.iter().find(|row| row.line_1 == "12 Main St").unwrap();
         assert_eq!(

@@ -28,7 +28,7 @@ impl QuoteState {
     }
 
     /// Passes a line with its end.
-    pub(super) fn pass(&mut self, line: &[u8]) {
+    pub(super) fn consume_line(&mut self, line: &[u8]) {
         let Some(separator) = self.separator else {
             return;
         };
@@ -60,7 +60,7 @@ fn ends_in_quotes(line: &[u8], separator: u8, begins_in_quotes: bool) -> bool {
 }
 
 /// The rows of a text that are not blank, without their ends.
-pub(super) fn records(text: &[u8], separator: Option<u8>) -> Vec<&[u8]> {
+pub(super) fn split_records(text: &[u8], separator: Option<u8>) -> Vec<&[u8]> {
     let mut records = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
@@ -85,7 +85,7 @@ fn record_length(text: &[u8], separator: Option<u8>) -> usize {
         let was_open = quotes.are_open();
         length += line.len();
         let first = *first_line.get_or_insert(length);
-        quotes.pass(line);
+        quotes.consume_line(line);
         if !quotes.are_open() {
             let closes = !was_open || ends_closed(line, separator);
             return if closes { length } else { first };
@@ -103,8 +103,8 @@ fn ends_closed(line: &[u8], separator: Option<u8>) -> bool {
 mod tests {
     use super::*;
 
-    fn texts(text: &str) -> Vec<&str> {
-        records(text.as_bytes(), Some(b','))
+    fn split_texts(text: &str) -> Vec<&str> {
+        split_records(text.as_bytes(), Some(b','))
             .iter()
             .map(|record| std::str::from_utf8(record).unwrap())
             .collect()
@@ -122,7 +122,7 @@ mod tests {
             ("5\" pipe,b\nc,d\n", &["5\" pipe,b", "c,d"]),
             ("\"\",b\nc,\"\"\nd,e", &["\"\",b", "c,\"\"", "d,e"]),
         ] {
-            assert_eq!(texts(text), expected, "{text:?}");
+            assert_eq!(split_texts(text), expected, "{text:?}");
         }
     }
 
@@ -132,9 +132,9 @@ mod tests {
         let expected: Vec<&str> = std::iter::once("a,\"b")
             .chain(["c,d"; LINES_PER_RECORD + 4])
             .collect();
-        assert_eq!(texts(&text), expected);
+        assert_eq!(split_texts(&text), expected);
         assert_eq!(
-            texts("a,\"b\nc,d"),
+            split_texts("a,\"b\nc,d"),
             ["a,\"b", "c,d"],
             "at the end of the text"
         );
@@ -142,6 +142,9 @@ mod tests {
 
     #[test]
     fn features_have_no_quotes_over_lines() {
-        assert_eq!(records(b"{\"a\":\n1}\n", None), [&b"{\"a\":"[..], b"1}"]);
+        assert_eq!(
+            split_records(b"{\"a\":\n1}\n", None),
+            [&b"{\"a\":"[..], b"1}"]
+        );
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use anyhow::ensure;
 
-use super::columns::{SourceColumnRole, role};
+use super::columns::{SourceColumnRole, find_column_role};
 use super::geojson;
 use super::point::PointSkipReason;
 
@@ -43,7 +43,7 @@ impl<'a> SourceRow<'a> {
 
 impl SourceFormat {
     /// The shape that the first line shows, and where the rows begin. `length` is what the line takes in the file.
-    pub(super) fn of(first: &[u8], length: u64) -> anyhow::Result<(Self, u64)> {
+    pub(super) fn detect(first: &[u8], length: u64) -> anyhow::Result<(Self, u64)> {
         let text = String::from_utf8_lossy(first);
         let text = text.trim_start_matches('\u{feff}').trim();
         if text.starts_with('{') {
@@ -55,9 +55,9 @@ impl SourceFormat {
             .rev()
             .max_by_key(count)
             .unwrap_or(b',');
-        let roles: Vec<Option<SourceColumnRole>> = fields(text.as_bytes(), separator)
+        let roles: Vec<Option<SourceColumnRole>> = split_fields(text.as_bytes(), separator)
             .iter()
-            .map(|heading| role(heading))
+            .map(|heading| find_column_role(heading))
             .collect();
         let has = |wanted: SourceColumnRole| roles.contains(&Some(wanted));
         ensure!(
@@ -82,11 +82,11 @@ impl SourceFormat {
     }
 
     /// The values of a row.
-    pub(super) fn read<'a>(&self, line: &'a [u8]) -> Result<SourceRow<'a>, PointSkipReason> {
+    pub(super) fn parse_row<'a>(&self, line: &'a [u8]) -> Result<SourceRow<'a>, PointSkipReason> {
         let Self::Separated(separator, roles) = self else {
-            return geojson::read(line);
+            return geojson::parse_feature(line);
         };
-        let fields = fields(line, *separator);
+        let fields = split_fields(line, *separator);
         if fields.len() != roles.len() {
             return Err(PointSkipReason::BadRow);
         }
@@ -101,13 +101,13 @@ impl SourceFormat {
 }
 
 /// The values of a row. In quotes neither a separator nor a line break is one, and two quotes are one.
-fn fields(line: &[u8], separator: u8) -> Vec<Cow<'_, str>> {
+fn split_fields(line: &[u8], separator: u8) -> Vec<Cow<'_, str>> {
     let mut fields = Vec::with_capacity(32);
     let mut rest = line;
     loop {
         let is_quoted = rest.first() == Some(&b'"');
         let (value, length) = if is_quoted {
-            quoted(rest)
+            parse_quoted(rest)
         } else {
             (Cow::Borrowed(rest), 0)
         };
@@ -132,7 +132,7 @@ fn fields(line: &[u8], separator: u8) -> Vec<Cow<'_, str>> {
 }
 
 /// The value in quotes that the text begins with, and the bytes that it takes.
-fn quoted(text: &[u8]) -> (Cow<'_, [u8]>, usize) {
+fn parse_quoted(text: &[u8]) -> (Cow<'_, [u8]>, usize) {
     let mut value = Vec::new();
     let mut at = 1;
     loop {
@@ -155,8 +155,8 @@ fn quoted(text: &[u8]) -> (Cow<'_, [u8]>, usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::point::point;
-    use super::super::records::records;
+    use super::super::point::parse_point;
+    use super::super::records::split_records;
     use super::*;
 
     #[test]
@@ -187,17 +187,17 @@ mod tests {
                     .split_inclusive(|byte| *byte == b'\n')
                     .next()
                     .unwrap_or_default();
-                let Ok((shape, start)) = SourceFormat::of(first, first.len() as u64) else {
+                let Ok((shape, start)) = SourceFormat::detect(first, first.len() as u64) else {
                     return Ok(());
                 };
                 let text = &content[usize::try_from(start).unwrap()..];
-                let records = records(text, shape.separator());
+                let records = split_records(text, shape.separator());
                 proptest::prop_assert!(
                     records.iter().map(|record| record.len()).sum::<usize>() <= text.len()
                 );
                 for point in records
                     .iter()
-                    .filter_map(|record| point(&shape.read(record).ok()?).ok())
+                    .filter_map(|record| parse_point(&shape.parse_row(record).ok()?).ok())
                 {
                     proptest::prop_assert!(
                         (-90.0..=90.0).contains(&point.latitude)
@@ -218,21 +218,21 @@ mod tests {
             ("\"open,b", &["open,b"]),
             ("", &[""]),
         ] {
-            assert_eq!(fields(line.as_bytes(), b','), expected, "{line}");
+            assert_eq!(split_fields(line.as_bytes(), b','), expected, "{line}");
         }
     }
 
     #[test]
     fn the_first_line_shows_the_shape() {
         let length = 7;
-        let (shape, start) = SourceFormat::of(
+        let (shape, start) = SourceFormat::detect(
             b"\xef\xbb\xbfLON,LAT,NUMBER,STREET,UNIT,CITY,DISTRICT,REGION,POSTCODE,ID\n",
             length,
         )
         .unwrap();
         assert_eq!(start, length);
         let row = shape
-            .read(b"-97.7,30.2,1,Main St,Apt 2,Austin,,TX,78701,x")
+            .parse_row(b"-97.7,30.2,1,Main St,Apt 2,Austin,,TX,78701,x")
             .unwrap();
         let values = [
             SourceColumnRole::Number,
@@ -243,14 +243,17 @@ mod tests {
         ]
         .map(|role| row.get(role));
         assert_eq!(values, ["1", "Main St", "Apt 2", "Austin", "78701"]);
-        assert_eq!(shape.read(b"1,2,3").unwrap_err(), PointSkipReason::BadRow);
+        assert_eq!(
+            shape.parse_row(b"1,2,3").unwrap_err(),
+            PointSkipReason::BadRow
+        );
         assert!(matches!(
-            SourceFormat::of(b"{\"type\":\"Feature\"", 9).unwrap(),
+            SourceFormat::detect(b"{\"type\":\"Feature\"", 9).unwrap(),
             (SourceFormat::GeoJson, 0)
         ));
-        assert!(SourceFormat::of(b"name,phone\n", 11).is_err());
+        assert!(SourceFormat::detect(b"name,phone\n", 11).is_err());
         assert!(
-            SourceFormat::of(b"Add_Number|St_Name|Zip_Code\n", 28).is_err(),
+            SourceFormat::detect(b"Add_Number|St_Name|Zip_Code\n", 28).is_err(),
             "without degrees"
         );
     }

@@ -55,7 +55,7 @@ impl AddressPointSource {
     pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
         let mut file = File::open(path).context("cannot open the file")?;
         let size = file.metadata().context("cannot read the file")?.len();
-        let hash = hash(&mut file, size).context("cannot read the file")?;
+        let hash = hash_file(&mut file, size).context("cannot read the file")?;
         let mut magic = [0; 2];
         file.rewind()?;
         let is_packed = file.read(&mut magic)? == magic.len() && magic == GZIP_MAGIC;
@@ -72,16 +72,16 @@ impl AddressPointSource {
     }
 
     /// The shape of its rows, and where they begin.
-    pub(super) fn shape(&self) -> anyhow::Result<(SourceFormat, u64)> {
-        let mut reader = self.unpacked(0)?.0;
+    pub(super) fn detect_format(&self) -> anyhow::Result<(SourceFormat, u64)> {
+        let mut reader = self.open_unpacked(0)?.0;
         let mut line = Vec::new();
         let read = read_line(&mut reader, &mut line)?;
-        SourceFormat::of(&line, read)
+        SourceFormat::detect(&line, read)
     }
 
     /// Reads from a position of the unpacked file to its end, as long as somebody receives.
     /// `separator` is that of the values, where quotes may hold a line break.
-    pub(super) fn read(
+    pub(super) fn stream_chunks(
         self,
         position: u64,
         separator: Option<u8>,
@@ -99,14 +99,14 @@ impl AddressPointSource {
         separator: Option<u8>,
         chunks: &SyncSender<anyhow::Result<SourceChunk>>,
     ) -> anyhow::Result<()> {
-        let (mut reader, bytes_read) = self.unpacked(position)?;
+        let (mut reader, bytes_read) = self.open_unpacked(position)?;
         loop {
             let mut text = Vec::with_capacity(CHUNK_BYTES + LINE_BYTES as usize);
             let (mut is_end, mut quotes) = (false, QuoteState::new(separator));
             while (text.len() < CHUNK_BYTES || quotes.are_open()) && !is_end {
                 let start = text.len();
                 let read = read_line(&mut reader, &mut text).context("cannot read on")?;
-                quotes.pass(&text[start..]);
+                quotes.consume_line(&text[start..]);
                 position += read;
                 is_end = read == 0;
             }
@@ -128,7 +128,7 @@ impl AddressPointSource {
     }
 
     /// The unpacked file from a position, and how much of the packed one is read.
-    fn unpacked(&self, position: u64) -> anyhow::Result<(Box<dyn BufRead>, Arc<AtomicU64>)> {
+    fn open_unpacked(&self, position: u64) -> anyhow::Result<(Box<dyn BufRead>, Arc<AtomicU64>)> {
         let mut file = self.file.try_clone()?;
         let bytes_read = Arc::new(AtomicU64::new(0));
         let start = if self.is_packed { 0 } else { position };
@@ -175,7 +175,7 @@ fn read_line(reader: &mut dyn BufRead, text: &mut Vec<u8>) -> io::Result<u64> {
 }
 
 /// A file's size, beginning and end.
-fn hash(file: &mut File, size: u64) -> io::Result<[u8; 32]> {
+fn hash_file(file: &mut File, size: u64) -> io::Result<[u8; 32]> {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&size.to_le_bytes());
     for start in [0, size.saturating_sub(HASHED_BYTES)] {

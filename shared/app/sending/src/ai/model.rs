@@ -229,7 +229,7 @@ mod tests {
 
     use super::*;
 
-    fn answered(content: &str, finish_reason: &str) -> Result<String, LanguageModelError> {
+    fn parse_answer(content: &str, finish_reason: &str) -> Result<String, LanguageModelError> {
         let body =
             json!({"choices": [{"message": {"content": content}, "finish_reason": finish_reason}]});
         parse_completion(body.to_string().as_bytes())
@@ -238,20 +238,20 @@ mod tests {
     #[test]
     fn an_answer_is_trimmed_and_whole() {
         assert_eq!(
-            answered(" Dear\u{0} Ada,\nhello \n", "stop"),
+            parse_answer(" Dear\u{0} Ada,\nhello \n", "stop"),
             Ok("Dear  Ada,\nhello".to_owned())
         );
-        assert_eq!(answered(&"é".repeat(600), "stop"), Ok("é".repeat(600)));
+        assert_eq!(parse_answer(&"é".repeat(600), "stop"), Ok("é".repeat(600)));
         assert!(matches!(
-            answered(&"é".repeat(601), "stop"),
+            parse_answer(&"é".repeat(601), "stop"),
             Err(LanguageModelError::ForGood(_))
         ));
         assert!(matches!(
-            answered("Dear Ada, I", "length"),
+            parse_answer("Dear Ada, I", "length"),
             Err(LanguageModelError::ForGood(_))
         ));
         assert!(matches!(
-            answered("  ", "stop"),
+            parse_answer("  ", "stop"),
             Err(LanguageModelError::ForGood(_))
         ));
     }

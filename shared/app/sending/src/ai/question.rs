@@ -50,12 +50,12 @@ impl PromptSources {
             }
             let of_team = cells.iter().filter(|other| other.team_id == cell.team_id);
             let entry_ids: Vec<Uuid> = of_team.map(|cell| cell.entry_id).collect();
-            let columns = store.column_list(cell.team_id).await?;
+            let columns = store.list_columns(cell.team_id).await?;
             let book = TeamEntries {
                 formulas: FormulaColumns::new(&columns),
                 columns,
-                entries: store.entry_list(cell.team_id, &entry_ids).await?,
-                today: columns::today(&store.team_get(cell.team_id).await?, now),
+                entries: store.find_book_recipients(cell.team_id, &entry_ids).await?,
+                today: columns::team_today(&store.find_team(cell.team_id).await?, now),
             };
             teams.insert(cell.team_id, book);
         }
@@ -76,8 +76,8 @@ impl PromptSources {
             .entries
             .get(&cell.entry_id)
             .ok_or("the entry is gone")?;
-        let profile = RecipientProfile::stored(&entry.entry, &entry.values);
-        fill_prompt(prompt, &book.formulas.over(&profile, book.today))
+        let profile = RecipientProfile::from_entry(&entry.entry, &entry.values);
+        fill_prompt(prompt, &book.formulas.for_recipient(&profile, book.today))
     }
 }
 
@@ -86,7 +86,7 @@ fn fill_prompt(prompt: &str, recipient: &dyn ValueLookup) -> Result<FilledPrompt
     let template = TextTemplate::parse(prompt)
         .map_err(|error| format!("the prompt cannot be used: {error}"))?;
     let keys: HashMap<&str, String> = template
-        .fields()
+        .field_names()
         .map(|field| (field, fold_name(field)))
         .collect();
     let rendered = template.render(|field| keys.get(field).and_then(|key| recipient.value(key)));

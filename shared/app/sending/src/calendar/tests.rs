@@ -4,11 +4,11 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn date(text: &str) -> NaiveDate {
+fn parse_date(text: &str) -> NaiveDate {
     text.parse().unwrap()
 }
 
-fn time(text: &str) -> DateTime<Utc> {
+fn parse_time(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
@@ -43,7 +43,7 @@ const CLOSED: [(i32, &str); 5] = [
 #[test]
 fn holidays_are_those_of_the_postal_service() {
     for (year, days) in CLOSED {
-        let closed: Vec<_> = date(&format!("{year}-01-01"))
+        let closed: Vec<_> = parse_date(&format!("{year}-01-01"))
             .iter_days()
             .take_while(|day| day.year() == year)
             .filter(|day| is_postal_holiday(*day))
@@ -61,7 +61,7 @@ fn a_saturday_holiday_closes_neither_friday_nor_monday() {
         ("2026-07-04", true),
         ("2026-07-06", false),
     ] {
-        assert_eq!(is_postal_holiday(date(day)), is_holiday, "{day}");
+        assert_eq!(is_postal_holiday(parse_date(day)), is_holiday, "{day}");
     }
 }
 
@@ -85,8 +85,17 @@ fn production_days_are_business_days_after_today() {
         // Over the turn of the year.
         ("2026-12-31T17:00:00Z", 1, "2027-01-04"),
     ] {
-        let day = mail_by_date(time(now), America::New_York, cut_off(), production_days);
-        assert_eq!(day, date(expected), "{now} and {production_days} days");
+        let day = mail_by_date(
+            parse_time(now),
+            America::New_York,
+            cut_off(),
+            production_days,
+        );
+        assert_eq!(
+            day,
+            parse_date(expected),
+            "{now} and {production_days} days"
+        );
     }
 }
 
@@ -99,8 +108,8 @@ fn from_the_cut_off_on_a_request_counts_from_tomorrow() {
         ("2026-08-07T19:00:00Z", "2026-08-10"),
     ] {
         assert_eq!(
-            mail_by_date(time(now), America::New_York, cut_off(), 1),
-            date(expected),
+            mail_by_date(parse_time(now), America::New_York, cut_off(), 1),
+            parse_date(expected),
             "{now}"
         );
     }
@@ -108,25 +117,25 @@ fn from_the_cut_off_on_a_request_counts_from_tomorrow() {
 
 #[test]
 fn today_is_the_teams_day() {
-    let now = time("2026-08-04T02:00:00Z");
+    let now = parse_time("2026-08-04T02:00:00Z");
     // Monday evening in Los Angeles, past the cut-off; Tuesday noon on Guam.
     assert_eq!(
         mail_by_date(now, America::Los_Angeles, cut_off(), 1),
-        date("2026-08-05")
+        parse_date("2026-08-05")
     );
     assert_eq!(
         mail_by_date(now, Pacific::Guam, cut_off(), 1),
-        date("2026-08-05")
+        parse_date("2026-08-05")
     );
     assert_eq!(
         mail_by_date(now, America::Los_Angeles, cut_off(), 0),
-        date("2026-08-04")
+        parse_date("2026-08-04")
     );
 }
 
 #[test]
 fn production_has_a_longest_time() {
-    let now = time("2026-08-03T16:00:00Z");
+    let now = parse_time("2026-08-03T16:00:00Z");
     let longest = mail_by_date(now, America::New_York, cut_off(), MAX_PRODUCTION_DAYS);
     assert_eq!(
         mail_by_date(now, America::New_York, cut_off(), u32::MAX),
@@ -149,8 +158,8 @@ fn the_next_hour_is_today_or_tomorrow() {
         ("2026-10-31T10:00:00Z", 6, "2026-11-01T11:00:00Z"),
     ] {
         assert_eq!(
-            next_local_hour(time(now), America::New_York, hour),
-            time(expected),
+            next_local_hour(parse_time(now), America::New_York, hour),
+            parse_time(expected),
             "{now}, {hour}"
         );
     }
@@ -159,30 +168,30 @@ fn the_next_hour_is_today_or_tomorrow() {
 #[test]
 fn an_hour_that_the_clock_skips_comes_once_all_the_same() {
     // 2:00 became 3:00 in New York.
-    let before = time("2026-03-08T05:00:00Z");
+    let before = parse_time("2026-03-08T05:00:00Z");
     let skipped = next_local_hour(before, America::New_York, 2);
-    assert_eq!(skipped, time("2026-03-08T07:00:00Z"));
+    assert_eq!(skipped, parse_time("2026-03-08T07:00:00Z"));
     assert_eq!(
         next_local_hour(skipped, America::New_York, 2),
-        time("2026-03-09T06:00:00Z")
+        parse_time("2026-03-09T06:00:00Z")
     );
     // Lord Howe jumps by half an hour; Apia skipped all of 30 December 2011.
     assert_eq!(
-        next_local_hour(time("2026-10-03T12:00:00Z"), Australia::Lord_Howe, 2),
-        time("2026-10-03T15:30:00Z")
+        next_local_hour(parse_time("2026-10-03T12:00:00Z"), Australia::Lord_Howe, 2),
+        parse_time("2026-10-03T15:30:00Z")
     );
-    let apia = next_local_hour(time("2011-12-29T20:00:00Z"), Pacific::Apia, 6);
-    assert_eq!(apia, time("2011-12-30T16:00:00Z"));
+    let apia = next_local_hour(parse_time("2011-12-29T20:00:00Z"), Pacific::Apia, 6);
+    assert_eq!(apia, parse_time("2011-12-30T16:00:00Z"));
 }
 
 #[test]
 fn an_hour_that_the_clock_shows_twice_comes_once() {
     // 1:00 came at 5:00 and at 6:00 UTC.
-    let first = next_local_hour(time("2026-11-01T04:00:00Z"), America::New_York, 1);
-    assert_eq!(first, time("2026-11-01T05:00:00Z"));
+    let first = next_local_hour(parse_time("2026-11-01T04:00:00Z"), America::New_York, 1);
+    assert_eq!(first, parse_time("2026-11-01T05:00:00Z"));
     assert_eq!(
         next_local_hour(first, America::New_York, 1),
-        time("2026-11-02T06:00:00Z")
+        parse_time("2026-11-02T06:00:00Z")
     );
 }
 

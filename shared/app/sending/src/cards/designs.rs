@@ -77,7 +77,7 @@ impl DesignCache {
 impl ReadyDesign {
     fn from_document(document: PrintableDesign) -> Self {
         Self {
-            fields: document.fields().into_iter().map(fold_name).collect(),
+            fields: document.field_names().into_iter().map(fold_name).collect(),
             pictures: DesignPictures::from_document(&document),
             links: QrLinks::from_document(&document),
             plan: LayoutPlan::new(document),
@@ -101,7 +101,7 @@ mod tests {
 
     use super::*;
 
-    fn design(version: i32, document: Value) -> StepDesign {
+    fn build_step_design(version: i32, document: Value) -> StepDesign {
         let design_id = DesignId(Default::default());
         StepDesign {
             design_id,
@@ -122,7 +122,7 @@ mod tests {
         let designs = DesignCache::default();
         let ready = |version| {
             designs
-                .get_or_prepare(&design(version, with_text("Hello")))
+                .get_or_prepare(&build_step_design(version, with_text("Hello")))
                 .unwrap()
         };
         let first = ready(1);
@@ -149,7 +149,7 @@ mod tests {
         .enumerate()
         {
             let ready = designs
-                .get_or_prepare(&design(version as i32, with_text(text)))
+                .get_or_prepare(&build_step_design(version as i32, with_text(text)))
                 .unwrap();
             assert_eq!(ready.uses_stored_values(), expected, "{text}");
         }

@@ -142,7 +142,7 @@ fn lay_out_one(
         task,
         subject: &subject,
     };
-    let (refusal, warnings) = match task.design.plan.decide(typesetter, &reader) {
+    let (refusal, warnings) = match task.design.plan.check_layout(typesetter, &reader) {
         Ok(warnings) => (
             None,
             warnings

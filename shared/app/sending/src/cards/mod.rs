@@ -91,7 +91,7 @@ impl MailpieceRules {
     }
 
     /// What a card needs to know of a recipient.
-    pub(crate) fn values(&self, recipient: &dyn ValueLookup) -> DesignValues {
+    pub(crate) fn design_values(&self, recipient: &dyn ValueLookup) -> DesignValues {
         let value = |field: &String| {
             let value = recipient
                 .value(field)

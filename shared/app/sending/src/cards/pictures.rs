@@ -47,7 +47,7 @@ impl DesignPictures {
     pub(crate) fn from_document(document: &PrintableDesign) -> Self {
         let mut pictures = Self::default();
         for side in Side::ALL {
-            for DesignElement { id, content, .. } in &document.surface(side).elements {
+            for DesignElement { id, content, .. } in &document.side(side).elements {
                 let ElementContent::Image(ImageElement { source, .. }) = content else {
                     continue;
                 };
@@ -70,7 +70,7 @@ impl DesignPictures {
     }
 
     /// The design's own links.
-    fn links(&self) -> impl Iterator<Item = &str> {
+    fn own_links(&self) -> impl Iterator<Item = &str> {
         let defaults = self
             .variable
             .iter()
@@ -125,12 +125,12 @@ pub(crate) async fn find_design_pictures(
     let until = Instant::now() + mailer.pictures.request_time();
     let links = steps
         .iter()
-        .flat_map(|step| step.cards.design.pictures.links());
+        .flat_map(|step| step.cards.design.pictures.own_links());
     let resolved = mailer
-        .aside(
+        .wait_without_slot(
             mailer
                 .pictures
-                .resolve(team_id, PictureUse::Design, links, until),
+                .resolve_links(team_id, PictureUse::Design, links, until),
         )
         .await;
     let resolved = resolved.map_err(internal_error)?;
@@ -151,7 +151,7 @@ pub(crate) async fn find_design_pictures(
     }
     let files = usable_files(resolved);
     for step in steps {
-        let links = step.cards.design.pictures.links();
+        let links = step.cards.design.pictures.own_links();
         let own = links
             .filter_map(|link| Some((link.to_owned(), files.get(link)?.clone())))
             .collect();
@@ -181,11 +181,12 @@ pub(super) async fn find_recipient_pictures(
         .flat_map(|values| pictures.recipient_links(values));
     let until = Instant::now() + time.min(mailer.pictures.request_time());
     let resolved = mailer
-        .aside(
-            mailer
-                .pictures
-                .resolve(team_id, PictureUse::Recipient, links, until),
-        )
+        .wait_without_slot(mailer.pictures.resolve_links(
+            team_id,
+            PictureUse::Recipient,
+            links,
+            until,
+        ))
         .await?;
     let problems = resolved.iter().filter_map(|(link, picture)| match picture {
         ResolvedPicture::Unusable(why) => Some(((*link).to_owned(), why.clone())),

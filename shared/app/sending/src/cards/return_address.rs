@@ -27,7 +27,7 @@ pub(crate) struct ChosenReturnAddress {
 /// The address with a recipient's values; `None` when a field is empty that has no default.
 fn fill_address(address: &PostalAddress, values: &DesignValues) -> Option<FilledAddress> {
     let names: HashMap<&str, String> = address
-        .fields()
+        .field_names()
         .map(|field| (field, fold_name(field)))
         .collect();
     let filled = address.render(|field| values.get(names.get(field)?).map(String::as_str));
@@ -202,7 +202,7 @@ async fn verify_addresses<'a>(
         return Ok(HashMap::new());
     }
     let ids: Vec<Uuid> = distinct.iter().map(|(id, _)| *id).collect();
-    let mut known = store.return_address_find(team_id, &ids, now).await?;
+    let mut known = store.find_return_addresses(team_id, &ids, now).await?;
     let mut new: Vec<(Uuid, &FilledAddress)> = distinct
         .into_iter()
         .filter(|(id, _)| !known.contains_key(id))
@@ -210,14 +210,14 @@ async fn verify_addresses<'a>(
     new.truncate(settings.per_request);
     new.truncate(
         store
-            .return_address_admit(team_id, day, new.len(), settings.per_day)
+            .admit_return_addresses(team_id, day, new.len(), settings.per_day)
             .await?,
     );
     if new.is_empty() {
         return Ok(known);
     }
     let inputs: Vec<AddressInput<'_>> = new.iter().map(|(_, one)| address_input(one)).collect();
-    let verdicts = mailer.verify(&inputs, None).await?;
+    let verdicts = mailer.verify_addresses(&inputs, None).await?;
     let lines = verdicts.iter().map(|verdict| match verdict {
         AddressVerdict::Deliverable(verified) => Some(verified_lines(verified)),
         AddressVerdict::Undeliverable(_) => None,
@@ -225,7 +225,7 @@ async fn verify_addresses<'a>(
     let verified: Vec<(Uuid, ReturnLines)> = new.iter().map(|(id, _)| *id).zip(lines).collect();
     let expires_at = now + TimeDelta::days(settings.answer_days);
     store
-        .return_address_save(team_id, &verified, expires_at)
+        .save_return_addresses(team_id, &verified, expires_at)
         .await?;
     known.extend(verified);
     Ok(known)
@@ -237,11 +237,11 @@ mod tests {
 
     use super::*;
 
-    fn address(address: &serde_json::Value) -> PostalAddress {
+    fn parse_address(address: &serde_json::Value) -> PostalAddress {
         serde_json::from_value(address.clone()).unwrap()
     }
 
-    fn values(values: &[(&str, &str)]) -> DesignValues {
+    fn build_values(values: &[(&str, &str)]) -> DesignValues {
         values
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
@@ -250,17 +250,17 @@ mod tests {
 
     #[test]
     fn fields_are_filled_in_whatever_their_case_and_an_empty_one_without_a_default_is_missing() {
-        let template = address(
+        let template = parse_address(
             &json!({"name": "{{Agent Name|Your agent}}", "address_1": "{{AGENT_STREET}}",
             "address_2": "{{unit|}}", "city": "Austin", "state": "TX", "zip": "{{agent_zip}}"}),
         );
-        let whole = values(&[("agent_street", " 1 Main\nSt "), ("agent_zip", "78701")]);
+        let whole = build_values(&[("agent_street", " 1 Main\nSt "), ("agent_zip", "78701")]);
         let filled_in = fill_address(&template, &whole).unwrap();
         assert_eq!(
             filled_in.clone().lines(),
             ["Your agent", "1 Main St", "Austin, TX 78701"]
         );
-        let lower = values(&[
+        let lower = build_values(&[
             ("agent_street", "1 MAIN ST"),
             ("agent_zip", "78701"),
             ("agent name", "Ann"),
@@ -271,7 +271,7 @@ mod tests {
             "the name is not verified"
         );
         assert_eq!(
-            fill_address(&template, &values(&[("agent_street", "1 Main St")])),
+            fill_address(&template, &build_values(&[("agent_street", "1 Main St")])),
             None
         );
     }

@@ -47,36 +47,36 @@ pub(super) async fn next_recipients(
                 .map_or(i64::MAX, |settings| centers_at_a_time(settings) as i64);
             let limit = PORTION.min(most);
             let waiting = store
-                .recipient_waiting(team_id, &job.campaign_id, job.progress, limit)
+                .list_waiting_recipients(team_id, &job.campaign_id, job.progress, limit)
                 .await?;
-            Ok(waiting.into_iter().map(from_waiting).collect())
+            Ok(waiting.into_iter().map(recipient_from_waiting).collect())
         }
         JobKind::Step { charge_id, .. } => {
             let pieces = store
-                .piece_list(team_id, charge_id, job.progress, PORTION)
+                .list_charged_mailpieces(team_id, charge_id, job.progress, PORTION)
                 .await?;
             let entry_ids: Vec<Uuid> = pieces
                 .iter()
                 .map(|piece| piece.center_entry_id.unwrap_or(piece.entry_id))
                 .collect();
-            let mut values = store.entry_values(team_id, &entry_ids).await?;
+            let mut values = store.find_entry_values(team_id, &entry_ids).await?;
             let centers: Vec<Uuid> = pieces
                 .iter()
                 .filter_map(|piece| piece.center_entry_id)
                 .collect();
             let centers = match centers.as_slice() {
                 [] => HashMap::new(),
-                centers => store.entry_list(team_id, centers).await?,
+                centers => store.find_book_recipients(team_id, centers).await?,
             };
             Ok(pieces
                 .into_iter()
-                .map(|piece| from_mailed(piece, &mut values, &centers))
+                .map(|piece| recipient_from_mailed(piece, &mut values, &centers))
                 .collect())
         }
     }
 }
 
-fn from_waiting(one: BookRecipient) -> JobRecipient {
+fn recipient_from_waiting(one: BookRecipient) -> JobRecipient {
     JobRecipient {
         position: one.entry_id,
         entry_id: one.entry_id,
@@ -87,7 +87,7 @@ fn from_waiting(one: BookRecipient) -> JobRecipient {
     }
 }
 
-fn from_mailed(
+fn recipient_from_mailed(
     piece: EarlierMailpiece,
     values: &mut HashMap<Uuid, BookEntryValues>,
     centers: &HashMap<Uuid, BookRecipient>,

@@ -8,7 +8,7 @@ use contract::id::ChargeId;
 use contract::send::NotMailedReason;
 use store::{
     Campaign, CampaignFigure, ChargeKind, Job, JobKind, LockedCampaign, MailpieceRow,
-    RecipientListings, StoreError, Transaction, retry,
+    RecipientListings, StoreError, Transaction, retry_conflicts,
 };
 use uuid::Uuid;
 
@@ -66,7 +66,7 @@ impl JobPortion<'_> {
         let facts = mailer
             .process
             .store
-            .recipient_facts(team_id, campaign_id, &self.address_ids())
+            .find_recipient_listings(team_id, campaign_id, &self.address_ids())
             .await?;
         let today = mailer
             .process
@@ -90,7 +90,7 @@ impl JobPortion<'_> {
             self.step,
             mailer.process.clock.now(),
         );
-        Ok(retry(|| self.reserve(mailer, &judged, times)).await?)
+        Ok(retry_conflicts(|| self.reserve(mailer, &judged, times)).await?)
     }
 
     /// What the cards print. Whether a missing picture keeps a card from printing is a request's wish, and was its own.
@@ -112,10 +112,10 @@ impl JobPortion<'_> {
             None => {
                 let values = |at: usize| {
                     let person: &JobRecipient = &self.recipients[at];
-                    let profile = RecipientProfile::stored(&person.entry, &person.values);
+                    let profile = RecipientProfile::from_entry(&person.entry, &person.values);
                     self.step
                         .cards
-                        .values(&self.rules.with_formulas(&profile, today))
+                        .design_values(&self.rules.with_formulas(&profile, today))
                 };
                 draft_for_candidates(mailer, &deciding, &mut candidates, values).await?
             }
@@ -166,8 +166,8 @@ impl JobPortion<'_> {
                 .is_in_area(person.coordinates(), &person.entry.zip);
         // Conditions are about the center, not about the homes around it.
         let profile = match center {
-            Some(center) => RecipientProfile::stored(&center.entry, &center.values),
-            None => RecipientProfile::stored(&person.entry, &person.values),
+            Some(center) => RecipientProfile::from_entry(&center.entry, &center.values),
+            None => RecipientProfile::from_entry(&person.entry, &person.values),
         };
         let after_duplicates = if is_outside {
             Some(NotMailedReason::FilteredLocation)
@@ -222,7 +222,7 @@ impl JobPortion<'_> {
         let mut neighborhoods = NeighborhoodHomes::find(store, settings, &centers).await?;
         let ids = neighborhoods.address_ids();
         let facts = store
-            .recipient_facts(self.campaign.team_id, &self.campaign.campaign_id, &ids)
+            .find_recipient_listings(self.campaign.team_id, &self.campaign.campaign_id, &ids)
             .await?;
         neighborhoods.judge_homes(self.rules, &facts);
         Ok(Some(neighborhoods))
@@ -237,8 +237,8 @@ impl JobPortion<'_> {
     ) -> Result<PortionOutcome, StoreError> {
         let (team_id, campaign_id) = (self.campaign.team_id, &self.campaign.campaign_id);
         let mut connection = mailer.process.store.connection().await?;
-        let transaction = connection.begin().await?;
-        let locked = transaction.campaign_lock(team_id, campaign_id).await?;
+        let transaction = connection.begin_transaction().await?;
+        let locked = transaction.lock_campaign(team_id, campaign_id).await?;
         if !locked.is_active {
             return Ok(PortionOutcome::Paused);
         }
@@ -255,7 +255,7 @@ impl JobPortion<'_> {
             .last()
             .map_or(self.job.progress, |person| person.position);
         transaction
-            .job_advance(self.job.lease, progress, charge_id, times.leased_until)
+            .advance_job(self.job.lease, progress, charge_id, times.leased_until)
             .await?;
         transaction.commit().await?;
         Ok(charge_id.map_or(PortionOutcome::Nobody, PortionOutcome::Open))
@@ -285,7 +285,7 @@ impl JobPortion<'_> {
         let mailed = match self.job.kind {
             JobKind::Recheck => {
                 transaction
-                    .piece_mailed_since(team_id, campaign_id, &ids, times.mailed_since)
+                    .find_mailed_addresses_since(team_id, campaign_id, &ids, times.mailed_since)
                     .await?
             }
             // A later step goes to those whom step 1 went to.
@@ -345,7 +345,7 @@ impl JobPortion<'_> {
         today: NaiveDate,
     ) -> MailpieceRow<'a> {
         let entry = &person.entry;
-        let profile = RecipientProfile::stored(entry, &person.values);
+        let profile = RecipientProfile::from_entry(entry, &person.values);
         MailpieceRow {
             entry_id: person.entry_id,
             address_id: person.address_id,
@@ -364,7 +364,7 @@ impl JobPortion<'_> {
                 .cards
                 .design
                 .links
-                .destinations(&self.rules.with_formulas(&profile, today)),
+                .resolve_destinations(&self.rules.with_formulas(&profile, today)),
             corrections: String::new(),
             center_entry_id: person.center.as_ref().map(|center| center.entry_id),
             content: card.content.clone(),
@@ -390,7 +390,7 @@ impl JobPortion<'_> {
             figures.push((CampaignFigure::Mailed, chosen.entry_ids.len() as i64));
             let campaign_id = &self.campaign.campaign_id;
             transaction
-                .recipient_mark_mailed(
+                .mark_recipients_mailed(
                     self.campaign.team_id,
                     campaign_id,
                     charge_id,
@@ -400,7 +400,7 @@ impl JobPortion<'_> {
         }
         let (team_id, campaign_id) = (self.campaign.team_id, &self.campaign.campaign_id);
         transaction
-            .campaign_day_add(team_id, campaign_id, times.today, &figures)
+            .update_campaign_day(team_id, campaign_id, times.today, &figures)
             .await
     }
 }

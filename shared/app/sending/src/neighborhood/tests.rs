@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn home(number: u128) -> NeighborhoodHome {
+fn build_home(number: u128) -> NeighborhoodHome {
     NeighborhoodHome {
         address_id: Uuid::from_u128(number),
         line_1: format!("{number} Main St"),
@@ -15,7 +15,7 @@ fn home(number: u128) -> NeighborhoodHome {
 }
 
 /// A center that stands nowhere near a home, so that its address is none of theirs.
-fn center(number: usize) -> NeighborhoodCenter {
+fn build_center(number: usize) -> NeighborhoodCenter {
     NeighborhoodCenter {
         address_id: Uuid::from_u128(1_000_000 + number as u128),
         refusal: None,
@@ -24,12 +24,12 @@ fn center(number: usize) -> NeighborhoodCenter {
 }
 
 /// Centers with these homes around them, nothing judged against any home but those in `do_not_mail`.
-fn neighborhoods(centers: &[Vec<u128>], do_not_mail: &[u128]) -> NeighborhoodHomes {
+fn build_neighborhoods(centers: &[Vec<u128>], do_not_mail: &[u128]) -> NeighborhoodHomes {
     let (mut all, mut known) = (NeighborhoodHomes::default(), HashMap::new());
     for (number, homes) in centers.iter().enumerate() {
-        let homes: Vec<NeighborhoodHome> = homes.iter().copied().map(home).collect();
+        let homes: Vec<NeighborhoodHome> = homes.iter().copied().map(build_home).collect();
         all.add_center(
-            &center(number),
+            &build_center(number),
             store::Neighborhood {
                 found: homes.len(),
                 homes,
@@ -53,7 +53,7 @@ fn neighborhoods(centers: &[Vec<u128>], do_not_mail: &[u128]) -> NeighborhoodHom
     all
 }
 
-fn outcomes(mailings: &[CenterMailing]) -> Vec<(MailingDecision, usize, usize)> {
+fn summarize_mailings(mailings: &[CenterMailing]) -> Vec<(MailingDecision, usize, usize)> {
     mailings
         .iter()
         .map(|mailing| (mailing.decision, mailing.found, mailing.mailed_count()))
@@ -62,7 +62,7 @@ fn outcomes(mailings: &[CenterMailing]) -> Vec<(MailingDecision, usize, usize)> 
 
 #[test]
 fn homes_are_mailed_nearest_first_while_the_budget_lasts_and_once_each() {
-    let all = neighborhoods(&[vec![1, 2, 3], vec![2, 3, 4, 5], vec![1, 2]], &[5]);
+    let all = build_neighborhoods(&[vec![1, 2, 3], vec![2, 3, 4, 5], vec![1, 2]], &[5]);
     let mailings = all.decide_centers(
         &RecipientListings::default(),
         &HashSet::from([Uuid::from_u128(2)]),
@@ -71,7 +71,7 @@ fn homes_are_mailed_nearest_first_while_the_budget_lasts_and_once_each() {
     );
     let copy = MailingDecision::Copy;
     assert_eq!(
-        outcomes(&mailings),
+        summarize_mailings(&mailings),
         [
             (MailingDecision::Mail, 3, 2),
             (MailingDecision::Mail, 4, 1),
@@ -97,7 +97,7 @@ fn homes_are_mailed_nearest_first_while_the_budget_lasts_and_once_each() {
 
 #[test]
 fn a_center_without_a_card_has_the_reason_of_the_home_that_came_furthest() {
-    let all = neighborhoods(&[vec![1], vec![2], vec![1, 2], vec![3]], &[1]);
+    let all = build_neighborhoods(&[vec![1], vec![2], vec![1, 2], vec![3]], &[1]);
     let mailings = all.decide_centers(
         &RecipientListings::default(),
         &HashSet::from([Uuid::from_u128(2)]),
@@ -120,16 +120,16 @@ fn a_center_without_a_card_has_the_reason_of_the_home_that_came_furthest() {
 
 #[test]
 fn who_was_removed_or_listed_since_gets_no_card_and_a_center_takes_its_homes_with_it() {
-    let all = neighborhoods(&[vec![1, 2], vec![2, 3, 4, 5]], &[]);
+    let all = build_neighborhoods(&[vec![1, 2], vec![2, 3, 4, 5]], &[]);
     let facts = RecipientListings {
-        removed: HashSet::from([center(0).address_id, Uuid::from_u128(3)]),
-        do_not_mail: HashSet::from([center(1).address_id, Uuid::from_u128(4)]),
+        removed: HashSet::from([build_center(0).address_id, Uuid::from_u128(3)]),
+        do_not_mail: HashSet::from([build_center(1).address_id, Uuid::from_u128(4)]),
         ..RecipientListings::default()
     };
     let mailings = all.decide_centers(&facts, &HashSet::new(), Some(79 * 2), 79);
     let removed = MailingDecision::Refuse(NotMailedReason::RemovedBySender);
     assert_eq!(
-        outcomes(&mailings),
+        summarize_mailings(&mailings),
         [(removed, 2, 0), (MailingDecision::Mail, 4, 2)]
     );
     assert_eq!(
@@ -147,11 +147,11 @@ fn a_center_without_homes_and_one_past_the_capacity_have_their_reasons() {
     let many: Vec<u128> = (1..=9_000).collect();
     let more: Vec<u128> = (5_000..=11_000).collect();
     let few: Vec<u128> = (9_001..=10_000).collect();
-    let all = neighborhoods(&[many, Vec::new(), more, few], &[]);
+    let all = build_neighborhoods(&[many, Vec::new(), more, few], &[]);
     let mailings = all.decide_centers(&RecipientListings::default(), &HashSet::new(), None, 79);
     use MailingDecision::{Mail, Refuse};
     assert_eq!(
-        outcomes(&mailings),
+        summarize_mailings(&mailings),
         [
             (Mail, 9_000, 9_000),
             (Refuse(NotMailedReason::NoHomesFound), 0, 0),
@@ -180,7 +180,7 @@ proptest! {
         mailed in proptest::collection::hash_set(0_u128..40, 0..10),
         budget in proptest::option::of(0_i64..3000),
     ) {
-        let all = neighborhoods(&centers, &[]);
+        let all = build_neighborhoods(&centers, &[]);
         let mailed: HashSet<_> = mailed.into_iter().map(Uuid::from_u128).collect();
         let mailings = all.decide_centers(&RecipientListings::default(), &mailed, budget, 79);
         let (links, rules) = (QrLinks::default(), AudienceRules::default());

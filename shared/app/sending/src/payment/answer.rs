@@ -133,7 +133,7 @@ impl PaymentIntent {
             }
             other => StripeAnswer::Unclear(format!(
                 "Stripe's payment {} is {other:?}",
-                shorten(&self.id)
+                truncate_message(&self.id)
             )),
         }
     }
@@ -153,7 +153,7 @@ impl StripeError {
     }
 
     fn to_declined(&self) -> PaymentOutcome {
-        let detail = self.message.as_deref().map(shorten);
+        let detail = self.message.as_deref().map(truncate_message);
         PaymentOutcome::Declined {
             detail: detail.unwrap_or_else(|| "The card cannot be charged.".to_owned()),
         }
@@ -162,7 +162,11 @@ impl StripeError {
     fn to_answer<T>(&self, status: StatusCode) -> StripeAnswer<T> {
         // Stripe's message is left out: for a wrong key it quotes the key.
         let code = self.code.as_deref().unwrap_or(&self.kind);
-        let reason = format!("Stripe answered {} ({})", status.as_u16(), shorten(code));
+        let reason = format!(
+            "Stripe answered {} ({})",
+            status.as_u16(),
+            truncate_message(code)
+        );
         if is_temporary(status) || code == "idempotency_key_in_use" {
             return StripeAnswer::Again(reason);
         }
@@ -201,7 +205,7 @@ fn is_temporary(status: StatusCode) -> bool {
         )
 }
 
-fn shorten(text: &str) -> String {
+fn truncate_message(text: &str) -> String {
     text.chars().take(MESSAGE_CHARS).collect()
 }
 

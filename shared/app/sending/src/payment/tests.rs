@@ -3,12 +3,12 @@ use store::{ChargeKind, ChargeState, PaymentKind};
 
 use super::*;
 
-fn time(text: &str) -> DateTime<Utc> {
+fn parse_time(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
 /// Payments whose database does not answer.
-fn payments() -> PaymentProcessor {
+fn build_processor() -> PaymentProcessor {
     let database = store::StoreSettings {
         // The discard port of this machine: nothing listens there.
         url: "postgres://nobody@127.0.0.1:9/none".to_owned(),
@@ -27,7 +27,7 @@ fn payments() -> PaymentProcessor {
     PaymentProcessor::new(Store::new(&database).unwrap(), &stripe, 1).unwrap()
 }
 
-fn charge(payment: PaymentKind) -> Charge {
+fn build_charge(payment: PaymentKind) -> Charge {
     Charge {
         charge_id: ChargeId::new(),
         team_id: TeamId::new(),
@@ -38,7 +38,7 @@ fn charge(payment: PaymentKind) -> Charge {
         amount_cents: 79,
         pieces: 1,
         payment,
-        created_at: time("2026-08-03T12:00:00Z"),
+        created_at: parse_time("2026-08-03T12:00:00Z"),
     }
 }
 
@@ -48,9 +48,9 @@ async fn what_cannot_be_asked_is_not_certain_and_never_a_decline() {
         (PaymentKind::Balance, "the database cannot be reached"),
         (PaymentKind::Stripe, "stripe.secret_key is not set"),
     ] {
-        let charge = charge(payment);
-        let error = payments()
-            .charge(&charge, time("2026-08-03T12:00:01Z"))
+        let charge = build_charge(payment);
+        let error = build_processor()
+            .charge(&charge, parse_time("2026-08-03T12:00:01Z"))
             .await
             .unwrap_err();
         assert_eq!(error.charge_id, charge.charge_id);

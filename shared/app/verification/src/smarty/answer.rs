@@ -73,7 +73,7 @@ pub(super) fn parse_answers(body: &[u8], count: usize) -> Result<Vec<Value>, Str
 
 /// The verdict that an answer gives. Where the provider knows no such address, it is what could be read, with the
 /// provider's refusal as what is lacking.
-pub(super) fn judge(
+pub(super) fn judge_answer(
     reading: CheckedAddress,
     answer: &Value,
     strictness: VerificationStrictness,
@@ -81,14 +81,14 @@ pub(super) fn judge(
     let known = serde_json::from_value::<SmartyCandidate>(answer.clone()).ok();
     match known
         .as_ref()
-        .and_then(|candidate| Some((candidate, candidate.level()?)))
+        .and_then(|candidate| Some((candidate, candidate.confirmation_level()?)))
     {
         Some((candidate, level)) => {
             let parsed = candidate.to_parsed(reading.parsed());
             if is_one_component_apart(reading.parsed(), &parsed) {
                 return candidate
                     .to_verified(reading.parsed(), parsed, level)
-                    .demand(strictness);
+                    .into_verdict(strictness);
             }
             if reading.failure().is_some() {
                 return reading.into_verdict();
@@ -97,21 +97,21 @@ pub(super) fn judge(
             let refusal = format!("the postal service knows no such address, only {only}");
             reading
                 .into_unconfirmed(AddressError::Provider(refusal))
-                .demand(strictness)
+                .into_verdict(strictness)
         }
         None if reading.failure().is_some() => reading.into_verdict(),
         None => {
             let refusal = "the postal service knows no such address".to_owned();
             reading
                 .into_unconfirmed(AddressError::Provider(refusal))
-                .demand(strictness)
+                .into_verdict(strictness)
         }
     }
 }
 
 impl SmartyCandidate {
     /// How much is confirmed; `None` when nothing is. A house without the unit that it needs is no delivery point.
-    fn level(&self) -> Option<ConfirmationLevel> {
+    fn confirmation_level(&self) -> Option<ConfirmationLevel> {
         match self.analysis.dpv_match_code.as_str() {
             "Y" => Some(ConfirmationLevel::DeliveryPoint),
             "S" | "D" => Some(ConfirmationLevel::Street),
@@ -168,7 +168,7 @@ impl SmartyCandidate {
         parsed: ParsedAddress,
         level: ConfirmationLevel,
     ) -> Box<VerifiedAddress> {
-        let corrections = corrections(sent, &parsed);
+        let corrections = list_corrections(sent, &parsed);
         let shortfall = (level == ConfirmationLevel::Street).then(|| {
             let line = parsed.line1.clone();
             if self.analysis.dpv_match_code == "D" {
@@ -211,7 +211,7 @@ fn care_of(sent: &ParsedAddress) -> &str {
     }
 }
 
-fn corrections(sent: &ParsedAddress, now: &ParsedAddress) -> Vec<AddressCorrection> {
+fn list_corrections(sent: &ParsedAddress, now: &ParsedAddress) -> Vec<AddressCorrection> {
     [
         (AddressField::Address1, &sent.line1, &now.line1),
         (AddressField::City, &sent.city, &now.city),

@@ -31,7 +31,7 @@ fn new_client(url: &str) -> SmartyClient {
     }
 }
 
-fn input(address_1: &str) -> AddressInput<'_> {
+fn build_input(address_1: &str) -> AddressInput<'_> {
     AddressInput {
         address_1,
         city: "Austin",
@@ -41,7 +41,7 @@ fn input(address_1: &str) -> AddressInput<'_> {
     }
 }
 
-fn candidate(input_index: usize, line: &str, dpv: &str) -> Value {
+fn candidate_json(input_index: usize, line: &str, dpv: &str) -> Value {
     json!({
         "input_index": input_index, "candidate_index": 0, "delivery_line_1": line,
         "last_line": "Austin TX 78701-1234",
@@ -61,7 +61,7 @@ impl Respond for ConfirmingResponder {
         let known = lookups
             .iter()
             .enumerate()
-            .map(|(at, lookup)| candidate(at, &line(lookup), "Y"));
+            .map(|(at, lookup)| candidate_json(at, &line(lookup), "Y"));
         ResponseTemplate::new(200).set_body_json(known.collect::<Vec<_>>())
     }
 }
@@ -96,7 +96,7 @@ async fn batches_of_100_are_asked_as_the_api_documents_it() {
     let lines: Vec<String> = (1..=250)
         .map(|number| format!("{number} Main St"))
         .collect();
-    let inputs: Vec<_> = lines.iter().map(|line| input(line)).collect();
+    let inputs: Vec<_> = lines.iter().map(|line| build_input(line)).collect();
     let (answers, failure) = new_client(&server.uri()).look_up(&inputs).await;
     assert_eq!(failure, None);
     let known: Vec<String> = answers
@@ -131,14 +131,14 @@ async fn what_may_pass_is_tried_again() {
         ResponseTemplate::new(429).insert_header("retry-after", "0"),
         ResponseTemplate::new(200).set_delay(Duration::from_secs(2)),
         ResponseTemplate::new(200).set_body_json(json!({"not": "a list"})),
-        ResponseTemplate::new(200).set_body_json(json!([candidate(7, "1 Main St", "Y")])),
+        ResponseTemplate::new(200).set_body_json(json!([candidate_json(7, "1 Main St", "Y")])),
         cut(),
     ] {
         let good =
-            ResponseTemplate::new(200).set_body_json(json!([candidate(0, "1 Main St", "Y")]));
+            ResponseTemplate::new(200).set_body_json(json!([candidate_json(0, "1 Main St", "Y")]));
         let server = start_server(vec![failing, good]).await;
         let (answers, failure) = new_client(&server.uri())
-            .look_up(&[input("1 main st")])
+            .look_up(&[build_input("1 main st")])
             .await;
         assert_eq!((answers[0].is_some(), failure), (true, None));
         assert_eq!(count_requests(&server).await, 2);
@@ -150,7 +150,7 @@ async fn what_cannot_pass_is_not_tried_again_and_tells_no_secret() {
     for status in [400, 401, 402, 413] {
         let server = start_server(vec![ResponseTemplate::new(status)]).await;
         let (answers, failure) = new_client(&server.uri())
-            .look_up(&[input("1 main st")])
+            .look_up(&[build_input("1 main st")])
             .await;
         let failure = failure.unwrap();
         assert_eq!(answers, [None]);
@@ -176,7 +176,7 @@ async fn a_connection_that_is_cut_off_is_an_outage_and_tells_no_secret() {
                 .await;
         }
     });
-    let (_, failure) = new_client(&url).look_up(&[input("1 main st")]).await;
+    let (_, failure) = new_client(&url).look_up(&[build_input("1 main st")]).await;
     cutting.abort();
     assert!(!failure.unwrap().contains(SECRET));
 }
@@ -196,7 +196,7 @@ async fn a_part_that_fails_leaves_the_other_parts_and_the_reason() {
     let lines: Vec<String> = (1..=150)
         .map(|number| format!("{number} Main St"))
         .collect();
-    let inputs: Vec<_> = lines.iter().map(|line| input(line)).collect();
+    let inputs: Vec<_> = lines.iter().map(|line| build_input(line)).collect();
     let one_at_a_time = SmartyClient {
         concurrency: 1,
         ..new_client(&server.uri())
@@ -215,13 +215,19 @@ async fn an_open_breaker_asks_nobody() {
         .await;
     let smarty = new_client(&server.uri());
     for _ in 0..2 {
-        assert!(smarty.look_up(&[input("1 main st")]).await.1.is_some());
+        assert!(
+            smarty
+                .look_up(&[build_input("1 main st")])
+                .await
+                .1
+                .is_some()
+        );
     }
     let before = count_requests(&server).await;
     assert_eq!(before, 6);
     assert!(
         smarty
-            .look_up(&[input("1 main st")])
+            .look_up(&[build_input("1 main st")])
             .await
             .1
             .unwrap()
@@ -248,19 +254,19 @@ fn settings_that_would_send_secrets_in_the_clear_or_none_are_refused() {
     ));
 }
 
-fn judged(
+fn judge_input(
     input: AddressInput<'_>,
     answer: &Value,
     strictness: VerificationStrictness,
 ) -> AddressVerdict {
-    answer::judge(CheckedAddress::of(input), answer, strictness)
+    answer::judge_answer(CheckedAddress::from_input(input), answer, strictness)
 }
 
 #[test]
 fn a_confirmed_address_has_the_providers_form_place_and_zip_4() {
-    let AddressVerdict::Deliverable(verified) = judged(
-        input("1 MAIN STRET"),
-        &candidate(0, "1 Main Ave", "Y"),
+    let AddressVerdict::Deliverable(verified) = judge_input(
+        build_input("1 MAIN STRET"),
+        &candidate_json(0, "1 Main Ave", "Y"),
         VerificationStrictness::DeliveryPoint,
     ) else {
         panic!("undeliverable")
@@ -282,7 +288,8 @@ fn a_confirmed_address_has_the_providers_form_place_and_zip_4() {
         ),
         (AddressField::Address1, "1 Main Ave")
     );
-    let AddressVerdict::Deliverable(local) = address::verify(input("1 Main Ave")) else {
+    let AddressVerdict::Deliverable(local) = address::verify_address(build_input("1 Main Ave"))
+    else {
         panic!("undeliverable")
     };
     assert_eq!(
@@ -293,13 +300,13 @@ fn a_confirmed_address_has_the_providers_form_place_and_zip_4() {
 
 #[test]
 fn a_provider_that_changes_more_than_one_component_or_a_directional_is_not_followed() {
-    let judged = |sent: &str, known: &str| match judged(
-        input(sent),
-        &candidate(0, known, "Y"),
+    let judged = |sent: &str, known: &str| match judge_input(
+        build_input(sent),
+        &candidate_json(0, known, "Y"),
         VerificationStrictness::DeliveryPoint,
     ) {
         AddressVerdict::Deliverable(verified) => verified.line1,
-        AddressVerdict::Undeliverable(failure) => failure.detail(),
+        AddressVerdict::Undeliverable(failure) => failure.to_sentence(),
     };
     for (sent, known) in [
         ("2628 S Marine Ave", "2628 N Marine Ave"),
@@ -326,22 +333,22 @@ fn a_provider_that_changes_more_than_one_component_or_a_directional_is_not_follo
 
 #[test]
 fn a_unit_sent_in_address_2_does_not_show_whatever_the_provider_writes() {
-    let mut answer = candidate(0, "1 Main St Apt 4", "Y");
+    let mut answer = candidate_json(0, "1 Main St Apt 4", "Y");
     answer["components"]["secondary_designator"] = "Apt".into();
     answer["components"]["secondary_number"] = "4".into();
     let sent = AddressInput {
         address_2: "apt 4",
-        ..input("1 main st")
+        ..build_input("1 main st")
     };
     let AddressVerdict::Deliverable(verified) =
-        judged(sent, &answer, VerificationStrictness::DeliveryPoint)
+        judge_input(sent, &answer, VerificationStrictness::DeliveryPoint)
     else {
         panic!("undeliverable")
     };
     assert_eq!(verified.one_line, "1 Main St, Austin, TX 78701-1234");
     assert_eq!(verified.line1, "1 Main St Apt 4");
-    let AddressVerdict::Deliverable(shown) = judged(
-        input("1 main st #4"),
+    let AddressVerdict::Deliverable(shown) = judge_input(
+        build_input("1 main st #4"),
         &answer,
         VerificationStrictness::DeliveryPoint,
     ) else {
@@ -357,44 +364,44 @@ fn a_unit_sent_in_address_2_does_not_show_whatever_the_provider_writes() {
 fn what_is_less_than_confirmed_goes_by_the_strictness() {
     for (answer, accepted_up_to) in [
         (
-            candidate(0, "1 Main St Apt 99", "S"),
+            candidate_json(0, "1 Main St Apt 99", "S"),
             Some(VerificationStrictness::Street),
         ),
         (
-            candidate(0, "1 Main St", "N"),
+            candidate_json(0, "1 Main St", "N"),
             Some(VerificationStrictness::Zip),
         ),
         (
-            candidate(0, "1 Main St", "D"),
+            candidate_json(0, "1 Main St", "D"),
             Some(VerificationStrictness::Street),
         ),
         (Value::Null, Some(VerificationStrictness::Zip)),
     ] {
         let accepted = VerificationStrictness::ALL.into_iter().rfind(|strictness| {
             matches!(
-                judged(input("1 main st"), &answer, *strictness),
+                judge_input(build_input("1 main st"), &answer, *strictness),
                 AddressVerdict::Deliverable(_)
             )
         });
         assert_eq!(accepted, accepted_up_to, "{answer}");
     }
-    let without_unit = judged(
-        input("1 main st"),
-        &candidate(0, "1 Main St", "D"),
+    let without_unit = judge_input(
+        build_input("1 main st"),
+        &candidate_json(0, "1 Main St", "D"),
         VerificationStrictness::DeliveryPoint,
     );
     let AddressVerdict::Undeliverable(failure) = without_unit else {
         panic!("deliverable")
     };
     assert_eq!(
-        failure.detail(),
+        failure.to_sentence(),
         "1 Main St has units, and the address names none."
     );
     let unknown_zip = AddressInput {
         zip: "00000",
-        ..input("1 Main St")
+        ..build_input("1 Main St")
     };
-    let verdict = judged(unknown_zip, &Value::Null, VerificationStrictness::Zip);
+    let verdict = judge_input(unknown_zip, &Value::Null, VerificationStrictness::Zip);
     assert!(
         matches!(verdict, AddressVerdict::Undeliverable(_)),
         "what cannot be read is not mailed"

@@ -65,13 +65,13 @@ impl DeliveryLine {
         };
         let has_number = segments.clone().any(is_numbered);
         if has_number && self.number.is_empty() {
-            self.displace_street();
+            self.move_street_aside();
         }
         let mut has_street_here = false;
         for segment in segments {
             // Of two on one line the one directly above the city is the address (Publication 28, dual addresses).
             if has_street_here && !self.suffix.is_empty() && number::begins_whole_street(segment) {
-                self.displace_street();
+                self.move_street_aside();
             }
             let is_alone = !has_number && (!self.has_box() || places::begins_with_place(segment));
             let may_be_street = self.street.is_empty() && (is_numbered(segment) || is_alone);
@@ -86,7 +86,7 @@ impl DeliveryLine {
     }
 
     /// A sign on another line than the route is the route's box all the same (Publication 28 §243). A ship has units.
-    pub fn settle_box(&mut self) {
+    pub fn take_box_from_units(&mut self) {
         let lacks_box = !self.rural_route.is_empty()
             && !self.rural_route.starts_with("US")
             && self.box_number.is_empty();
@@ -96,7 +96,7 @@ impl DeliveryLine {
     }
 
     /// What was read as a street was a building or a second address: the street comes now.
-    fn displace_street(&mut self) {
+    fn move_street_aside(&mut self) {
         if !self.street.is_empty() {
             let is_address = !self.number.is_empty();
             let place = if is_address {

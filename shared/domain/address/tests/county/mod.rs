@@ -47,13 +47,13 @@ impl Household {
         }
     }
 
-    pub fn line(&self) -> String {
+    pub fn delivery_line(&self) -> String {
         format!("{} {} {}", self.number, self.street, self.unit)
             .trim_end()
             .to_owned()
     }
 
-    pub fn input<'a>(&'a self, address_1: &'a str) -> AddressInput<'a> {
+    pub fn address_input<'a>(&'a self, address_1: &'a str) -> AddressInput<'a> {
         AddressInput {
             address_1,
             zip: &self.zip,
@@ -78,8 +78,8 @@ impl County {
     pub fn from_households(households: impl IntoIterator<Item = Household>) -> Self {
         let mut county = Self::default();
         for household in households {
-            let line = household.line();
-            let parsed = parse(household.input(&line));
+            let line = household.delivery_line();
+            let parsed = parse(household.address_input(&line));
             if let Some(key) = parsed.point_key() {
                 county
                     .points
@@ -110,12 +110,12 @@ impl County {
             >= self.coverage_points
     }
 
-    pub fn households(&self) -> impl Iterator<Item = &Household> {
+    pub fn iter_households(&self) -> impl Iterator<Item = &Household> {
         self.households.iter()
     }
 
     /// The streets as they are written, each once.
-    pub fn streets(&self) -> BTreeSet<String> {
+    pub fn street_names(&self) -> BTreeSet<String> {
         self.households
             .iter()
             .map(|household| household.street.clone())
@@ -124,30 +124,30 @@ impl County {
 
     /// The verdict where this much of an address is asked for as there is of it.
     pub fn verify(&self, input: AddressInput<'_>) -> AddressVerdict {
-        let reading = CheckedAddress::of(input);
+        let reading = CheckedAddress::from_input(input);
         if reading.failure().is_some() {
             return reading.into_verdict();
         }
         let key = reading.point_key();
-        let evidence = self.evidence(key);
+        let evidence = self.find_evidence(key);
         let is_open = evidence == PointEvidence::Nothing && self.is_covered(key.zip);
-        let corrected = is_open.then(|| self.corrected(&reading)).flatten();
+        let corrected = is_open.then(|| self.find_correction(&reading)).flatten();
         let (reading, evidence) = corrected.unwrap_or((reading, evidence));
         reading
             .confirm(evidence)
-            .demand(VerificationStrictness::Zip)
+            .into_verdict(VerificationStrictness::Zip)
     }
 
-    fn corrected(&self, reading: &CheckedAddress) -> Option<(CheckedAddress, PointEvidence)> {
-        let namesakes = self.namesakes(&reading.street_question()?);
+    fn find_correction(&self, reading: &CheckedAddress) -> Option<(CheckedAddress, PointEvidence)> {
+        let namesakes = self.find_similar_streets(&reading.street_question()?);
         let candidates = reading.street_candidates(&namesakes).into_iter();
         find_only_confirmed(
-            candidates.map(|one| (one.clone(), self.evidence(one.point_key()))),
+            candidates.map(|one| (one.clone(), self.find_evidence(one.point_key()))),
             |evidence| evidence,
         )
     }
 
-    fn evidence(&self, key: PointKey) -> PointEvidence {
+    fn find_evidence(&self, key: PointKey) -> PointEvidence {
         let place = DeliveryPoint {
             latitude: 39.3,
             longitude: -76.5,
@@ -155,8 +155,8 @@ impl County {
             residential: None,
         };
         let number = |id: address::AddressId| id.as_uuid().as_u128();
-        let (id, house) = (key.address_id, number(key.address_id.house()));
-        let in_house = (key.zip, house)..=(key.zip, number(id.last_of_house()));
+        let (id, house) = (key.address_id, number(key.address_id.without_unit()));
+        let in_house = (key.zip, house)..=(key.zip, number(id.last_unit_id()));
         let last = self.points.range(in_house).next_back().map(|(_, id)| *id);
         match last {
             _ if self.points.contains(&(key.zip, number(id))) => {
@@ -169,7 +169,7 @@ impl County {
         }
     }
 
-    fn namesakes(&self, question: &StreetQuestion) -> SimilarStreets {
+    fn find_similar_streets(&self, question: &StreetQuestion) -> SimilarStreets {
         let is_longer = |name_key: &i64| question.longer_name_keys.contains(name_key);
         let in_zip = self
             .streets

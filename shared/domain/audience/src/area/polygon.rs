@@ -55,7 +55,7 @@ impl AreaPolygon {
     }
 
     /// The pieces of all of its borders.
-    pub(super) fn lines(&self) -> impl Iterator<Item = BorderLine> {
+    pub(super) fn border_lines(&self) -> impl Iterator<Item = BorderLine> {
         self.rings.iter().flat_map(|ring| ring_lines(ring))
     }
 
@@ -73,12 +73,12 @@ impl AreaPolygon {
         let Some((outer, holes)) = self.rings.split_first().filter(|_| is_in_box) else {
             return false;
         };
-        match side(outer, place) {
+        match side_of_ring(outer, place) {
             RingSide::Outside => false,
             RingSide::Border => true,
             RingSide::Inside => holes
                 .iter()
-                .all(|hole| side(hole, place) != RingSide::Inside),
+                .all(|hole| side_of_ring(hole, place) != RingSide::Inside),
         }
     }
 }
@@ -86,7 +86,7 @@ impl AreaPolygon {
 impl BorderLine {
     /// Above zero where the place is to the left of the line, below zero to the right, zero on it: exact, whatever rounding
     /// would say.
-    pub(super) fn turn(&self, place: GeoPlace) -> f64 {
+    pub(super) fn orientation(&self, place: GeoPlace) -> f64 {
         let exact = |place: GeoPlace| robust::Coord {
             x: place.x,
             y: place.y,
@@ -95,7 +95,7 @@ impl BorderLine {
     }
 
     /// Whether a place on the line through this piece is on the piece.
-    fn spans(&self, place: GeoPlace) -> bool {
+    fn contains_collinear(&self, place: GeoPlace) -> bool {
         let between = |one: f64, other: f64, of: f64| one.min(other) <= of && of <= one.max(other);
         between(self.start.x, self.end.x, place.x) && between(self.start.y, self.end.y, place.y)
     }
@@ -109,7 +109,7 @@ fn ring_lines(ring: &[GeoPlace]) -> impl Iterator<Item = BorderLine> {
 }
 
 /// Which side of a ring a place is on, by how often the ring winds around it.
-fn side(ring: &[GeoPlace], place: GeoPlace) -> RingSide {
+fn side_of_ring(ring: &[GeoPlace], place: GeoPlace) -> RingSide {
     let mut windings = 0;
     for line in ring_lines(ring) {
         let is_upward = line.start.y <= place.y && place.y <= line.end.y;
@@ -117,8 +117,8 @@ fn side(ring: &[GeoPlace], place: GeoPlace) -> RingSide {
         if !is_upward && !is_downward {
             continue;
         }
-        let turn = line.turn(place);
-        if turn == 0.0 && line.spans(place) {
+        let turn = line.orientation(place);
+        if turn == 0.0 && line.contains_collinear(place) {
             return RingSide::Border;
         }
         // The upper end is left out, so that two lines that meet at the place's height count once.
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     /// Rings over few positions, so that corners and borders are met.
-    fn ring() -> impl Strategy<Value = Vec<GeoPlace>> {
+    fn ring_strategy() -> impl Strategy<Value = Vec<GeoPlace>> {
         let place = (0..6_i32, 0..6_i32).prop_map(|(x, y)| GeoPlace {
             x: f64::from(x) / 3.0,
             y: f64::from(y) / 7.0,
@@ -172,7 +172,7 @@ mod tests {
 
         #[test]
         fn places_are_in_the_polygons_that_geo_has_them_in(
-            rings in prop::collection::vec(ring(), 1..3),
+            rings in prop::collection::vec(ring_strategy(), 1..3),
             place in (-1..13_i32, -1..13_i32),
         ) {
             let lines = |ring: &Vec<GeoPlace>| {

@@ -2,12 +2,12 @@ use super::*;
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
-fn area(json: &Json) -> Result<GeoArea, AreaError> {
+fn parse_area(json: &Json) -> Result<GeoArea, AreaError> {
     GeoArea::parse(&json.to_string())
 }
 
 /// A closed square ring around a centre.
-fn square(longitude: f64, latitude: f64, half: f64) -> Json {
+fn square_ring(longitude: f64, latitude: f64, half: f64) -> Json {
     let (west, east) = (longitude - half, longitude + half);
     let (south, north) = (latitude - half, latitude + half);
     json!([
@@ -19,19 +19,19 @@ fn square(longitude: f64, latitude: f64, half: f64) -> Json {
     ])
 }
 
-fn polygon(rings: &[Json]) -> Json {
+fn polygon_json(rings: &[Json]) -> Json {
     json!({ "type": "Polygon", "coordinates": rings })
 }
 
-fn feature(geometry: &Json) -> Json {
+fn feature_json(geometry: &Json) -> Json {
     json!({ "type": "Feature", "properties": null, "geometry": geometry })
 }
 
 #[test]
 fn the_border_is_inside_and_so_is_the_border_of_a_hole() {
-    let area = area(&polygon(&[
-        square(-97.0, 30.0, 2.0),
-        square(-97.0, 30.0, 1.0),
+    let area = parse_area(&polygon_json(&[
+        square_ring(-97.0, 30.0, 2.0),
+        square_ring(-97.0, 30.0, 1.0),
     ]))
     .unwrap();
     for (latitude, longitude) in [
@@ -53,7 +53,7 @@ fn the_border_is_inside_and_so_is_the_border_of_a_hole() {
 
 #[test]
 fn a_place_that_is_not_a_number_is_nowhere() {
-    let area = area(&polygon(&[square(0.0, 0.0, 10.0)])).unwrap();
+    let area = parse_area(&polygon_json(&[square_ring(0.0, 0.0, 10.0)])).unwrap();
     for (latitude, longitude) in [
         (f64::NAN, 0.0),
         (0.0, f64::NAN),
@@ -66,44 +66,53 @@ fn a_place_that_is_not_a_number_is_nowhere() {
 
 #[test]
 fn every_wrapping_of_polygons_is_read() {
-    let [west, east] = [-97.0, -90.0].map(|longitude| polygon(&[square(longitude, 30.0, 1.0)]));
+    let [west, east] =
+        [-97.0, -90.0].map(|longitude| polygon_json(&[square_ring(longitude, 30.0, 1.0)]));
     let wrapped = [
         json!({ "type": "MultiPolygon", "coordinates": [west["coordinates"], east["coordinates"]] }),
         json!({ "type": "GeometryCollection", "geometries": [west, east] }),
-        feature(&json!({ "type": "GeometryCollection", "geometries": [west, east] })),
-        json!({ "type": "FeatureCollection", "features": [feature(&west), feature(&east)] }),
+        feature_json(&json!({ "type": "GeometryCollection", "geometries": [west, east] })),
+        json!({ "type": "FeatureCollection", "features": [feature_json(&west), feature_json(&east)] }),
     ];
     for json in wrapped {
-        let area = area(&json).unwrap();
+        let area = parse_area(&json).unwrap();
         assert!(
             area.contains(30.0, -97.0) && area.contains(30.0, -90.0),
             "{json}"
         );
         assert!(!area.contains(30.0, -93.5), "{json}");
     }
-    assert!(area(&west).unwrap().contains(30.0, -97.0));
-    assert!(area(&feature(&west)).unwrap().contains(30.0, -97.0));
+    assert!(parse_area(&west).unwrap().contains(30.0, -97.0));
+    assert!(
+        parse_area(&feature_json(&west))
+            .unwrap()
+            .contains(30.0, -97.0)
+    );
 }
 
 #[test]
 fn an_altitude_is_ignored() {
     let ring = json!([[0, 0, 5], [1, 0, 5], [1, 1, 5], [0, 0, 5]]);
-    assert!(area(&polygon(&[ring])).unwrap().contains(0.25, 0.5));
+    assert!(
+        parse_area(&polygon_json(&[ring]))
+            .unwrap()
+            .contains(0.25, 0.5)
+    );
 }
 
 #[test]
 fn a_geometry_without_an_inside_is_refused() {
     let point = json!({ "type": "Point", "coordinates": [0, 0] });
     let line = json!({ "type": "LineString", "coordinates": [[0, 0], [1, 1]] });
-    let mixed = json!({ "type": "GeometryCollection", "geometries": [polygon(&[square(0.0, 0.0, 1.0)]), point] });
-    assert_eq!(area(&point), Err(AreaError::NotAPolygon("Point")));
+    let mixed = json!({ "type": "GeometryCollection", "geometries": [polygon_json(&[square_ring(0.0, 0.0, 1.0)]), point] });
+    assert_eq!(parse_area(&point), Err(AreaError::NotAPolygon("Point")));
     assert_eq!(
-        area(&feature(&line)),
+        parse_area(&feature_json(&line)),
         Err(AreaError::NotAPolygon("LineString"))
     );
-    assert_eq!(area(&mixed), Err(AreaError::NotAPolygon("Point")));
+    assert_eq!(parse_area(&mixed), Err(AreaError::NotAPolygon("Point")));
     assert!(matches!(
-        area(&feature(&Json::Null)),
+        parse_area(&feature_json(&Json::Null)),
         Err(AreaError::NotAPolygon(_))
     ));
 }
@@ -115,7 +124,7 @@ fn an_area_without_polygons_is_refused() {
         json!({ "type": "FeatureCollection", "features": [] }),
         json!({ "type": "GeometryCollection", "geometries": [] }),
     ] {
-        assert_eq!(area(&json), Err(AreaError::Empty), "{json}");
+        assert_eq!(parse_area(&json), Err(AreaError::Empty), "{json}");
     }
 }
 
@@ -150,17 +159,17 @@ fn positions_are_longitude_and_latitude_on_the_globe() {
         json!([0, -91]),
     ] {
         let ring = json!([[0, 0], outside, [1, 1], [0, 0]]);
-        assert_eq!(area(&polygon(&[ring])), Err(AreaError::Position));
+        assert_eq!(parse_area(&polygon_json(&[ring])), Err(AreaError::Position));
     }
     for too_short in [json!([]), json!([1])] {
         let ring = json!([[0, 0], too_short, [1, 1], [0, 0]]);
-        assert!(area(&polygon(&[ring])).is_err());
+        assert!(parse_area(&polygon_json(&[ring])).is_err());
     }
 }
 
 #[test]
 fn rings_are_closed_and_have_at_least_four_positions() {
-    let good = square(0.0, 0.0, 2.0);
+    let good = square_ring(0.0, 0.0, 2.0);
     for bad in [
         json!([]),
         json!([[0, 0]]),
@@ -168,23 +177,26 @@ fn rings_are_closed_and_have_at_least_four_positions() {
         json!([[0, 0], [1, 0], [1, 1], [0, 1]]),
     ] {
         assert_eq!(
-            area(&polygon(std::slice::from_ref(&bad))),
+            parse_area(&polygon_json(std::slice::from_ref(&bad))),
             Err(AreaError::Ring),
             "{bad}"
         );
         assert_eq!(
-            area(&polygon(&[good.clone(), bad.clone()])),
+            parse_area(&polygon_json(&[good.clone(), bad.clone()])),
             Err(AreaError::Ring),
             "hole {bad}"
         );
     }
-    assert_eq!(area(&polygon(&[])), Err(AreaError::Ring));
+    assert_eq!(parse_area(&polygon_json(&[])), Err(AreaError::Ring));
 }
 
 #[test]
 fn a_ring_over_the_180th_meridian_is_refused() {
     let aleutians = json!([[179, 51], [-179, 51], [-179, 53], [179, 53], [179, 51]]);
-    assert_eq!(area(&polygon(&[aleutians])), Err(AreaError::Antimeridian));
+    assert_eq!(
+        parse_area(&polygon_json(&[aleutians])),
+        Err(AreaError::Antimeridian)
+    );
 }
 
 #[test]
@@ -195,13 +207,13 @@ fn size_is_bounded() {
         ring.insert(2, json!([1, 1]));
         Json::Array(ring)
     };
-    assert!(area(&polygon(&[ring(MAX_VERTICES)])).is_ok());
+    assert!(parse_area(&polygon_json(&[ring(MAX_VERTICES)])).is_ok());
     assert_eq!(
-        area(&polygon(&[ring(MAX_VERTICES + 1)])),
+        parse_area(&polygon_json(&[ring(MAX_VERTICES + 1)])),
         Err(AreaError::TooManyVertices)
     );
-    let halves = polygon(&[ring(MAX_VERTICES / 2), ring(MAX_VERTICES / 2 + 1)]);
-    assert_eq!(area(&halves), Err(AreaError::TooManyVertices));
+    let halves = polygon_json(&[ring(MAX_VERTICES / 2), ring(MAX_VERTICES / 2 + 1)]);
+    assert_eq!(parse_area(&halves), Err(AreaError::TooManyVertices));
     assert_eq!(
         GeoArea::parse(&" ".repeat(MAX_BYTES + 1)),
         Err(AreaError::TooLong)
@@ -234,7 +246,7 @@ fn deep_nesting_is_refused_without_overflow() {
 
 /// The corners of a convex polygon with whole-number coordinates, counter-clockwise and closed:
 /// corners of a circle, rounded, keep every test of sides exact.
-fn convex(centre: (i64, i64), radius: f64, corners: usize) -> Vec<(i64, i64)> {
+fn convex_ring(centre: (i64, i64), radius: f64, corners: usize) -> Vec<(i64, i64)> {
     let corner = |index: usize| {
         let angle = std::f64::consts::TAU * (index % corners) as f64 / corners as f64;
         (
@@ -247,7 +259,7 @@ fn convex(centre: (i64, i64), radius: f64, corners: usize) -> Vec<(i64, i64)> {
 
 /// Which sides of the polygon a place is on: the smallest cross product is positive inside, zero
 /// on the border, negative outside.
-fn side(ring: &[(i64, i64)], place: (i64, i64)) -> i64 {
+fn side_of_convex(ring: &[(i64, i64)], place: (i64, i64)) -> i64 {
     let cross = |step: &[(i64, i64)]| {
         let (from, to) = (step[0], step[1]);
         (to.0 - from.0) * (place.1 - from.1) - (to.1 - from.1) * (place.0 - from.0)
@@ -262,11 +274,11 @@ proptest! {
         corners in 3usize..9,
         places in prop::collection::vec((-65i64..=65, -65i64..=65), 50),
     ) {
-        let (outer, hole) = (convex(centre, 60.0, corners), convex(centre, 20.0, corners));
-        let area = area(&json!({ "type": "Polygon", "coordinates": [outer, hole] })).unwrap();
+        let (outer, hole) = (convex_ring(centre, 60.0, corners), convex_ring(centre, 20.0, corners));
+        let area = parse_area(&json!({ "type": "Polygon", "coordinates": [outer, hole] })).unwrap();
         for offset in places {
             let place = (centre.0 + offset.0, centre.1 + offset.1);
-            let expected = side(&outer, place) >= 0 && side(&hole, place) <= 0;
+            let expected = side_of_convex(&outer, place) >= 0 && side_of_convex(&hole, place) <= 0;
             prop_assert_eq!(area.contains(place.1 as f64, place.0 as f64), expected, "{:?}", place);
         }
     }
@@ -282,7 +294,7 @@ proptest! {
 fn a_border_that_crosses_itself_or_encloses_nothing_is_no_area_that_is_meant() {
     let check = |rings: serde_json::Value| {
         let text = serde_json::json!({ "type": "Polygon", "coordinates": rings }).to_string();
-        GeoArea::parse(&text).unwrap().check()
+        GeoArea::parse(&text).unwrap().validate()
     };
     let square = serde_json::json!([[0, 0], [4, 0], [4, 4], [0, 4], [0, 0]]);
     let hole = serde_json::json!([[1, 1], [2, 1], [2, 2], [1, 2], [1, 1]]);

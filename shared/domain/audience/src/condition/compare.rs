@@ -25,7 +25,7 @@ pub(super) enum ValueTest {
 }
 
 impl ValueTest {
-    /// The test of an operator that has no "not" in it (see [`ConditionOperator::without_not`]).
+    /// The test of an operator that has no "not" in it (see [`ConditionOperator::split_negation`]).
     pub(super) fn new(
         kind: ComparisonKind,
         operator: Operator,
@@ -41,23 +41,27 @@ impl ValueTest {
             ComparisonKind::Typed(ColumnType::Date) => {
                 Self::Date(DateTest::new(operator, operand)?)
             }
-            ComparisonKind::Typed(ColumnType::YesNo) => Self::YesNo(answer(operator, operand)?),
+            ComparisonKind::Typed(ColumnType::YesNo) => {
+                Self::YesNo(parse_yes_no_test(operator, operand)?)
+            }
             ComparisonKind::Birthday => Self::Birthday(BirthdayTest::new(operator, operand)?),
         })
     }
 
     /// Whether the test holds for a value as stored.
-    pub(super) fn holds(&self, text: &str, today: NaiveDate) -> bool {
+    pub(super) fn matches(&self, text: &str, today: NaiveDate) -> bool {
         match self {
-            Self::Text(test) => test.holds(text),
+            Self::Text(test) => test.matches(text),
             Self::Number(range) => {
                 value::read_number(text).is_some_and(|number| range.contains(&number))
             }
-            Self::Date(test) => value::read_date(text).is_some_and(|date| test.holds(date, today)),
+            Self::Date(test) => {
+                value::read_date(text).is_some_and(|date| test.matches(date, today))
+            }
             Self::YesNo(wanted) => value::read_yes_no(text)
                 .is_some_and(|answer| wanted.is_none_or(|wanted| answer == wanted)),
             Self::Birthday(test) => {
-                Birthday::parse(text).is_some_and(|birthday| test.holds(birthday, today))
+                Birthday::parse(text).is_some_and(|birthday| test.matches(birthday, today))
             }
         }
     }
@@ -77,17 +81,17 @@ pub(super) enum TextTest {
 impl TextTest {
     fn new(operator: Operator, operand: ConditionOperand<'_>) -> Result<Self, OperandError> {
         match operator {
-            Operator::IsNotEmpty => operand.absent().map(|()| Self::NotEmpty),
-            Operator::Is => operand.text().map(Self::Is),
-            Operator::Contains => operand.text().map(Self::Contains),
-            Operator::StartsWith => operand.text().map(Self::StartsWith),
-            Operator::EndsWith => operand.text().map(Self::EndsWith),
-            Operator::IsOneOf => operand.texts().map(Self::IsOneOf),
+            Operator::IsNotEmpty => operand.require_absent().map(|()| Self::NotEmpty),
+            Operator::Is => operand.parse_text().map(Self::Is),
+            Operator::Contains => operand.parse_text().map(Self::Contains),
+            Operator::StartsWith => operand.parse_text().map(Self::StartsWith),
+            Operator::EndsWith => operand.parse_text().map(Self::EndsWith),
+            Operator::IsOneOf => operand.parse_texts().map(Self::IsOneOf),
             _ => Err(OperandError::Operator),
         }
     }
 
-    fn holds(&self, text: &str) -> bool {
+    fn matches(&self, text: &str) -> bool {
         let text = fold_text(text);
         match self {
             Self::NotEmpty => !text.is_empty(),
@@ -129,32 +133,35 @@ fn number_range(
 ) -> Result<ValueRange<f64>, OperandError> {
     use Bound::{Excluded, Included, Unbounded};
     match operator {
-        Operator::IsNotEmpty => operand.absent().map(|()| ValueRange::EVERY),
+        Operator::IsNotEmpty => operand.require_absent().map(|()| ValueRange::EVERY),
         Operator::Is => operand
-            .number()
+            .parse_number()
             .map(|number| ValueRange::from_to(number, number)),
         Operator::Greater => operand
-            .number()
+            .parse_number()
             .map(|low| ValueRange::new(Excluded(low), Unbounded)),
         Operator::GreaterOrEqual => operand
-            .number()
+            .parse_number()
             .map(|low| ValueRange::new(Included(low), Unbounded)),
         Operator::Less => operand
-            .number()
+            .parse_number()
             .map(|high| ValueRange::new(Unbounded, Excluded(high))),
         Operator::LessOrEqual => operand
-            .number()
+            .parse_number()
             .map(|high| ValueRange::new(Unbounded, Included(high))),
         Operator::Between => operand
-            .pair(ConditionOperand::number)
+            .parse_pair(ConditionOperand::parse_number)
             .map(|(low, high)| ValueRange::from_to(low, high)),
         _ => Err(OperandError::Operator),
     }
 }
 
-fn answer(operator: Operator, operand: ConditionOperand<'_>) -> Result<Option<bool>, OperandError> {
+fn parse_yes_no_test(
+    operator: Operator,
+    operand: ConditionOperand<'_>,
+) -> Result<Option<bool>, OperandError> {
     match operator {
-        Operator::IsNotEmpty => operand.absent().map(|()| None),
+        Operator::IsNotEmpty => operand.require_absent().map(|()| None),
         Operator::Is => operand.yes_no().map(Some),
         _ => Err(OperandError::Operator),
     }
@@ -172,25 +179,27 @@ impl DateTest {
     fn new(operator: Operator, operand: ConditionOperand<'_>) -> Result<Self, OperandError> {
         use Bound::{Excluded, Unbounded};
         let range = match operator {
-            Operator::InLastDays => return operand.days().map(Self::LastDays),
-            Operator::InNextDays => return operand.days().map(Self::NextDays),
-            Operator::IsNotEmpty => operand.absent().map(|()| ValueRange::EVERY),
-            Operator::Is => operand.date().map(|date| ValueRange::from_to(date, date)),
+            Operator::InLastDays => return operand.parse_days().map(Self::LastDays),
+            Operator::InNextDays => return operand.parse_days().map(Self::NextDays),
+            Operator::IsNotEmpty => operand.require_absent().map(|()| ValueRange::EVERY),
+            Operator::Is => operand
+                .parse_date()
+                .map(|date| ValueRange::from_to(date, date)),
             Operator::Before => operand
-                .date()
+                .parse_date()
                 .map(|date| ValueRange::new(Unbounded, Excluded(date))),
             Operator::After => operand
-                .date()
+                .parse_date()
                 .map(|date| ValueRange::new(Excluded(date), Unbounded)),
             Operator::Between => operand
-                .pair(ConditionOperand::date)
+                .parse_pair(ConditionOperand::parse_date)
                 .map(|(low, high)| ValueRange::from_to(low, high)),
             _ => Err(OperandError::Operator),
         };
         range.map(Self::In)
     }
 
-    fn holds(&self, date: NaiveDate, today: NaiveDate) -> bool {
+    fn matches(&self, date: NaiveDate, today: NaiveDate) -> bool {
         let days_away = (date - today).num_days();
         match self {
             Self::In(range) => range.contains(&date),
@@ -211,19 +220,19 @@ pub(super) enum BirthdayTest {
 impl BirthdayTest {
     fn new(operator: Operator, operand: ConditionOperand<'_>) -> Result<Self, OperandError> {
         match operator {
-            Operator::IsNotEmpty => operand.absent().map(|()| Self::NotEmpty),
-            Operator::Is => operand.birthday().map(Self::Is),
-            Operator::AnniversaryToday => operand.absent().map(|()| Self::NextDays(0)),
+            Operator::IsNotEmpty => operand.require_absent().map(|()| Self::NotEmpty),
+            Operator::Is => operand.parse_birthday().map(Self::Is),
+            Operator::AnniversaryToday => operand.require_absent().map(|()| Self::NextDays(0)),
             Operator::AnniversaryInNextDays => operand.anniversary_days().map(Self::NextDays),
-            Operator::AnniversaryInMonth => operand.month().map(Self::Month),
+            Operator::AnniversaryInMonth => operand.parse_month().map(Self::Month),
             _ => Err(OperandError::Operator),
         }
     }
 
-    fn holds(&self, birthday: Birthday, today: NaiveDate) -> bool {
+    fn matches(&self, birthday: Birthday, today: NaiveDate) -> bool {
         match self {
             Self::NotEmpty => true,
-            Self::Is(wanted) => birthday.is(*wanted),
+            Self::Is(wanted) => birthday.matches(*wanted),
             Self::NextDays(days) => birthday.is_kept_within_days(today, *days),
             Self::Month(month) => birthday.month() == *month,
         }

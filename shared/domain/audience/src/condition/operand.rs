@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use super::{MAX_ANNIVERSARY_DAYS, MAX_CHOICES, MAX_DAYS};
 use crate::{
     birthday::Birthday,
-    column::{ColumnType, MAX_VALUE_CHARS, fold},
+    column::{ColumnType, MAX_VALUE_CHARS, fold_case},
     value::{self, ColumnValueError},
 };
 
@@ -35,7 +35,7 @@ impl<'a> ConditionOperand<'a> {
     }
 
     /// No value at all.
-    pub(super) fn absent(self) -> Result<(), OperandError> {
+    pub(super) fn require_absent(self) -> Result<(), OperandError> {
         match self.0 {
             Json::Null => Ok(()),
             _ => Err(OperandError::Value("must be left out".to_owned())),
@@ -43,8 +43,8 @@ impl<'a> ConditionOperand<'a> {
     }
 
     /// Text in the form in which texts are compared.
-    pub(super) fn text(self) -> Result<String, OperandError> {
-        self.scalar()
+    pub(super) fn parse_text(self) -> Result<String, OperandError> {
+        self.scalar_text()
             .map(|text| fold_text(&text))
             .filter(|text| !text.is_empty() && text.chars().count() <= MAX_VALUE_CHARS)
             .ok_or_else(|| {
@@ -53,11 +53,11 @@ impl<'a> ConditionOperand<'a> {
     }
 
     /// A list of texts.
-    pub(super) fn texts<C: FromIterator<String>>(self) -> Result<C, OperandError> {
+    pub(super) fn parse_texts<C: FromIterator<String>>(self) -> Result<C, OperandError> {
         match self.0 {
             Json::Array(items) if (1..=MAX_CHOICES).contains(&items.len()) => items
                 .iter()
-                .map(|item| ConditionOperand(item).text())
+                .map(|item| ConditionOperand(item).parse_text())
                 .collect(),
             _ => Err(OperandError::Value(format!(
                 "must be an array of 1 to {MAX_CHOICES} texts"
@@ -65,20 +65,20 @@ impl<'a> ConditionOperand<'a> {
         }
     }
 
-    pub(super) fn number(self) -> Result<f64, OperandError> {
-        self.typed(ColumnType::Number, value::read_number)
+    pub(super) fn parse_number(self) -> Result<f64, OperandError> {
+        self.parse_typed(ColumnType::Number, value::read_number)
     }
 
-    pub(super) fn date(self) -> Result<NaiveDate, OperandError> {
-        self.typed(ColumnType::Date, value::read_date)
+    pub(super) fn parse_date(self) -> Result<NaiveDate, OperandError> {
+        self.parse_typed(ColumnType::Date, value::read_date)
     }
 
     pub(super) fn yes_no(self) -> Result<bool, OperandError> {
-        self.typed(ColumnType::YesNo, value::read_yes_no)
+        self.parse_typed(ColumnType::YesNo, value::read_yes_no)
     }
 
-    pub(super) fn birthday(self) -> Result<Birthday, OperandError> {
-        self.scalar()
+    pub(super) fn parse_birthday(self) -> Result<Birthday, OperandError> {
+        self.scalar_text()
             .and_then(|text| Birthday::parse(&text))
             .ok_or_else(|| {
                 OperandError::Value("must be a birthday like 1/31 or 1990-01-31".to_owned())
@@ -86,7 +86,7 @@ impl<'a> ConditionOperand<'a> {
     }
 
     /// An array of two values, the first not beyond the second.
-    pub(super) fn pair<T: PartialOrd>(
+    pub(super) fn parse_pair<T: PartialOrd>(
         self,
         read: impl Fn(Self) -> Result<T, OperandError>,
     ) -> Result<(T, T), OperandError> {
@@ -106,20 +106,20 @@ impl<'a> ConditionOperand<'a> {
         }
     }
 
-    pub(super) fn days(self) -> Result<u32, OperandError> {
-        self.whole(0, MAX_DAYS)
+    pub(super) fn parse_days(self) -> Result<u32, OperandError> {
+        self.parse_integer(0, MAX_DAYS)
     }
 
     pub(super) fn anniversary_days(self) -> Result<u32, OperandError> {
-        self.whole(0, MAX_ANNIVERSARY_DAYS)
+        self.parse_integer(0, MAX_ANNIVERSARY_DAYS)
     }
 
-    pub(super) fn month(self) -> Result<u32, OperandError> {
-        self.whole(1, 12)
+    pub(super) fn parse_month(self) -> Result<u32, OperandError> {
+        self.parse_integer(1, 12)
     }
 
-    fn whole(self, least: u32, most: u32) -> Result<u32, OperandError> {
-        self.scalar()
+    fn parse_integer(self, least: u32, most: u32) -> Result<u32, OperandError> {
+        self.scalar_text()
             .and_then(|text| text.trim().parse().ok())
             .filter(|number| (least..=most).contains(number))
             .ok_or_else(|| {
@@ -127,17 +127,17 @@ impl<'a> ConditionOperand<'a> {
             })
     }
 
-    fn typed<T>(
+    fn parse_typed<T>(
         self,
         column_type: ColumnType,
         read: impl Fn(&str) -> Option<T>,
     ) -> Result<T, OperandError> {
-        let value = self.scalar().and_then(|text| read(&text));
+        let value = self.scalar_text().and_then(|text| read(&text));
         value.ok_or_else(|| ColumnValueError { column_type }.into())
     }
 
     /// A string, or a number or boolean as its JSON text, as in the recipients of a send.
-    fn scalar(self) -> Option<String> {
+    fn scalar_text(self) -> Option<String> {
         match self.0 {
             Json::String(text) => Some(text.clone()),
             Json::Number(_) | Json::Bool(_) => Some(self.0.to_string()),
@@ -146,7 +146,7 @@ impl<'a> ConditionOperand<'a> {
     }
 }
 
-/// The form in which texts are compared; see [`crate::column::fold`].
+/// The form in which texts are compared; see [`crate::column::fold_case`].
 pub(super) fn fold_text(text: &str) -> String {
-    fold(text)
+    fold_case(text)
 }

@@ -78,7 +78,7 @@ impl Operator {
 
     /// The operator without its "not", and whether there was one. Blanks are seen from the side of
     /// `is_not_empty`, whose opposite is `is_empty`.
-    pub(super) const fn without_not(self) -> (Self, bool) {
+    pub(super) const fn split_negation(self) -> (Self, bool) {
         match self {
             Self::IsNot => (Self::Is, true),
             Self::DoesNotContain => (Self::Contains, true),
@@ -96,7 +96,7 @@ impl fmt::Display for Operator {
 
 /// The operators of a column of the team, in the order in which people are offered them.
 pub fn operators_for(column: &str, column_type: ColumnType) -> &'static [Operator] {
-    ComparisonKind::of(column, column_type).operators()
+    ComparisonKind::for_column(column, column_type).operators()
 }
 
 /// How the values of a column are compared: by its type, except that the birthday has its own way.
@@ -107,7 +107,7 @@ pub(super) enum ComparisonKind {
 }
 
 impl ComparisonKind {
-    pub(super) fn of(column: &str, column_type: ColumnType) -> Self {
+    pub(super) fn for_column(column: &str, column_type: ColumnType) -> Self {
         match BuiltInColumn::from_name(column) {
             Some(BuiltInColumn::Birthday) => Self::Birthday,
             Some(built_in) => Self::Typed(built_in.column_type()),

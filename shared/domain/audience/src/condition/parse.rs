@@ -25,7 +25,7 @@ pub(super) fn parse(
         nodes: 0,
         used: BTreeSet::new(),
     };
-    match parser.node(document) {
+    match parser.parse_node(document) {
         Ok(root) => Ok(FilterConditions {
             document: document.clone(),
             root,
@@ -49,7 +49,7 @@ struct ConditionParser<'a> {
 
 impl ConditionParser<'_> {
     /// A node, or `None` for a group that has no conditions in it.
-    fn node(&mut self, json: &Json) -> Result<Option<ConditionNode>, ConditionErrorKind> {
+    fn parse_node(&mut self, json: &Json) -> Result<Option<ConditionNode>, ConditionErrorKind> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
             return Err(ConditionErrorKind::TooMany);
@@ -59,18 +59,18 @@ impl ConditionParser<'_> {
         }
         let object = json.as_object().ok_or(ConditionErrorKind::Shape)?;
         if let Some(list) = object.get("all") {
-            only_keys(object, &["all"])?;
-            self.group("all", list, ConditionNode::All)
+            check_keys(object, &["all"])?;
+            self.parse_group("all", list, ConditionNode::All)
         } else if let Some(list) = object.get("any") {
-            only_keys(object, &["any"])?;
-            self.group("any", list, ConditionNode::Any)
+            check_keys(object, &["any"])?;
+            self.parse_group("any", list, ConditionNode::Any)
         } else {
-            self.condition(object)
+            self.parse_condition(object)
                 .map(|condition| Some(ConditionNode::Condition(condition)))
         }
     }
 
-    fn group(
+    fn parse_group(
         &mut self,
         name: &'static str,
         list: &Json,
@@ -80,20 +80,20 @@ impl ConditionParser<'_> {
         let mut nodes = Vec::new();
         for (index, item) in items.iter().enumerate() {
             self.path.push(format!("{name}[{index}]"));
-            nodes.extend(self.node(item)?);
+            nodes.extend(self.parse_node(item)?);
             self.path.pop();
         }
         Ok((!nodes.is_empty()).then(|| node(nodes)))
     }
 
-    fn condition(
+    fn parse_condition(
         &mut self,
         object: &Map<String, Json>,
     ) -> Result<ColumnCondition, ConditionErrorKind> {
         let (Some(column), Some(operator)) = (object.get("column"), object.get("operator")) else {
             return Err(ConditionErrorKind::Shape);
         };
-        only_keys(object, &["column", "operator", "value"])?;
+        check_keys(object, &["column", "operator", "value"])?;
         let name = column
             .as_str()
             .map(str::trim)
@@ -101,8 +101,8 @@ impl ConditionParser<'_> {
         let name = name.ok_or(ConditionErrorKind::Column)?;
         let operator = operator.as_str().ok_or(ConditionErrorKind::Shape)?;
         let column = fold_name(name);
-        let kinds = self.kinds(&column);
-        let (test, negated) = compile(
+        let kinds = self.comparison_kinds(&column);
+        let (test, negated) = compile_test(
             name,
             &kinds,
             operator,
@@ -117,17 +117,17 @@ impl ConditionParser<'_> {
     }
 
     /// The ways in which a column may be compared: one, or all of them when it is unknown.
-    fn kinds(&self, column: &str) -> Vec<ComparisonKind> {
+    fn comparison_kinds(&self, column: &str) -> Vec<ComparisonKind> {
         let built_in = BuiltInColumn::from_name(column).map(BuiltInColumn::column_type);
         match built_in.or_else(|| (self.columns)(column)) {
-            Some(column_type) => vec![ComparisonKind::of(column, column_type)],
+            Some(column_type) => vec![ComparisonKind::for_column(column, column_type)],
             None => ColumnType::ALL.map(ComparisonKind::Typed).to_vec(),
         }
     }
 }
 
 /// The test of the first kind that takes the operator and its value, and whether it is negated.
-fn compile(
+fn compile_test(
     column: &str,
     kinds: &[ComparisonKind],
     operator_name: &str,
@@ -136,10 +136,10 @@ fn compile(
     let no_operator = || ConditionErrorKind::Operator {
         column: column.to_owned(),
         operator: operator_name.to_owned(),
-        allowed: operators_of(kinds),
+        allowed: list_operators(kinds),
     };
     let operator = Operator::from_name(operator_name).ok_or_else(no_operator)?;
-    let (positive, negated) = operator.without_not();
+    let (positive, negated) = operator.split_negation();
     let mut problem = no_operator();
     for kind in kinds {
         match ValueTest::new(*kind, positive, operand) {
@@ -158,12 +158,12 @@ fn compile(
 }
 
 /// The operators of any of the kinds, each once.
-fn operators_of(kinds: &[ComparisonKind]) -> Vec<Operator> {
+fn list_operators(kinds: &[ComparisonKind]) -> Vec<Operator> {
     let has = |operator: &Operator| kinds.iter().any(|kind| kind.operators().contains(operator));
     Operator::ALL.iter().copied().filter(has).collect()
 }
 
-fn only_keys(object: &Map<String, Json>, allowed: &[&str]) -> Result<(), ConditionErrorKind> {
+fn check_keys(object: &Map<String, Json>, allowed: &[&str]) -> Result<(), ConditionErrorKind> {
     match object.keys().find(|key| !allowed.contains(&key.as_str())) {
         Some(key) => Err(ConditionErrorKind::UnknownKey(key.clone())),
         None => Ok(()),

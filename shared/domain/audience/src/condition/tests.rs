@@ -6,7 +6,7 @@ mod matching;
 mod reading;
 
 /// A team with one custom column of every type.
-fn team(column: &str) -> Option<ColumnType> {
+fn custom_column_type(column: &str) -> Option<ColumnType> {
     match column {
         "loyalty" => Some(ColumnType::Text),
         "spent" => Some(ColumnType::Number),
@@ -16,11 +16,11 @@ fn team(column: &str) -> Option<ColumnType> {
     }
 }
 
-fn today() -> NaiveDate {
+fn fixed_today() -> NaiveDate {
     NaiveDate::from_ymd_opt(2026, 3, 10).unwrap()
 }
 
-fn condition(column: &str, operator: &str, value: &Json) -> Json {
+fn condition_json(column: &str, operator: &str, value: &Json) -> Json {
     match value {
         Json::Null => json!({ "column": column, "operator": operator }),
         value => json!({ "column": column, "operator": operator, "value": value }),
@@ -28,20 +28,20 @@ fn condition(column: &str, operator: &str, value: &Json) -> Json {
 }
 
 fn parse(document: &Json) -> Result<FilterConditions, ConditionError> {
-    FilterConditions::parse(document, team)
+    FilterConditions::parse(document, custom_column_type)
 }
 
 /// Whether a recipient with the given values matches.
-fn matches(document: &Json, values: &[(&str, &str)]) -> bool {
+fn recipient_matches(document: &Json, values: &[(&str, &str)]) -> bool {
     let recipient: BTreeMap<String, String> = values
         .iter()
         .map(|(column, value)| ((*column).to_owned(), (*value).to_owned()))
         .collect();
-    parse(document).unwrap().matches(&recipient, today())
+    parse(document).unwrap().matches(&recipient, fixed_today())
 }
 
 /// A value that the operator takes on the column.
-fn operand(column: &str, operator: Operator) -> Json {
+fn sample_operand(column: &str, operator: Operator) -> Json {
     let one = match column {
         "spent" => json!(5),
         "joined" => json!("2026-01-31"),
@@ -64,6 +64,9 @@ fn operand(column: &str, operator: Operator) -> Json {
 /// A column of every kind.
 const COLUMNS: [&str; 6] = ["loyalty", "zip", "spent", "joined", "member", "birthday"];
 
-fn operators(column: &str) -> &'static [Operator] {
-    operators_for(column, team(column).unwrap_or(ColumnType::Text))
+fn column_operators(column: &str) -> &'static [Operator] {
+    operators_for(
+        column,
+        custom_column_type(column).unwrap_or(ColumnType::Text),
+    )
 }

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-fn day(year: i32, month: u32, day: u32) -> NaiveDate {
+fn ymd(year: i32, month: u32, day: u32) -> NaiveDate {
     NaiveDate::from_ymd_opt(year, month, day).unwrap()
 }
 
@@ -9,8 +9,8 @@ fn day(year: i32, month: u32, day: u32) -> NaiveDate {
 fn a_blank_is_neither_readable_nor_unreadable() {
     for column_type in ColumnType::ALL {
         for blank in ["", "  ", "\t\n", "\u{a0}"] {
-            assert_eq!(read(column_type, blank), Ok(None));
-            assert!(fits(column_type, blank));
+            assert_eq!(parse_typed(column_type, blank), Ok(None));
+            assert!(is_valid(column_type, blank));
         }
     }
 }
@@ -19,13 +19,13 @@ fn a_blank_is_neither_readable_nor_unreadable() {
 fn what_does_not_read_names_its_type() {
     for column_type in [ColumnType::Number, ColumnType::Date, ColumnType::YesNo] {
         assert_eq!(
-            read(column_type, "gold"),
+            parse_typed(column_type, "gold"),
             Err(ColumnValueError { column_type })
         );
-        assert!(!fits(column_type, "gold"));
+        assert!(!is_valid(column_type, "gold"));
     }
     assert_eq!(
-        read(ColumnType::Text, " gold "),
+        parse_typed(ColumnType::Text, " gold "),
         Ok(Some(ColumnValue::Text("gold".to_owned())))
     );
 }
@@ -103,12 +103,12 @@ fn negative_zero_is_zero() {
 #[test]
 fn dates_are_read_in_three_forms() {
     let readable = [
-        ("2026-01-31", day(2026, 1, 31)),
-        (" 1/31/2026 ", day(2026, 1, 31)),
-        ("01/05/2026", day(2026, 1, 5)),
-        ("2028-02-29", day(2028, 2, 29)),
-        ("2026-01-31T23:30:00Z", day(2026, 1, 31)),
-        ("9999-12-31", day(9999, 12, 31)),
+        ("2026-01-31", ymd(2026, 1, 31)),
+        (" 1/31/2026 ", ymd(2026, 1, 31)),
+        ("01/05/2026", ymd(2026, 1, 5)),
+        ("2028-02-29", ymd(2028, 2, 29)),
+        ("2026-01-31T23:30:00Z", ymd(2026, 1, 31)),
+        ("9999-12-31", ymd(9999, 12, 31)),
     ];
     for (text, date) in readable {
         assert_eq!(read_date(text), Some(date), "{text:?}");
@@ -119,11 +119,11 @@ fn dates_are_read_in_three_forms() {
 fn a_time_keeps_the_date_that_is_written_in_it() {
     assert_eq!(
         read_date("2026-01-31T23:30:00-05:00"),
-        Some(day(2026, 1, 31))
+        Some(ymd(2026, 1, 31))
     );
     assert_eq!(
         read_date("2026-01-31T00:30:00.25+14:00"),
-        Some(day(2026, 1, 31))
+        Some(ymd(2026, 1, 31))
     );
 }
 
@@ -217,7 +217,7 @@ proptest! {
 
     #[test]
     fn every_day_reads_back_in_every_form(days in 0i32..3_652_059, offset in -14i32..=14) {
-        let date = day(1, 1, 1) + chrono::Days::new(days.unsigned_abs().into());
+        let date = ymd(1, 1, 1) + chrono::Days::new(days.unsigned_abs().into());
         let (year, month, day) = (date.year(), date.month(), date.day());
         let forms = [
             format!("{year:04}-{month:02}-{day:02}"),
@@ -242,7 +242,7 @@ proptest! {
     #[test]
     fn reading_never_panics(text in any::<String>()) {
         for column_type in ColumnType::ALL {
-            let _ = read(column_type, &text);
+            let _ = parse_typed(column_type, &text);
         }
     }
 }

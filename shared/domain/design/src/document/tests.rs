@@ -4,13 +4,13 @@ use serde_json::json;
 
 use super::*;
 
-fn example() -> Value {
+fn example_postcard() -> Value {
     serde_json::from_str(include_str!("../../examples/postcard.json")).unwrap()
 }
 
 /// The example with another value at a place; `null` takes the setting away.
 fn example_with(pointer: &str, value: Value) -> Value {
-    let mut document = example();
+    let mut document = example_postcard();
     let (parent, name) = pointer.rsplit_once('/').unwrap();
     match document.pointer_mut(parent).unwrap() {
         Value::Object(settings) if value.is_null() => drop(settings.remove(name)),
@@ -29,12 +29,12 @@ fn design_error(pointer: &str, value: Value) -> String {
 
 #[test]
 fn the_example_can_print() {
-    let document = PrintableDesign::parse(&example()).unwrap();
+    let document = PrintableDesign::parse(&example_postcard()).unwrap();
     assert_eq!(document.product(), Product::Postcard4x6);
-    assert_eq!(document.surface(Side::Front).elements.len(), 4);
-    assert_eq!(document.surface(Side::Back).elements.len(), 2);
+    assert_eq!(document.side(Side::Front).elements.len(), 4);
+    assert_eq!(document.side(Side::Back).elements.len(), 2);
     assert_eq!(
-        document.fields(),
+        document.field_names(),
         [
             "city",
             "customer_id",
@@ -106,7 +106,7 @@ fn case_does_not_make_another_field() {
         json!("{{FIRST_NAME}} {{Offer}}"),
     ))
     .unwrap();
-    let fields = document.fields();
+    let fields = document.field_names();
     assert!(
         fields.contains(&"first_name") && !fields.contains(&"FIRST_NAME"),
         "{fields:?}"
@@ -397,7 +397,7 @@ fn a_surface_has_a_bounded_number_of_elements() {
 }
 
 /// Every place in the document, as JSON pointers.
-fn places(value: &Value, at: &str, found: &mut Vec<String>) {
+fn collect_pointers(value: &Value, at: &str, found: &mut Vec<String>) {
     let children: Vec<(String, &Value)> = match value {
         Value::Object(settings) => settings
             .iter()
@@ -412,7 +412,7 @@ fn places(value: &Value, at: &str, found: &mut Vec<String>) {
     };
     for (name, child) in children {
         let place = format!("{at}/{name}");
-        places(child, &place, found);
+        collect_pointers(child, &place, found);
         found.push(place);
     }
 }
@@ -433,7 +433,7 @@ proptest! {
     #[test]
     fn whatever_a_setting_holds_the_answer_is_a_document_or_one_sentence(place in any::<Index>(), value in any_value()) {
         let mut found = Vec::new();
-        places(&example(), "", &mut found);
+        collect_pointers(&example_postcard(), "", &mut found);
         if let Err(problem) = PrintableDesign::parse(&example_with(&found[place.index(found.len())], value)) {
             let message = problem.to_string();
             prop_assert!(message.contains(" cannot print: ") && message.ends_with('.'), "{}", message);

@@ -24,7 +24,7 @@ impl LayoutPlan {
     pub(super) fn find_neighbours(&mut self, typesetter: &mut Typesetter) {
         for side in Side::ALL {
             let drawn: Vec<ElementOutline> = self
-                .elements(side)
+                .planned_elements(side)
                 .map(|(part, element)| design_outline(typesetter, &part.kind, element))
                 .collect();
             let neighbours: Vec<Vec<usize>> = (0..drawn.len())
@@ -43,7 +43,7 @@ impl LayoutPlan {
     }
 
     fn elements_to_avoid(&self, side: Side, index: usize, drawn: &[ElementOutline]) -> Vec<usize> {
-        let elements = &self.document.surface(side).elements;
+        let elements = &self.document.side(side).elements;
         let frame = elements[index].frame;
         let others = (0..elements.len()).filter(|other| *other != index);
         let meet = others.filter(|other| elements[*other].frame.overlaps(frame));
@@ -80,8 +80,8 @@ impl LayoutPlan {
         let met = others.find(|other| {
             own.overlaps(&self.printed_outline(text.side, **other, texts, recipient))
         })?;
-        let parts = self.parts(text.side);
-        Some(LayoutWarning::overlap(
+        let parts = self.element_plans(text.side);
+        Some(LayoutWarning::text_overlap(
             &parts[text.index].id,
             &parts[*met].id,
         ))
@@ -93,7 +93,7 @@ impl LayoutPlan {
         };
         let placed = text
             .setting
-            .place(analysis, printed_size(text.setting, text.fit));
+            .place_text(analysis, printed_size(text.setting, text.fit));
         ElementOutline::from_text(self.element(text.side, text.index).frame, &placed.outline)
     }
 
@@ -106,7 +106,7 @@ impl LayoutPlan {
         recipient: &impl RecipientValues,
     ) -> ElementOutline {
         let element = self.element(side, index);
-        match (&self.parts(side)[index].kind, &element.content) {
+        match (&self.element_plans(side)[index].kind, &element.content) {
             (ElementPlanKind::Fixed { outline, .. }, _) => outline.clone(),
             (ElementPlanKind::Picture, ElementContent::Image(image))
                 if picture::draw_picture(image, recipient).is_none() =>
@@ -134,7 +134,7 @@ fn design_outline(
         (ElementPlanKind::Text { setting, .. }, ElementContent::Text(text)) => {
             let (analysis, fit) = fit_text(typesetter, setting, &text.text.placeholder_text());
             let placed = analysis
-                .map(|analysis| setting.place(&analysis, printed_size(setting, fit)))
+                .map(|analysis| setting.place_text(&analysis, printed_size(setting, fit)))
                 .unwrap_or_default();
             ElementOutline::from_text(element.frame, &placed.outline)
         }

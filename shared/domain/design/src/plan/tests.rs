@@ -26,7 +26,7 @@ impl RecipientValues for PlanRecipient {
     }
 }
 
-fn recipient<const N: usize>(values: [(&'static str, &str); N]) -> PlanRecipient {
+fn recipient_with<const N: usize>(values: [(&'static str, &str); N]) -> PlanRecipient {
     let values = values
         .into_iter()
         .map(|(field, value)| (field, value.to_owned()))
@@ -38,35 +38,35 @@ fn recipient<const N: usize>(values: [(&'static str, &str); N]) -> PlanRecipient
 }
 
 /// A 6x9 postcard with these elements on its picture side.
-fn plan(elements: Value) -> LayoutPlan {
+fn plan_postcard(elements: Value) -> LayoutPlan {
     let document =
         json!({ "product": "postcard_6x9", "front": { "elements": elements }, "back": {} });
     LayoutPlan::new(PrintableDesign::parse(&document).unwrap())
 }
 
-fn area(x: f64, y: f64, width: f64, height: f64) -> Value {
+fn area_json(x: f64, y: f64, width: f64, height: f64) -> Value {
     json!({ "x": x, "y": y, "width": width, "height": height })
 }
 
-fn text(id: &str, area: Value, text: &str) -> Value {
+fn text_element(id: &str, area: Value, text: &str) -> Value {
     json!({ "id": id, "kind": "text", "area": area, "text": text, "font": "Inter", "size": 20, "smallest_size": 10 })
 }
 
-fn picture(default: Option<&str>) -> Value {
-    json!({ "id": "photo", "kind": "image", "area": area(0.0, 0.0, 90.0, 90.0),
+fn image_element(default: Option<&str>) -> Value {
+    json!({ "id": "photo", "kind": "image", "area": area_json(0.0, 0.0, 90.0, 90.0),
         "source": { "variable": { "field": "photo_link", "default": default } } })
 }
 
-fn code(destination: &str) -> Value {
-    json!({ "id": "code", "kind": "qr_code", "area": area(300.0, 300.0, 60.0, 60.0), "destination": destination,
+fn qr_code_element(destination: &str) -> Value {
+    json!({ "id": "code", "kind": "qr_code", "area": area_json(300.0, 300.0, 60.0, 60.0), "destination": destination,
         "fallback_link": "https://example.com" })
 }
 
-fn decide(plan: &LayoutPlan, person: &PlanRecipient) -> LayoutDecision {
-    plan.decide(&mut Typesetter::new(), person)
+fn check_layout_for(plan: &LayoutPlan, person: &PlanRecipient) -> LayoutDecision {
+    plan.check_layout(&mut Typesetter::new(), person)
 }
 
-fn codes(decision: &LayoutDecision) -> Vec<(LayoutWarningCode, &str)> {
+fn warning_codes(decision: &LayoutDecision) -> Vec<(LayoutWarningCode, &str)> {
     let warnings = decision.as_ref().unwrap();
     warnings
         .iter()
@@ -74,7 +74,7 @@ fn codes(decision: &LayoutDecision) -> Vec<(LayoutWarningCode, &str)> {
         .collect()
 }
 
-fn refusal(decision: LayoutDecision) -> (LayoutErrorReason, String, String) {
+fn expect_refusal(decision: LayoutDecision) -> (LayoutErrorReason, String, String) {
     let LayoutError {
         reason,
         field,
@@ -85,26 +85,29 @@ fn refusal(decision: LayoutDecision) -> (LayoutErrorReason, String, String) {
 
 #[test]
 fn a_card_without_trouble_has_no_warning() {
-    let plan = plan(json!([text(
+    let plan = plan_postcard(json!([text_element(
         "name",
-        area(20.0, 20.0, 300.0, 60.0),
+        area_json(20.0, 20.0, 300.0, 60.0),
         "Dear {{first_name}}"
     )]));
     assert_eq!(
-        decide(&plan, &recipient([("first_name", "Ann")])),
+        check_layout_for(&plan, &recipient_with([("first_name", "Ann")])),
         Ok(vec![])
     );
-    assert_eq!(decide(&plan, &recipient([])), Ok(vec![]));
+    assert_eq!(check_layout_for(&plan, &recipient_with([])), Ok(vec![]));
 }
 
 #[test]
 fn characters_that_no_font_prints_are_named_with_their_box() {
-    let plan = plan(json!([text(
+    let plan = plan_postcard(json!([text_element(
         "name",
-        area(20.0, 20.0, 300.0, 60.0),
+        area_json(20.0, 20.0, 300.0, 60.0),
         "Dear {{first_name}}"
     )]));
-    let (reason, field, detail) = refusal(decide(&plan, &recipient([("first_name", "Ann 🎉日")])));
+    let (reason, field, detail) = expect_refusal(check_layout_for(
+        &plan,
+        &recipient_with([("first_name", "Ann 🎉日")]),
+    ));
     assert_eq!(
         (reason, field.as_str()),
         (LayoutErrorReason::UnsupportedCharacters, "name")
@@ -113,25 +116,28 @@ fn characters_that_no_font_prints_are_named_with_their_box() {
         detail,
         "The font Inter cannot print \"🎉\" (U+1F389) and \"日\" (U+65E5) in the text box \"name\"."
     );
-    let (_, _, detail) = refusal(decide(
+    let (_, _, detail) = expect_refusal(check_layout_for(
         &plan,
-        &recipient([("first_name", "一二三四五六七")]),
+        &recipient_with([("first_name", "一二三四五六七")]),
     ));
     assert!(detail.contains("\"五\" (U+4E94) and 2 more in"), "{detail}");
-    let (_, _, detail) = refusal(decide(&plan, &recipient([("first_name", "a\u{7}")])));
+    let (_, _, detail) = expect_refusal(check_layout_for(
+        &plan,
+        &recipient_with([("first_name", "a\u{7}")]),
+    ));
     assert!(detail.contains("print U+0007 in"), "{detail}");
 }
 
 #[test]
 fn text_that_does_not_fit_at_its_smallest_size_is_refused() {
-    let plan = plan(json!([text(
+    let plan = plan_postcard(json!([text_element(
         "name",
-        area(20.0, 20.0, 100.0, 40.0),
+        area_json(20.0, 20.0, 100.0, 40.0),
         "{{first_name}}"
     )]));
-    let (reason, field, detail) = refusal(decide(
+    let (reason, field, detail) = expect_refusal(check_layout_for(
         &plan,
-        &recipient([("first_name", &"long ".repeat(30))]),
+        &recipient_with([("first_name", &"long ".repeat(30))]),
     ));
     assert_eq!(
         (reason, field.as_str()),
@@ -145,14 +151,17 @@ fn text_that_does_not_fit_at_its_smallest_size_is_refused() {
 
 #[test]
 fn the_texts_of_a_card_have_a_bounded_length_together() {
-    let each = || area(20.0, 20.0, 300.0, 100.0);
-    let plan = plan(json!([
-        text("first", each(), "{{first}}"),
-        text("second", each(), "{{second}}")
+    let each = || area_json(20.0, 20.0, 300.0, 100.0);
+    let plan = plan_postcard(json!([
+        text_element("first", each(), "{{first}}"),
+        text_element("second", each(), "{{second}}")
     ]));
     // What is longer than both sides hold is not even looked at.
     let endless = "🎉".repeat(CARD_CHARS + 1);
-    let (reason, field, detail) = refusal(decide(&plan, &recipient([("first", &endless)])));
+    let (reason, field, detail) = expect_refusal(check_layout_for(
+        &plan,
+        &recipient_with([("first", &endless)]),
+    ));
     assert_eq!(
         (reason, field.as_str()),
         (LayoutErrorReason::TextOverflow, "first")
@@ -160,9 +169,9 @@ fn the_texts_of_a_card_have_a_bounded_length_together() {
     assert!(detail.contains("10000 characters"), "{detail}");
     // Space at the end of a line takes no room.
     let blank = " ".repeat(CARD_CHARS - 3);
-    let (reason, field, _) = refusal(decide(
+    let (reason, field, _) = expect_refusal(check_layout_for(
         &plan,
-        &recipient([("first", &format!("a{blank}")), ("second", "four")]),
+        &recipient_with([("first", &format!("a{blank}")), ("second", "four")]),
     ));
     assert_eq!(
         (reason, field.as_str()),
@@ -172,26 +181,26 @@ fn the_texts_of_a_card_have_a_bounded_length_together() {
 
 #[test]
 fn the_first_reason_of_the_contract_counts_whatever_the_order_of_the_elements() {
-    let plan = plan(json!([
-        picture(None),
-        text("wide", area(100.0, 20.0, 100.0, 40.0), "{{wide}}"),
-        text("odd", area(100.0, 80.0, 100.0, 40.0), "{{odd}}"),
+    let plan = plan_postcard(json!([
+        image_element(None),
+        text_element("wide", area_json(100.0, 20.0, 100.0, 40.0), "{{wide}}"),
+        text_element("odd", area_json(100.0, 80.0, 100.0, 40.0), "{{odd}}"),
     ]));
     let long = "long ".repeat(30);
-    let mut person = recipient([("wide", long.as_str()), ("odd", "🎉")]);
+    let mut person = recipient_with([("wide", long.as_str()), ("odd", "🎉")]);
     person.requires_pictures = true;
     assert_eq!(
-        refusal(decide(&plan, &person)).0,
+        expect_refusal(check_layout_for(&plan, &person)).0,
         LayoutErrorReason::UnsupportedCharacters
     );
     person.values.remove("odd");
     assert_eq!(
-        refusal(decide(&plan, &person)).0,
+        expect_refusal(check_layout_for(&plan, &person)).0,
         LayoutErrorReason::TextOverflow
     );
     person.values.remove("wide");
     assert_eq!(
-        refusal(decide(&plan, &person)).0,
+        expect_refusal(check_layout_for(&plan, &person)).0,
         LayoutErrorReason::VariableImageMissing
     );
 }
@@ -230,19 +239,19 @@ fn a_picture_that_cannot_be_used_gives_way_to_the_default_or_a_blank() {
             None,
         ),
     ] {
-        let plan = plan(json!([picture(default)]));
-        let mut person = recipient([]);
+        let plan = plan_postcard(json!([image_element(default)]));
+        let mut person = recipient_with([]);
         person.values.extend(
             values
                 .into_iter()
                 .map(|(field, value)| (field, value.to_owned())),
         );
-        let decision = decide(&plan, &person);
+        let decision = check_layout_for(&plan, &person);
         assert_eq!(
-            codes(&decision),
+            warning_codes(&decision),
             Vec::from_iter(expected.map(|code| (code, "photo_link")))
         );
-        let [front, _] = plan.pages(&mut Typesetter::new(), &person);
+        let [front, _] = plan.lay_out(&mut Typesetter::new(), &person);
         let links: Vec<&str> = front
             .items
             .iter()
@@ -253,25 +262,28 @@ fn a_picture_that_cannot_be_used_gives_way_to_the_default_or_a_blank() {
             .collect();
         assert_eq!(links, Vec::from_iter(printed));
         person.requires_pictures = true;
-        let is_refused = decide(&plan, &person).is_err_and(|refusal| refusal.field == "photo_link");
+        let is_refused =
+            check_layout_for(&plan, &person).is_err_and(|refusal| refusal.field == "photo_link");
         assert_eq!(is_refused, expected.is_some());
     }
 }
 
 #[test]
 fn a_code_whose_link_needs_an_empty_field_leads_to_the_fallback() {
-    let plan = plan(json!([code("https://example.com/{{page}}?c={{customer}}")]));
-    let full = recipient([("page", "a"), ("customer", "1")]);
-    assert_eq!(decide(&plan, &full), Ok(vec![]));
-    let decision = decide(&plan, &recipient([("page", "a")]));
+    let plan = plan_postcard(json!([qr_code_element(
+        "https://example.com/{{page}}?c={{customer}}"
+    )]));
+    let full = recipient_with([("page", "a"), ("customer", "1")]);
+    assert_eq!(check_layout_for(&plan, &full), Ok(vec![]));
+    let decision = check_layout_for(&plan, &recipient_with([("page", "a")]));
     assert_eq!(
-        codes(&decision),
+        warning_codes(&decision),
         [(LayoutWarningCode::QrFallbackLink, "customer")]
     );
-    let plan = self::plan(json!([code("{{page}}")]));
-    let decision = decide(&plan, &recipient([("page", "javascript:alert(1)")]));
+    let plan = self::plan_postcard(json!([qr_code_element("{{page}}")]));
+    let decision = check_layout_for(&plan, &recipient_with([("page", "javascript:alert(1)")]));
     assert_eq!(
-        codes(&decision),
+        warning_codes(&decision),
         [(LayoutWarningCode::QrFallbackLink, "page")]
     );
     assert!(decision.unwrap()[0].detail.contains("is not a web link"));
@@ -279,17 +291,20 @@ fn a_code_whose_link_needs_an_empty_field_leads_to_the_fallback() {
 
 #[test]
 fn a_text_too_long_for_its_curve_is_warned_of_and_printed_smaller() {
-    let mut curved = text("seal", area(20.0, 20.0, 100.0, 60.0), "{{city}}");
+    let mut curved = text_element("seal", area_json(20.0, 20.0, 100.0, 60.0), "{{city}}");
     curved["arc"] = json!({ "bend": "up", "radius": 60 });
-    let plan = plan(json!([curved]));
-    assert_eq!(decide(&plan, &recipient([("city", "Austin")])), Ok(vec![]));
-    let long = recipient([("city", "Rancho Santa Margarita, California")]);
-    let decision = decide(&plan, &long);
+    let plan = plan_postcard(json!([curved]));
     assert_eq!(
-        codes(&decision),
+        check_layout_for(&plan, &recipient_with([("city", "Austin")])),
+        Ok(vec![])
+    );
+    let long = recipient_with([("city", "Rancho Santa Margarita, California")]);
+    let decision = check_layout_for(&plan, &long);
+    assert_eq!(
+        warning_codes(&decision),
         [(LayoutWarningCode::TextCurveTooLong, "seal")]
     );
-    let [front, _] = plan.pages(&mut Typesetter::new(), &long);
+    let [front, _] = plan.lay_out(&mut Typesetter::new(), &long);
     let ItemDrawing::Text(runs) = &front.items[0].drawing else {
         panic!("it is a text")
     };
@@ -298,28 +313,31 @@ fn a_text_too_long_for_its_curve_is_warned_of_and_printed_smaller() {
 
 #[test]
 fn a_script_without_spaces_is_warned_of_when_its_lines_are_broken() {
-    let plan = plan(json!([text(
+    let plan = plan_postcard(json!([text_element(
         "note",
-        area(20.0, 20.0, 120.0, 60.0),
+        area_json(20.0, 20.0, 120.0, 60.0),
         "{{note}}"
     )]));
-    assert_eq!(decide(&plan, &recipient([("note", "ສະບາຍ")])), Ok(vec![]));
-    let decision = decide(&plan, &recipient([("note", "ສະບາຍດີຕອນເຊົ້າທຸກຄົນ")]));
     assert_eq!(
-        codes(&decision),
+        check_layout_for(&plan, &recipient_with([("note", "ສະບາຍ")])),
+        Ok(vec![])
+    );
+    let decision = check_layout_for(&plan, &recipient_with([("note", "ສະບາຍດີຕອນເຊົ້າທຸກຄົນ")]));
+    assert_eq!(
+        warning_codes(&decision),
         [(LayoutWarningCode::TextUnmeasurable, "note")]
     );
 }
 
 /// Whether the text in an area on the left meets what is beside it, for a short name and a long one.
-fn meets(below: Value, above: Value) -> [bool; 2] {
-    let name = text("name", area(20.0, 20.0, 200.0, 30.0), "{{first_name}}");
+fn overlap_warnings(below: Value, above: Value) -> [bool; 2] {
+    let name = text_element("name", area_json(20.0, 20.0, 200.0, 30.0), "{{first_name}}");
     let mut elements = vec![name];
     elements.splice(0..0, below.as_array().unwrap().clone());
     elements.extend(above.as_array().unwrap().clone());
-    let plan = plan(Value::Array(elements));
+    let plan = plan_postcard(Value::Array(elements));
     ["Ann", "Maximiliana Bo"].map(|name| {
-        let decision = decide(&plan, &recipient([("first_name", name)]));
+        let decision = check_layout_for(&plan, &recipient_with([("first_name", name)]));
         decision.unwrap().iter().any(|warning| {
             warning.code == LayoutWarningCode::TextOverlap && warning.field == "name"
         })
@@ -329,30 +347,37 @@ fn meets(below: Value, above: Value) -> [bool; 2] {
 #[test]
 fn only_ink_that_meets_is_an_overlap() {
     let shape = |x: f64, outline: &str| {
-        json!([{ "id": "badge", "kind": "shape", "area": area(x, 10.0, 120.0, 60.0), "outline": outline,
+        json!([{ "id": "badge", "kind": "shape", "area": area_json(x, 10.0, 120.0, 60.0), "outline": outline,
             "fill": "#ff0000" }])
     };
-    assert_eq!(meets(json!([]), shape(140.0, "rectangle")), [false, true]);
     assert_eq!(
-        meets(shape(140.0, "rectangle"), json!([])),
+        overlap_warnings(json!([]), shape(140.0, "rectangle")),
+        [false, true]
+    );
+    assert_eq!(
+        overlap_warnings(shape(140.0, "rectangle"), json!([])),
         [false, true],
         "whichever is on top"
     );
     assert_eq!(
-        meets(json!([]), shape(220.0, "rectangle")),
+        overlap_warnings(json!([]), shape(220.0, "rectangle")),
         [false, false],
         "areas that only touch"
     );
     assert_eq!(
-        meets(json!([]), shape(175.0, "rectangle")),
+        overlap_warnings(json!([]), shape(175.0, "rectangle")),
         [false, false],
         "beside the ink"
     );
-    let code = json!([{ "id": "code", "kind": "qr_code", "area": area(150.0, 10.0, 60.0, 60.0),
+    let code = json!([{ "id": "code", "kind": "qr_code", "area": area_json(150.0, 10.0, 60.0, 60.0),
         "destination": "https://example.com", "fallback_link": "https://example.com" }]);
-    assert_eq!(meets(json!([]), code), [false, true]);
-    let other = json!([text("other", area(150.0, 20.0, 100.0, 30.0), "other")]);
-    assert_eq!(meets(json!([]), other), [false, true]);
+    assert_eq!(overlap_warnings(json!([]), code), [false, true]);
+    let other = json!([text_element(
+        "other",
+        area_json(150.0, 20.0, 100.0, 30.0),
+        "other"
+    )]);
+    assert_eq!(overlap_warnings(json!([]), other), [false, true]);
 }
 
 #[test]
@@ -367,26 +392,26 @@ fn what_lies_together_by_design_is_no_overlap() {
         json!([shape])
     };
     let filled = json!({ "fill": "#eeeeee" });
-    let background = area(10.0, 10.0, 300.0, 60.0);
+    let background = area_json(10.0, 10.0, 300.0, 60.0);
     assert_eq!(
-        meets(shape(background.clone(), filled.clone()), json!([])),
+        overlap_warnings(shape(background.clone(), filled.clone()), json!([])),
         [false, false],
         "a background"
     );
     // The name of the field stands there in the design, so that the shape is on the text by intention.
     assert_eq!(
-        meets(json!([]), shape(background, filled.clone())),
+        overlap_warnings(json!([]), shape(background, filled.clone())),
         [false, false],
         "in front of all of it"
     );
     assert_eq!(
-        meets(json!([]), shape(area(25.0, 10.0, 50.0, 60.0), filled)),
+        overlap_warnings(json!([]), shape(area_json(25.0, 10.0, 50.0, 60.0), filled)),
         [false, false],
         "as designed"
     );
     let frame = json!({ "stroke": { "colour": "#000000", "width": 2 } });
     assert_eq!(
-        meets(json!([]), shape(area(10.0, 10.0, 140.0, 60.0), frame)),
+        overlap_warnings(json!([]), shape(area_json(10.0, 10.0, 140.0, 60.0), frame)),
         [false, true],
         "a frame's edge"
     );
@@ -394,52 +419,55 @@ fn what_lies_together_by_design_is_no_overlap() {
 
 #[test]
 fn two_texts_that_meet_are_told_of_once() {
-    let plan = plan(json!([
-        text("left", area(20.0, 20.0, 200.0, 30.0), "{{left}}"),
-        text("right", area(100.0, 20.0, 200.0, 30.0), "{{right|ok}}"),
+    let plan = plan_postcard(json!([
+        text_element("left", area_json(20.0, 20.0, 200.0, 30.0), "{{left}}"),
+        text_element("right", area_json(100.0, 20.0, 200.0, 30.0), "{{right|ok}}"),
     ]));
-    let decision = decide(
+    let decision = check_layout_for(
         &plan,
-        &recipient([("left", "Maximiliana Bo"), ("right", "Bartholomew")]),
+        &recipient_with([("left", "Maximiliana Bo"), ("right", "Bartholomew")]),
     );
-    assert_eq!(codes(&decision), [(LayoutWarningCode::TextOverlap, "left")]);
+    assert_eq!(
+        warning_codes(&decision),
+        [(LayoutWarningCode::TextOverlap, "left")]
+    );
 }
 
 #[test]
 fn a_picture_that_prints_nothing_is_met_by_nothing() {
-    let photo = json!({ "id": "photo", "kind": "image", "area": area(140.0, 10.0, 100.0, 60.0),
+    let photo = json!({ "id": "photo", "kind": "image", "area": area_json(140.0, 10.0, 100.0, 60.0),
         "source": { "variable": { "field": "photo_link" } } });
-    let plan = plan(json!([
-        text("name", area(20.0, 20.0, 200.0, 30.0), "{{first_name}}"),
+    let plan = plan_postcard(json!([
+        text_element("name", area_json(20.0, 20.0, 200.0, 30.0), "{{first_name}}"),
         photo
     ]));
-    let mut person = recipient([
+    let mut person = recipient_with([
         ("first_name", "Maximiliana Bo"),
         ("photo_link", "https://good.example/1"),
     ]);
     assert_eq!(
-        codes(&decide(&plan, &person)),
+        warning_codes(&check_layout_for(&plan, &person)),
         [(LayoutWarningCode::TextOverlap, "name")]
     );
     person.values.remove("photo_link");
     assert_eq!(
-        codes(&decide(&plan, &person)),
+        warning_codes(&check_layout_for(&plan, &person)),
         [(LayoutWarningCode::VariableImageBlank, "photo_link")]
     );
 }
 
 #[test]
 fn pages_hold_what_prints_in_order_and_say_what_differs() {
-    let plan = plan(json!([
-        { "id": "ground", "kind": "shape", "area": area(0.0, 0.0, 648.0, 432.0), "outline": "rectangle", "fill": "#ffffff" },
-        picture(None),
-        text("same", area(100.0, 20.0, 200.0, 30.0), "the same"),
-        text("name", area(100.0, 60.0, 200.0, 30.0), "{{first_name}}"),
-        text("empty", area(100.0, 100.0, 200.0, 30.0), "{{empty}}"),
-        code("https://example.com"),
+    let plan = plan_postcard(json!([
+        { "id": "ground", "kind": "shape", "area": area_json(0.0, 0.0, 648.0, 432.0), "outline": "rectangle", "fill": "#ffffff" },
+        image_element(None),
+        text_element("same", area_json(100.0, 20.0, 200.0, 30.0), "the same"),
+        text_element("name", area_json(100.0, 60.0, 200.0, 30.0), "{{first_name}}"),
+        text_element("empty", area_json(100.0, 100.0, 200.0, 30.0), "{{empty}}"),
+        qr_code_element("https://example.com"),
     ]));
     let items = |person: &PlanRecipient| -> Vec<(String, bool)> {
-        let [front, back] = plan.pages(&mut Typesetter::new(), person);
+        let [front, back] = plan.lay_out(&mut Typesetter::new(), person);
         assert!(back.items.is_empty() && back.side == Side::Back && front.side == Side::Front);
         front
             .items
@@ -454,11 +482,11 @@ fn pages_hold_what_prints_in_order_and_say_what_differs() {
         ("code", true),
     ];
     assert_eq!(
-        items(&recipient([("first_name", "Ann")])),
+        items(&recipient_with([("first_name", "Ann")])),
         expected.map(|(element, varies)| (element.to_owned(), varies))
     );
     assert!(
-        !items(&recipient([]))
+        !items(&recipient_with([]))
             .iter()
             .any(|(element, _)| element == "name")
     );
@@ -466,14 +494,14 @@ fn pages_hold_what_prints_in_order_and_say_what_differs() {
 
 #[test]
 fn a_refused_card_is_laid_out_as_far_as_it_goes() {
-    let plan = plan(json!([text(
+    let plan = plan_postcard(json!([text_element(
         "name",
-        area(20.0, 20.0, 100.0, 40.0),
+        area_json(20.0, 20.0, 100.0, 40.0),
         "{{first_name}}"
     )]));
-    let [front, _] = plan.pages(
+    let [front, _] = plan.lay_out(
         &mut Typesetter::new(),
-        &recipient([("first_name", &"long 🎉 ".repeat(30))]),
+        &recipient_with([("first_name", &"long 🎉 ".repeat(30))]),
     );
     let ItemDrawing::Text(runs) = &front.items[0].drawing else {
         panic!("it is a text")
@@ -486,11 +514,11 @@ fn a_refused_card_is_laid_out_as_far_as_it_goes() {
 
 #[test]
 fn who_was_decided_before_changes_nothing() {
-    let plan = plan(json!([
-        picture(None),
-        text(
+    let plan = plan_postcard(json!([
+        image_element(None),
+        text_element(
             "name",
-            area(20.0, 100.0, 100.0, 40.0),
+            area_json(20.0, 100.0, 100.0, 40.0),
             "Dear {{first_name}}"
         )
     ]));
@@ -501,10 +529,13 @@ fn who_was_decided_before_changes_nothing() {
         "ليلى",
         "",
     ];
-    let people = names.map(|name| recipient([("first_name", name)]));
+    let people = names.map(|name| recipient_with([("first_name", name)]));
     let mut typesetter = Typesetter::new();
     for person in people.iter().chain(people.iter().rev()) {
-        assert_eq!(plan.decide(&mut typesetter, person), decide(&plan, person));
+        assert_eq!(
+            plan.check_layout(&mut typesetter, person),
+            check_layout_for(&plan, person)
+        );
     }
 }
 
@@ -513,13 +544,13 @@ proptest! {
     fn whatever_a_recipient_sends_the_card_is_decided_and_laid_out(
         values in prop::collection::vec("\\PC{0,60}|[A-Za-z ]{0,200}", 3),
     ) {
-        let mut curved = text("curve", area(20.0, 120.0, 200.0, 90.0), "{{b}} {{c}}");
+        let mut curved = text_element("curve", area_json(20.0, 120.0, 200.0, 90.0), "{{b}} {{c}}");
         curved["arc"] = json!({ "bend": "down", "radius": 120 });
-        let plan = plan(json!([text("straight", area(20.0, 20.0, 200.0, 90.0), "{{a}} and {{b|nobody}}"), curved, code("{{c}}")]));
-        let person = recipient([("a", values[0].as_str()), ("b", values[1].as_str()), ("c", values[2].as_str())]);
-        let decision = decide(&plan, &person);
-        prop_assert_eq!(&decision, &decide(&plan, &person));
-        let [front, _] = plan.pages(&mut Typesetter::new(), &person);
+        let plan = plan_postcard(json!([text_element("straight", area_json(20.0, 20.0, 200.0, 90.0), "{{a}} and {{b|nobody}}"), curved, qr_code_element("{{c}}")]));
+        let person = recipient_with([("a", values[0].as_str()), ("b", values[1].as_str()), ("c", values[2].as_str())]);
+        let decision = check_layout_for(&plan, &person);
+        prop_assert_eq!(&decision, &check_layout_for(&plan, &person));
+        let [front, _] = plan.lay_out(&mut Typesetter::new(), &person);
         let is_code = |item: &PageItem| matches!(item.drawing, ItemDrawing::Code { .. });
         prop_assert!(front.items.iter().any(is_code));
         if let Err(refusal) = decision {

@@ -2,7 +2,10 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn render<'t>(template: &'t TextTemplate, values: &[(&str, &'static str)]) -> RenderedTemplate<'t> {
+fn render_values<'t>(
+    template: &'t TextTemplate,
+    values: &[(&str, &'static str)],
+) -> RenderedTemplate<'t> {
     template.render(|field| {
         values
             .iter()
@@ -15,14 +18,14 @@ fn render<'t>(template: &'t TextTemplate, values: &[(&str, &'static str)]) -> Re
 fn a_value_wins_over_the_default_and_the_default_over_nothing() {
     let template = TextTemplate::parse("Dear {{ first_name | neighbor }}, {{city}}!").unwrap();
     assert_eq!(
-        template.fields().collect::<Vec<_>>(),
+        template.field_names().collect::<Vec<_>>(),
         ["first_name", "city"]
     );
     assert_eq!(
-        render(&template, &[("first_name", "Ana"), ("city", "Reno")]).text,
+        render_values(&template, &[("first_name", "Ana"), ("city", "Reno")]).text,
         "Dear Ana, Reno!"
     );
-    let rendered = render(&template, &[("first_name", "  ")]);
+    let rendered = render_values(&template, &[("first_name", "  ")]);
     assert_eq!(rendered.text, "Dear neighbor, !");
     assert_eq!(rendered.empty_fields, ["city"]);
 }
@@ -31,7 +34,7 @@ fn a_value_wins_over_the_default_and_the_default_over_nothing() {
 fn an_empty_default_is_a_default() {
     let template = TextTemplate::parse("{{middle_name|}}").unwrap();
     assert_eq!(
-        render(&template, &[]),
+        render_values(&template, &[]),
         RenderedTemplate {
             text: String::new(),
             empty_fields: vec![]
@@ -42,19 +45,19 @@ fn an_empty_default_is_a_default() {
 #[test]
 fn an_empty_field_is_listed_once() {
     let template = TextTemplate::parse("{{a}}{{b}}{{a}}").unwrap();
-    assert_eq!(render(&template, &[]).empty_fields, ["a", "b"]);
+    assert_eq!(render_values(&template, &[]).empty_fields, ["a", "b"]);
 }
 
 #[test]
 fn single_braces_are_text() {
     let template = TextTemplate::parse("{a} } { {{b}}").unwrap();
-    assert_eq!(render(&template, &[("b", "c")]).text, "{a} } { c");
+    assert_eq!(render_values(&template, &[("b", "c")]).text, "{a} } { c");
 }
 
 #[test]
 fn the_default_begins_at_the_first_bar() {
     let template = TextTemplate::parse("{{a|b|c}}").unwrap();
-    assert_eq!(render(&template, &[]).text, "b|c");
+    assert_eq!(render_values(&template, &[]).text, "b|c");
 }
 
 #[test]

@@ -65,7 +65,7 @@ struct ShapingProperties {
 }
 
 impl ShapingProperties {
-    fn latin(level: Level) -> Self {
+    fn for_latin(level: Level) -> Self {
         Self {
             level,
             script: Script::Latin,
@@ -161,7 +161,7 @@ impl TextAnalysis {
         self.add_letters(typesetter, text, range.start..letters_end, directions);
         let atoms = first..self.atoms.len();
         if letters_end < range.end {
-            let voice = ShapingProperties::latin(directions.level_at(letters_end));
+            let voice = ShapingProperties::for_latin(directions.level_at(letters_end));
             self.add_run(typesetter, &text[letters_end..range.end], self.font, voice);
         }
         let words = || self.atoms[atoms.clone()].iter().map(|atom| &atom.word);
@@ -203,7 +203,7 @@ impl TextAnalysis {
                 typesetter,
                 letters,
                 self.font,
-                ShapingProperties::latin(Level::ltr()),
+                ShapingProperties::for_latin(Level::ltr()),
             );
         }
         let mut start = range.start;

@@ -69,7 +69,7 @@ impl BaselineCurve {
             radius,
             start: 0.0,
         };
-        let room = curve.length(setting, arc);
+        let room = curve.baseline_length(setting, arc);
         let slack = room - line.width() * size;
         if slack < -TOLERANCE {
             return None;
@@ -84,7 +84,7 @@ impl BaselineCurve {
     }
 
     /// Points along the baseline between the ends of the arc.
-    fn length(&self, setting: &TextPlacement, arc: TextArc) -> f64 {
+    fn baseline_length(&self, setting: &TextPlacement, arc: TextArc) -> f64 {
         arc.text_length(setting.area.width) / arc.radius * self.radius
     }
 
@@ -108,7 +108,7 @@ impl BaselineCurve {
 
 impl CurvePosition {
     /// A point given from the spot, the text's direction to the right.
-    pub(crate) fn point(self, (right, down): PagePoint) -> PagePoint {
+    pub(crate) fn to_page_point(self, (right, down): PagePoint) -> PagePoint {
         let (sine, cosine) = self.rotation.to_radians().sin_cos();
         (
             self.at.0 + right * cosine - down * sine,
@@ -117,20 +117,20 @@ impl CurvePosition {
     }
 
     /// The corners of ink given from the spot.
-    pub(crate) fn corners(self, ink: InkBounds) -> [PagePoint; 4] {
+    pub(crate) fn to_page_corners(self, ink: InkBounds) -> [PagePoint; 4] {
         [
             (ink.left, ink.top),
             (ink.right, ink.top),
             (ink.right, ink.bottom),
             (ink.left, ink.bottom),
         ]
-        .map(|corner| self.point(corner))
+        .map(|corner| self.to_page_point(corner))
     }
 }
 
 impl GlyphCluster<'_> {
     /// Its ink at a size, from the middle of its part of the baseline. Points.
-    pub(crate) fn ink(&self, size: f64) -> InkBounds {
+    pub(crate) fn ink_at_size(&self, size: f64) -> InkBounds {
         let middle = self.pen + self.advance / 2.0;
         let ink = self
             .glyphs
@@ -141,7 +141,7 @@ impl GlyphCluster<'_> {
 }
 
 /// A word's clusters from left to right.
-pub(crate) fn clusters(word: &ShapedWord) -> impl Iterator<Item = GlyphCluster<'_>> {
+pub(crate) fn glyph_clusters(word: &ShapedWord) -> impl Iterator<Item = GlyphCluster<'_>> {
     word.glyphs
         .chunk_by(|left, right| left.characters == right.characters)
         .map(|glyphs| GlyphCluster {
@@ -175,8 +175,12 @@ impl BentLineExtent {
                 line.overhang.1.max(piece.overhang.1),
             );
         }
-        for cluster in analysis.atoms.iter().flat_map(|atom| clusters(&atom.word)) {
-            let ink = cluster.ink(1.0);
+        for cluster in analysis
+            .atoms
+            .iter()
+            .flat_map(|atom| glyph_clusters(&atom.word))
+        {
+            let ink = cluster.ink_at_size(1.0);
             line.widest_half = line
                 .widest_half
                 .max(cluster.advance / 2.0)
@@ -207,12 +211,12 @@ pub(crate) fn fits_arc(
         .visual_order(0..analysis.pieces.len())
         .iter()
         .all(|atom| {
-            let is_within = clusters(&atom.word).all(|cluster| {
-                let ink = cluster.ink(size);
+            let is_within = glyph_clusters(&atom.word).all(|cluster| {
+                let ink = cluster.ink_at_size(size);
                 let spot = curve.position_at(along + (cluster.pen + cluster.advance / 2.0) * size);
                 ink.is_empty()
                     || spot
-                        .corners(ink)
+                        .to_page_corners(ink)
                         .into_iter()
                         .all(|corner| area.contains(corner))
             });

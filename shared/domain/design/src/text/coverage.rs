@@ -21,14 +21,19 @@ const STAND_INS: [char; 2] = ['\u{fffc}', '\u{fffd}'];
 
 /// The font that prints what a reader sees as one character: the wanted one, else the first of its fallbacks.
 pub(crate) fn find_font(font: Font, character: &str) -> Option<Font> {
-    is_printable(character).then(|| font_choices(font).find(|font| covers(*font, character)))?
+    is_printable(character)
+        .then(|| font_choices(font).find(|font| font_covers(*font, character)))?
 }
 
 /// The font that prints all of these characters: the wanted one, else the first of its fallbacks.
 pub(crate) fn find_font_for_all(font: Font, characters: &str) -> Option<Font> {
     let mut all = characters.graphemes(true);
     all.all(is_printable).then(|| {
-        font_choices(font).find(|font| characters.graphemes(true).all(|one| covers(*font, one)))
+        font_choices(font).find(|font| {
+            characters
+                .graphemes(true)
+                .all(|one| font_covers(*font, one))
+        })
     })?
 }
 
@@ -70,7 +75,7 @@ fn has_meaning(character: char) -> bool {
 }
 
 /// Whether the font has every part of the character, apart or composed.
-fn covers(font: Font, character: &str) -> bool {
+fn font_covers(font: Font, character: &str) -> bool {
     let charmap = ShapingFace::for_font(font).shaping.charmap();
     let has = |part: char| {
         is_invisible(part) || part.is_whitespace() || charmap.map_unicode(part).is_some()

@@ -49,12 +49,12 @@ impl ShapingFace {
     }
 
     /// A length in font units, in ems.
-    pub(crate) fn ems(&self, units: i32) -> f64 {
+    pub(crate) fn units_to_ems(&self, units: i32) -> f64 {
         f64::from(units) / self.units
     }
 
     /// Ems from the top to the bottom of a line.
-    pub(crate) fn height(&self) -> f64 {
+    pub(crate) fn line_height(&self) -> f64 {
         self.ascent + self.descent
     }
 }

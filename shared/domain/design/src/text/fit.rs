@@ -64,7 +64,7 @@ impl TextPlacement {
     }
 
     /// Takes a text apart. Along a curve there is one line.
-    pub(crate) fn analyse(&self, typesetter: &mut Typesetter, text: &str) -> TextAnalysis {
+    pub(crate) fn analyse_text(&self, typesetter: &mut Typesetter, text: &str) -> TextAnalysis {
         match self.arc {
             Some(_) => TextAnalysis::new_single_line(typesetter, text, self.style.font),
             None => TextAnalysis::new(typesetter, text, self.style.font),

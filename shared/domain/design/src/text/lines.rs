@@ -20,11 +20,11 @@ pub(crate) fn break_lines(
     let is_within = |reach: LineExtent| reach.width() * size <= width + TOLERANCE;
     let (mut start, mut reach, mut fits) = (0, LineExtent::default(), true);
     for (index, piece) in pieces.iter().enumerate() {
-        reach.add(piece);
+        reach.add_segment(piece);
         if index > start && wrapping == LineWrapping::AtSpaces && !is_within(reach) {
             line(start..index);
             (start, reach) = (index, LineExtent::default());
-            reach.add(piece);
+            reach.add_segment(piece);
         }
         fits &= is_within(reach);
         if piece.ends_paragraph {
@@ -44,7 +44,7 @@ struct LineExtent {
 }
 
 impl LineExtent {
-    fn add(&mut self, piece: &LineSegment) {
+    fn add_segment(&mut self, piece: &LineSegment) {
         self.advance += self.space + piece.advance;
         self.space = piece.space;
         self.overhang = (
@@ -61,7 +61,7 @@ impl LineExtent {
 /// Points from the top of the first to the bottom of the last line, without ink that sticks out.
 pub(crate) fn lines_height(setting: &TextPlacement, lines: usize, size: f64) -> f64 {
     let between = setting.style.line_height * lines.saturating_sub(1) as f64;
-    (ShapingFace::for_font(setting.style.font).height() + between) * size
+    (ShapingFace::for_font(setting.style.font).line_height() + between) * size
 }
 
 /// Whether all lines lie in the area at a size, with all that sticks out of them.

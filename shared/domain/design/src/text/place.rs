@@ -5,7 +5,7 @@ use crate::page::{Glyph, GlyphRun};
 use crate::style::{HorizontalAlignment, VerticalAlignment};
 use crate::text::ShapingFace;
 use crate::text::analysis::{ShapedRun, TextAnalysis};
-use crate::text::arc::{BaselineCurve, CurvePosition, clusters};
+use crate::text::arc::{BaselineCurve, CurvePosition, glyph_clusters};
 use crate::text::fit::{LineWrapping, TextPlacement};
 use crate::text::lines::{break_lines, lines_height};
 use crate::text::word::InkBounds;
@@ -22,7 +22,7 @@ pub(crate) struct PlacedText {
 
 impl TextPlacement {
     /// Sets a text at a size.
-    pub(crate) fn place(&self, analysis: &TextAnalysis, size: f64) -> PlacedText {
+    pub(crate) fn place_text(&self, analysis: &TextAnalysis, size: f64) -> PlacedText {
         match self
             .arc
             .map(|arc| BaselineCurve::new(self, arc, analysis, size))
@@ -43,19 +43,19 @@ impl TextPlacement {
         let mut placed = PlacedText::default();
         let mut along = 0.0;
         for atom in &atoms {
-            for cluster in clusters(&atom.word) {
+            for cluster in glyph_clusters(&atom.word) {
                 let spot = curve.position_at(along + (cluster.pen + cluster.advance / 2.0) * size);
-                let ink = cluster.ink(size);
+                let ink = cluster.ink_at_size(size);
                 if !ink.is_empty() {
-                    placed.outline.push(spot.corners(ink));
+                    placed.outline.push(spot.to_page_corners(ink));
                 }
             }
             along += atom.word.advance * size;
         }
-        placed.runs = self.runs(&atoms, size, |along, middle| {
+        placed.runs = self.build_glyph_runs(&atoms, size, |along, middle| {
             let spot = curve.position_at(along + middle);
             CurvePosition {
-                at: spot.point((-middle, 0.0)),
+                at: spot.to_page_point((-middle, 0.0)),
                 rotation: spot.rotation,
             }
         });
@@ -88,13 +88,15 @@ impl TextPlacement {
                 };
                 placed
                     .outline
-                    .push(spot.corners(ink.scale_and_move(size, at)));
+                    .push(spot.to_page_corners(ink.scale_and_move(size, at)));
             }
             let place = |along: f64, _| CurvePosition {
                 at: (at.0 + along, at.1),
                 rotation: 0.0,
             };
-            placed.runs.append(&mut self.runs(line, size, place));
+            placed
+                .runs
+                .append(&mut self.build_glyph_runs(line, size, place));
         }
         placed
     }
@@ -137,7 +139,7 @@ impl TextPlacement {
 
     /// Glyphs of one line by font and direction. `place` gives the place of what is so far along the line, of a
     /// cluster whose middle is so far from there.
-    fn runs(
+    fn build_glyph_runs(
         &self,
         line: &[&ShapedRun],
         size: f64,
@@ -178,11 +180,11 @@ fn add_glyphs(
     place: impl Fn(f64, f64) -> CurvePosition,
 ) {
     let size = run.size;
-    for cluster in clusters(&atom.word) {
+    for cluster in glyph_clusters(&atom.word) {
         let spot = place(along + cluster.pen * size, cluster.advance / 2.0 * size);
         for glyph in cluster.glyphs {
             let right = (glyph.pen - cluster.pen + glyph.offset.0) * size;
-            let (x, y) = spot.point((right, glyph.offset.1 * size));
+            let (x, y) = spot.to_page_point((right, glyph.offset.1 * size));
             run.glyphs.push(Glyph {
                 id: glyph.id,
                 x,

@@ -30,23 +30,23 @@ fn set_text(style: BlockStyle, text: &str) -> Vec<GlyphRun> {
     block.runs
 }
 
-fn analysis(font: Font, text: &str) -> TextAnalysis {
+fn analyse_text(font: Font, text: &str) -> TextAnalysis {
     TextAnalysis::new(&mut Typesetter::new(), text, font)
 }
 
-fn unsupported(text: &str) -> Vec<String> {
-    analysis(Font::Inter, text).unsupported
+fn find_unsupported(text: &str) -> Vec<String> {
+    analyse_text(Font::Inter, text).unsupported
 }
 
 /// The ink of a glyph where it is placed, told by the font itself.
-fn corners(run: &GlyphRun, glyph: &Glyph) -> Option<[(f64, f64); 4]> {
+fn glyph_corners(run: &GlyphRun, glyph: &Glyph) -> Option<[(f64, f64); 4]> {
     let face = ShapingFace::for_font(run.font);
     let shaper = harfrust::ShaperFont::new(&face.shaping);
     let extents = shaper.glyph_extents(harfrust::GlyphId::new(glyph.id.into()))?;
-    let left = face.ems(extents.x_bearing) * run.size;
-    let top = -face.ems(extents.y_bearing) * run.size;
-    let right = left + face.ems(extents.width) * run.size;
-    let bottom = top - face.ems(extents.height) * run.size;
+    let left = face.units_to_ems(extents.x_bearing) * run.size;
+    let top = -face.units_to_ems(extents.y_bearing) * run.size;
+    let right = left + face.units_to_ems(extents.width) * run.size;
+    let bottom = top - face.units_to_ems(extents.height) * run.size;
     let (sine, cosine) = glyph.rotation.to_radians().sin_cos();
     (right > left).then(|| {
         [(left, top), (right, top), (right, bottom), (left, bottom)].map(|(along, down)| {
@@ -62,7 +62,11 @@ fn is_inside(runs: &[GlyphRun], area: PageRect) -> bool {
     let area = area.expand(0.001);
     let mut corners = runs
         .iter()
-        .flat_map(|run| run.glyphs.iter().filter_map(|glyph| corners(run, glyph)))
+        .flat_map(|run| {
+            run.glyphs
+                .iter()
+                .filter_map(|glyph| glyph_corners(run, glyph))
+        })
         .flatten();
     corners.all(|corner| area.contains(corner))
 }
@@ -75,7 +79,7 @@ fn every_font_ships_with_the_letters_that_it_is_documented_for() {
             Some("Arabic") => "ابتثج",
             _ => "Ångström, Łódź, Œuvre; Привет 0123456789 – “quoted” €",
         };
-        let analysis = analysis(*font, letters);
+        let analysis = analyse_text(*font, letters);
         assert!(analysis.unsupported.is_empty(), "{}", font.name());
         assert!(
             analysis.atoms.iter().all(|atom| atom.word.font == *font),
@@ -88,7 +92,7 @@ fn every_font_ships_with_the_letters_that_it_is_documented_for() {
 #[test]
 fn a_character_that_the_font_lacks_is_set_in_a_fallback_of_the_same_weight() {
     let fonts = |font, text| -> Vec<Font> {
-        analysis(font, text)
+        analyse_text(font, text)
             .atoms
             .iter()
             .map(|atom| atom.word.font)
@@ -102,13 +106,13 @@ fn a_character_that_the_font_lacks_is_set_in_a_fallback_of_the_same_weight() {
 
 #[test]
 fn what_no_font_prints_is_found() {
-    assert_eq!(unsupported("Hi 🎉 and 日本 🎉"), ["🎉", "日", "本"]);
-    assert_eq!(unsupported("नमस्ते")[0], "न");
+    assert_eq!(find_unsupported("Hi 🎉 and 日本 🎉"), ["🎉", "日", "本"]);
+    assert_eq!(find_unsupported("नमस्ते")[0], "न");
     // One picture to the reader, several characters to the computer.
-    assert_eq!(unsupported("a👩‍👩‍👧b"), ["👩‍👩‍👧"]);
-    assert_eq!(unsupported("🇺🇸 1️⃣ ❤️"), ["🇺🇸", "1️⃣", "❤️"]);
+    assert_eq!(find_unsupported("a👩‍👩‍👧b"), ["👩‍👩‍👧"]);
+    assert_eq!(find_unsupported("🇺🇸 1️⃣ ❤️"), ["🇺🇸", "1️⃣", "❤️"]);
     assert_eq!(
-        unsupported("\u{7}\u{e000}\u{fffc}\u{fffd}\u{378}"),
+        find_unsupported("\u{7}\u{e000}\u{fffc}\u{fffd}\u{378}"),
         ["\u{7}", "\u{e000}", "\u{fffc}", "\u{fffd}", "\u{378}"]
     );
 }
@@ -116,7 +120,7 @@ fn what_no_font_prints_is_found() {
 #[test]
 fn invisible_characters_and_plain_symbols_are_no_emoji() {
     let text = "a\u{200d}b\u{feff}c\u{200f}d\u{2060}e © ™ ❤ ☎\u{fe0e} ½ № →";
-    assert_eq!(unsupported(text), Vec::<String>::new());
+    assert_eq!(find_unsupported(text), Vec::<String>::new());
 }
 
 #[test]
@@ -148,8 +152,8 @@ fn an_accent_without_a_composed_letter_stands_over_its_own() {
         panic!("{runs:?}")
     };
     let (letter, accent) = (
-        corners(&runs[0], letter).unwrap(),
-        corners(&runs[0], accent).unwrap(),
+        glyph_corners(&runs[0], letter).unwrap(),
+        glyph_corners(&runs[0], accent).unwrap(),
     );
     assert!(accent[2].1 <= letter[0].1, "above");
     assert!(
@@ -250,7 +254,10 @@ fn lines_end_at_spaces_and_hyphens_and_where_the_text_says() {
             ..STYLE
         };
         let setting = TextPlacement::from_style(&style, PageRect::new(0.0, 0.0, 60.0, 100.0));
-        let placed = setting.place(&setting.analyse(&mut Typesetter::new(), text), style.size);
+        let placed = setting.place_text(
+            &setting.analyse_text(&mut Typesetter::new(), text),
+            style.size,
+        );
         placed.runs.iter().map(|run| run.text.clone()).collect()
     };
     assert_eq!(lines("one two three four"), ["one two", "three four"]);
@@ -298,7 +305,7 @@ fn the_size_is_the_largest_that_fits_half_a_point_apart() {
         ..STYLE
     };
     let setting = TextPlacement::from_style(&style, AREA);
-    let text = analysis(
+    let text = analyse_text(
         Font::Inter,
         "The quick brown fox jumps over the lazy dog, and again.",
     );
@@ -321,7 +328,7 @@ fn the_size_is_the_largest_that_fits_half_a_point_apart() {
         size + 0.5,
         LineWrapping::AtSpaces
     ));
-    let long = analysis(Font::Inter, &"word ".repeat(280));
+    let long = analyse_text(Font::Inter, &"word ".repeat(280));
     assert!(!lines::fits_lines(
         &setting,
         &long,
@@ -418,12 +425,12 @@ fn letters_stand_upright_on_their_curve() {
                 radius: 150.0,
             }),
         };
-        let text = analysis(Font::Inter, "round and round");
+        let text = analyse_text(Font::Inter, "round and round");
         assert_eq!(
             setting.find_size(&text, LineWrapping::AtSpaces),
             FittedSize::At(10.0)
         );
-        let runs = setting.place(&text, 10.0).runs;
+        let runs = setting.place_text(&text, 10.0).runs;
         let glyphs: Vec<&Glyph> = runs.iter().flat_map(|run| &run.glyphs).collect();
         let (first, middle, last) = (
             glyphs[0],
@@ -452,7 +459,7 @@ fn a_text_too_long_for_its_curve_is_made_to_fit_it() {
             radius: 110.0,
         }),
     };
-    let text = analysis(
+    let text = analyse_text(
         Font::Inter,
         "much too long for a curve of this length at this size",
     );
@@ -460,7 +467,7 @@ fn a_text_too_long_for_its_curve_is_made_to_fit_it() {
         panic!("it is too long")
     };
     assert!(size < 18.0 && size > 5.0, "{size}");
-    assert!(is_inside(&setting.place(&text, size).runs, AREA));
+    assert!(is_inside(&setting.place_text(&text, size).runs, AREA));
 }
 
 fn any_text() -> impl Strategy<Value = String> {
@@ -523,8 +530,9 @@ fn any_setting() -> impl Strategy<Value = TextPlacement> {
                     radius: width * part,
                 });
                 // As the check of a document demands.
-                let line = ShapingFace::for_font(font).height() * smallest_size;
-                let arc = arc.filter(|arc| arc.rise(width) + line <= height && arc.radius > line);
+                let line = ShapingFace::for_font(font).line_height() * smallest_size;
+                let arc =
+                    arc.filter(|arc| arc.sagitta(width) + line <= height && arc.radius > line);
                 let colour = Colour::BLACK;
                 let style = BlockStyle {
                     font,
@@ -549,7 +557,7 @@ proptest! {
 
     #[test]
     fn text_that_is_said_to_fit_lies_inside_its_box(text in any_text(), setting in any_setting()) {
-        let analysis = setting.analyse(&mut Typesetter::new(), &text);
+        let analysis = setting.analyse_text(&mut Typesetter::new(), &text);
         let size = match setting.find_size(&analysis, LineWrapping::AtSpaces) {
             FittedSize::At(size) => {
                 prop_assert!(size <= setting.style.size && size >= setting.style.smallest_size);
@@ -561,11 +569,11 @@ proptest! {
             }
             FittedSize::Nowhere => {
                 // It can be placed all the same.
-                setting.place(&analysis, setting.style.smallest_size);
+                setting.place_text(&analysis, setting.style.smallest_size);
                 return Ok(());
             }
         };
-        let runs = setting.place(&analysis, size).runs;
+        let runs = setting.place_text(&analysis, size).runs;
         prop_assert!(is_inside(&runs, setting.area), "{:?}", runs);
         for run in &runs {
             for glyph in &run.glyphs {
@@ -576,7 +584,7 @@ proptest! {
 
     #[test]
     fn what_fits_at_a_size_fits_at_each_smaller_one(text in any_text(), setting in any_setting()) {
-        let analysis = setting.analyse(&mut Typesetter::new(), &text);
+        let analysis = setting.analyse_text(&mut Typesetter::new(), &text);
         let fits = |size: f64| match setting.arc {
             Some(arc) => arc::fits_arc(&setting, arc, &analysis, size),
             None => lines::fits_lines(&setting, &analysis, size, LineWrapping::AtSpaces),
@@ -589,16 +597,16 @@ proptest! {
     fn what_was_set_before_changes_nothing(texts in prop::collection::vec(any_text(), 1..4), setting in any_setting()) {
         let mut typesetter = Typesetter::new();
         for text in &texts {
-            let used = setting.analyse(&mut typesetter, text);
-            let fresh = setting.analyse(&mut Typesetter::new(), text);
+            let used = setting.analyse_text(&mut typesetter, text);
+            let fresh = setting.analyse_text(&mut Typesetter::new(), text);
             prop_assert_eq!(setting.find_size(&used, LineWrapping::AtSpaces), setting.find_size(&fresh, LineWrapping::AtSpaces));
-            prop_assert_eq!(setting.place(&used, 8.0), setting.place(&fresh, 8.0));
+            prop_assert_eq!(setting.place_text(&used, 8.0), setting.place_text(&fresh, 8.0));
         }
     }
 
     #[test]
     fn every_character_is_printed_or_refused(text in any_text()) {
-        let analysis = analysis(Font::Inter, &text);
+        let analysis = analyse_text(Font::Inter, &text);
         if analysis.unsupported.is_empty() {
             let spoken: String = analysis.atoms.iter().map(|atom| &*atom.word.text).collect();
             let expected: String = text
@@ -631,7 +639,7 @@ proptest! {
 
     #[test]
     fn ink_of_a_word_is_that_of_its_glyphs(text in "[A-Za-zéÅ]{1,12}", font in prop::sample::select(Font::ALL)) {
-        let analysis = analysis(font, &text);
+        let analysis = analyse_text(font, &text);
         for atom in &analysis.atoms {
             let ink = atom.word.glyphs.iter().fold(InkBounds::NONE, |ink, glyph| ink.union(glyph.ink));
             prop_assert_eq!(ink, atom.word.ink);

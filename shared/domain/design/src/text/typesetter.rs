@@ -107,7 +107,7 @@ impl Typesetter {
                 FittedSize::BelowSmallest(_) | FittedSize::Nowhere => None,
             });
         if let Some(size) = fit {
-            let runs = setting.place(&analysis, size).runs;
+            let runs = setting.place_text(&analysis, size).runs;
             return TextBlock {
                 runs,
                 size,
@@ -121,7 +121,7 @@ impl Typesetter {
             .map(|line| self.fit_line(line, style.font, area.width / size))
             .collect();
         let runs = setting
-            .place(&TextAnalysis::new(self, &cut.join("\n"), style.font), size)
+            .place_text(&TextAnalysis::new(self, &cut.join("\n"), style.font), size)
             .runs;
         TextBlock {
             runs,
@@ -197,7 +197,7 @@ impl Typesetter {
             self.voices.iter_mut().for_each(|voice| voice.words.clear());
             self.words_kept = 0;
         }
-        let word = Arc::new(self.shape(index, text));
+        let word = Arc::new(self.shape_uncached(index, text));
         self.voices[index]
             .words
             .insert(text.into(), Arc::clone(&word));
@@ -229,7 +229,7 @@ impl Typesetter {
         })
     }
 
-    fn shape(&mut self, voice: usize, text: &str) -> ShapedWord {
+    fn shape_uncached(&mut self, voice: usize, text: &str) -> ShapedWord {
         let ShapingCache {
             font,
             script,

@@ -105,8 +105,11 @@ impl ShapedWord {
             .zip(buffer.glyph_positions())
             .enumerate()
         {
-            let offset = (face.ems(position.x_offset), -face.ems(position.y_offset));
-            let advance = face.ems(position.x_advance);
+            let offset = (
+                face.units_to_ems(position.x_offset),
+                -face.units_to_ems(position.y_offset),
+            );
+            let advance = face.units_to_ems(position.x_advance);
             match u16::try_from(info.glyph_id) {
                 Ok(id) if id != 0 => {
                     let glyph_ink = glyph_ink(face, shaper, info.glyph_id)
@@ -155,8 +158,14 @@ fn glyph_ink(face: &ShapingFace, shaper: &ShaperFont<'_, '_>, id: u32) -> InkBou
     if extents.width == 0 || extents.height == 0 {
         return InkBounds::NONE;
     }
-    let (left, top) = (face.ems(extents.x_bearing), -face.ems(extents.y_bearing));
-    let (width, height) = (face.ems(extents.width), -face.ems(extents.height));
+    let (left, top) = (
+        face.units_to_ems(extents.x_bearing),
+        -face.units_to_ems(extents.y_bearing),
+    );
+    let (width, height) = (
+        face.units_to_ems(extents.width),
+        -face.units_to_ems(extents.height),
+    );
     InkBounds {
         left,
         top,

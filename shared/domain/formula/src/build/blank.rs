@@ -24,37 +24,37 @@ enum BlankEffect {
 
 impl IgnoredBlank {
     /// In the arguments of a function.
-    pub(super) fn in_call(
+    pub(super) fn from_call(
         name: &'static str,
         arguments: &[ExpressionNode],
         span: SourceSpan,
     ) -> Option<Self> {
         match name {
-            "MIN" | "MAX" if arguments.len() > 1 => Self::of(
+            "MIN" | "MAX" if arguments.len() > 1 => Self::from_columns(
                 BlankEffect::PassedOver(name),
                 span,
-                arguments.iter().flat_map(blanks),
+                arguments.iter().flat_map(find_blank_sources),
             ),
-            "CONCAT" => Self::in_join(arguments, span),
+            "CONCAT" => Self::from_join(arguments, span),
             _ => None,
         }
     }
 
     /// In a join of texts. That a name is missing in a sentence is to be seen; that a number is, looks like a price.
-    pub(super) fn in_join(parts: &[ExpressionNode], span: SourceSpan) -> Option<Self> {
+    pub(super) fn from_join(parts: &[ExpressionNode], span: SourceSpan) -> Option<Self> {
         let has_text = parts.iter().any(|part| part.constant_text().is_some());
         let values = parts
             .iter()
-            .flat_map(blanks)
+            .flat_map(find_blank_sources)
             .filter(|column| column.of != ValueType::Text);
         if has_text {
-            Self::of(BlankEffect::Joined, span, values)
+            Self::from_columns(BlankEffect::Joined, span, values)
         } else {
             None
         }
     }
 
-    fn of<'n>(
+    fn from_columns<'n>(
         how: BlankEffect,
         span: SourceSpan,
         columns: impl Iterator<Item = &'n ColumnUse>,
@@ -62,7 +62,7 @@ impl IgnoredBlank {
         let mut named: Vec<(String, String)> = Vec::new();
         for column in columns {
             if named.iter().all(|(key, _)| *key != column.key) {
-                named.push((column.key.clone(), super::spelling(&column.name)));
+                named.push((column.key.clone(), super::format_column_name(&column.name)));
             }
         }
         (!named.is_empty()).then_some(Self {
@@ -78,13 +78,13 @@ impl IgnoredBlank {
     }
 
     /// Takes out columns that are known not to be blank there. Whether any is left.
-    pub(super) fn without(&mut self, known: &[String]) -> bool {
+    pub(super) fn remove_known(&mut self, known: &[String]) -> bool {
         self.columns.retain(|(key, _)| !known.contains(key));
         !self.columns.is_empty()
     }
 
     /// As its writer is told.
-    pub(super) fn warning(&self) -> FormulaDiagnostic {
+    pub(super) fn to_warning(&self) -> FormulaDiagnostic {
         let names: Vec<&str> = self.columns.iter().map(|(_, name)| name.as_str()).collect();
         let (first, names) = (
             names.first().copied().unwrap_or_default(),
@@ -98,33 +98,33 @@ impl IgnoredBlank {
             }
             BlankEffect::Joined => format!("Who has no {names} gets the text around it alone."),
         };
-        self.span.problem(format!(
+        self.span.to_problem(format!(
             "{what} IF(ISBLANK({first}), ..., ...) says what they get instead."
         ))
     }
 }
 
 /// The columns whose blank makes this blank.
-fn blanks(node: &ExpressionNode) -> Vec<&ColumnUse> {
+fn find_blank_sources(node: &ExpressionNode) -> Vec<&ColumnUse> {
     match node {
         ExpressionNode::Column(column) => vec![column],
-        ExpressionNode::Negate(one) => blanks(one),
-        ExpressionNode::Sum(first, rest) => blanks(first)
+        ExpressionNode::Negate(one) => find_blank_sources(one),
+        ExpressionNode::Sum(first, rest) => find_blank_sources(first)
             .into_iter()
-            .chain(rest.iter().flat_map(|(_, one)| blanks(one)))
+            .chain(rest.iter().flat_map(|(_, one)| find_blank_sources(one)))
             .collect(),
-        ExpressionNode::Product(first, rest) => blanks(first)
+        ExpressionNode::Product(first, rest) => find_blank_sources(first)
             .into_iter()
-            .chain(rest.iter().flat_map(|(_, one)| blanks(one)))
+            .chain(rest.iter().flat_map(|(_, one)| find_blank_sources(one)))
             .collect(),
         ExpressionNode::Shift(one, _, two) | ExpressionNode::DaysBetween(one, two) => {
-            [blanks(one), blanks(two)].concat()
+            [find_blank_sources(one), find_blank_sources(two)].concat()
         }
         ExpressionNode::Call(function, arguments) => match function.help.name {
             // They choose for themselves what a blank comes to.
             "IF" | "IFS" | "SWITCH" | "IFBLANK" | "ISBLANK" | "AND" | "OR" | "NOT" | "CONCAT"
             | "TEXTJOIN" | "MIN" | "MAX" | "SUM" | "AVERAGE" => Vec::new(),
-            _ => arguments.iter().flat_map(blanks).collect(),
+            _ => arguments.iter().flat_map(find_blank_sources).collect(),
         },
         ExpressionNode::Blank
         | ExpressionNode::Constant(_)
@@ -140,16 +140,21 @@ fn blanks(node: &ExpressionNode) -> Vec<&ColumnUse> {
 }
 
 /// The folded names of the columns that are not blank when this condition holds, or when it does not.
-pub(super) fn known(condition: &ExpressionNode, holds: bool) -> Vec<String> {
+pub(super) fn find_non_blank_columns(condition: &ExpressionNode, holds: bool) -> Vec<String> {
     let keys = |node: &ExpressionNode| {
-        blanks(node)
+        find_blank_sources(node)
             .into_iter()
             .map(|column| column.key.clone())
             .collect::<Vec<_>>()
     };
-    let all = |nodes: &[ExpressionNode]| nodes.iter().flat_map(|node| known(node, holds)).collect();
+    let all = |nodes: &[ExpressionNode]| {
+        nodes
+            .iter()
+            .flat_map(|node| find_non_blank_columns(node, holds))
+            .collect()
+    };
     match (condition, holds) {
-        (ExpressionNode::Not(one), _) => known(one, !holds),
+        (ExpressionNode::Not(one), _) => find_non_blank_columns(one, !holds),
         (ExpressionNode::All(nodes), true) | (ExpressionNode::Any(nodes), false) => all(nodes),
         (ExpressionNode::Compare(comparison, one, two), _) => {
             match (comparison, is_blank(one), is_blank(two)) {
@@ -176,7 +181,7 @@ pub(super) fn known(condition: &ExpressionNode, holds: bool) -> Vec<String> {
         (ExpressionNode::Call(function, arguments), _) => match (function.help.name, holds) {
             ("NOT", _) => arguments
                 .iter()
-                .flat_map(|one| known(one, !holds))
+                .flat_map(|one| find_non_blank_columns(one, !holds))
                 .collect(),
             ("AND", true) | ("OR", false) => all(arguments),
             ("ISBLANK", false) => arguments.iter().flat_map(keys).collect(),

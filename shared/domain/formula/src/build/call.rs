@@ -6,7 +6,7 @@ use super::blank::{self, IgnoredBlank};
 use super::{TreeBuilder, TypedNode};
 use crate::function::{self, FunctionDefinition, FunctionReturn, ParameterKind};
 use crate::limits::MAX_PATTERNS;
-use crate::nearest::nearest;
+use crate::nearest::find_nearest;
 use crate::node::ExpressionNode;
 use crate::problem::{FormulaDiagnostic, SourceSpan};
 use crate::scan::FormulaToken;
@@ -127,22 +127,22 @@ const PARTS: &str = "A part of a text is TEXTBEFORE(text, separator) or TEXTAFTE
 
 impl TreeBuilder<'_> {
     /// A call, also one written behind its first argument: `first_name.startsWith("A")`.
-    pub(super) fn function(
+    pub(super) fn build_function(
         &mut self,
         function: &FormulaToken,
         written: &[SyntaxNode<'_>],
     ) -> TypedNode {
         let (name, place) = (function.source.as_str(), function.span);
-        let mut arguments = self.arguments(name, written);
+        let mut arguments = self.build_arguments(name, written);
         let span = arguments
             .iter()
-            .fold(place, |span, argument| span.to(argument.span));
-        let Some(definition) = function::find(name) else {
+            .fold(place, |span, argument| span.union(argument.span));
+        let Some(definition) = function::find_function(name) else {
             let problem = self.unknown_function(name, place);
-            return self.refuse(problem);
+            return self.reject_expression(problem);
         };
-        if let Some(problem) = miscounted(definition, arguments.len(), place) {
-            return self.refuse(problem);
+        if let Some(problem) = check_argument_count(definition, arguments.len(), place) {
+            return self.reject_expression(problem);
         }
         let count = arguments.len();
         if matches!(
@@ -158,15 +158,15 @@ impl TreeBuilder<'_> {
             .map(|(at, argument)| {
                 let parameter = (definition.takes.parameter)(at, count);
                 match parameter {
-                    ParameterKind::Format => self.format(first, argument),
-                    ParameterKind::Case => self.element(argument, first),
-                    parameter => self.argument(definition, parameter, of, argument),
+                    ParameterKind::Format => self.build_format(first, argument),
+                    ParameterKind::Case => self.coerce_list_element(argument, first),
+                    parameter => self.build_argument(definition, parameter, of, argument),
                 }
             })
             .collect::<Vec<ExpressionNode>>();
         self.overlooked
-            .extend(IgnoredBlank::in_call(definition.help.name, &nodes, span));
-        self.warn_of_groups(definition, &nodes, span);
+            .extend(IgnoredBlank::from_call(definition.help.name, &nodes, span));
+        self.warn_unknown_groups(definition, &nodes, span);
         TypedNode {
             node: ExpressionNode::Call(definition, nodes),
             of,
@@ -175,7 +175,7 @@ impl TreeBuilder<'_> {
     }
 
     /// The arguments of a function. Those of IF and IFS are looked at where their condition holds.
-    fn arguments(&mut self, name: &str, written: &[SyntaxNode<'_>]) -> Vec<TypedNode> {
+    fn build_arguments(&mut self, name: &str, written: &[SyntaxNode<'_>]) -> Vec<TypedNode> {
         let is_choice = ["IF", "IFS"]
             .iter()
             .any(|choice| choice.eq_ignore_ascii_case(name));
@@ -185,13 +185,17 @@ impl TreeBuilder<'_> {
         for (at, argument) in written.iter().enumerate() {
             let condition = built.last().filter(|_| is_choice && at % 2 == 1);
             let known_here = match condition {
-                Some(condition) => [&known_else[..], &blank::known(&condition.node, true)].concat(),
+                Some(condition) => [
+                    &known_else[..],
+                    &blank::find_non_blank_columns(&condition.node, true),
+                ]
+                .concat(),
                 None => known_else.clone(),
             };
             if let Some(condition) = condition {
-                known_else.extend(blank::known(&condition.node, false));
+                known_else.extend(blank::find_non_blank_columns(&condition.node, false));
             }
-            built.push(self.expression_where(&known_here, argument));
+            built.push(self.build_with_non_blank(&known_here, argument));
         }
         built
     }
@@ -203,11 +207,13 @@ impl TreeBuilder<'_> {
                 .iter()
                 .enumerate()
                 .filter(|(at, _)| is_result(*at, arguments.len()))
-                .fold(ValueType::Blank, |of, (_, argument)| of.or(argument.of)),
+                .fold(ValueType::Blank, |of, (_, argument)| {
+                    of.common_type(argument.of)
+                }),
         }
     }
 
-    fn argument(
+    fn build_argument(
         &mut self,
         definition: &FunctionDefinition,
         parameter: ParameterKind,
@@ -222,14 +228,15 @@ impl TreeBuilder<'_> {
             ParameterKind::Joined => match argument.node {
                 ExpressionNode::Constant(CellValue::YesNo(_)) => {
                     let message = "TEXTJOIN leaves blanks out by itself and takes no TRUE or FALSE: TEXTJOIN(separator, value, ...).";
-                    self.refuse(argument.span.problem(message)).node
+                    self.reject_expression(argument.span.to_problem(message))
+                        .node
                 }
                 node => node,
             },
-            ParameterKind::Number => self.number(argument),
-            ParameterKind::Date => self.date(argument),
+            ParameterKind::Number => self.coerce_to_number(argument),
+            ParameterKind::Date => self.coerce_to_date(argument),
             ParameterKind::MonthAndDay => self.month_and_day(argument),
-            ParameterKind::YesNo => self.condition(argument),
+            ParameterKind::YesNo => self.coerce_to_condition(argument),
             ParameterKind::Ordered
                 if matches!(of, ValueType::Number | ValueType::Date | ValueType::Blank) =>
             {
@@ -243,12 +250,13 @@ impl TreeBuilder<'_> {
                     }
                     other => format!(
                         "{name} takes numbers or dates, and this is {}.",
-                        other.in_words()
+                        other.describe()
                     ),
                 };
-                self.refuse(argument.span.problem(message)).node
+                self.reject_expression(argument.span.to_problem(message))
+                    .node
             }
-            ParameterKind::Pattern => self.pattern(argument),
+            ParameterKind::Pattern => self.build_pattern(argument),
             ParameterKind::OneOf(choices) => match argument.node.constant_text() {
                 Some(text)
                     if choices
@@ -259,7 +267,8 @@ impl TreeBuilder<'_> {
                 }
                 _ => {
                     let message = format!("This must be one of \"{}\".", choices.join("\", \""));
-                    self.refuse(argument.span.problem(message)).node
+                    self.reject_expression(argument.span.to_problem(message))
+                        .node
                 }
             },
         }
@@ -270,12 +279,12 @@ impl TreeBuilder<'_> {
         if is_birthday(&argument.node) {
             argument.node
         } else {
-            self.date(argument)
+            self.coerce_to_date(argument)
         }
     }
 
     /// A new text that names groups in another way, or groups that there are not.
-    fn warn_of_groups(
+    fn warn_unknown_groups(
         &mut self,
         definition: &FunctionDefinition,
         nodes: &[ExpressionNode],
@@ -288,7 +297,7 @@ impl TreeBuilder<'_> {
             return;
         };
         if let Some(message) = function::group_warning(pattern, new) {
-            self.warn(span.problem(message));
+            self.add_warning(span.to_problem(message));
         }
     }
 
@@ -308,7 +317,7 @@ impl TreeBuilder<'_> {
     }
 
     /// The format that a value of a type is written in.
-    fn format(&mut self, of: ValueType, argument: TypedNode) -> ExpressionNode {
+    fn build_format(&mut self, of: ValueType, argument: TypedNode) -> ExpressionNode {
         let refused = match of {
             ValueType::Text => {
                 Some("A text has no format; VALUE reads a number from it and DATEVALUE a date.")
@@ -319,7 +328,9 @@ impl TreeBuilder<'_> {
             ValueType::Number | ValueType::Date | ValueType::Blank => None,
         };
         if let Some(message) = refused {
-            return self.refuse(argument.span.problem(message)).node;
+            return self
+                .reject_expression(argument.span.to_problem(message))
+                .node;
         }
         let format = argument.node.constant_text().unwrap_or_default();
         match function::check_format(of, format) {
@@ -327,7 +338,7 @@ impl TreeBuilder<'_> {
             Err(fault) => {
                 // Behind the quote, unless the text is written with escapes.
                 let is_plain = self
-                    .written(argument.span)
+                    .source_text(argument.span)
                     .chars()
                     .skip(1)
                     .take(format.chars().count())
@@ -339,42 +350,49 @@ impl TreeBuilder<'_> {
                     },
                     false => argument.span,
                 };
-                self.refuse(span.problem(fault.message)).node
+                self.reject_expression(span.to_problem(fault.message)).node
             }
         }
     }
 
-    fn pattern(&mut self, argument: TypedNode) -> ExpressionNode {
+    fn build_pattern(&mut self, argument: TypedNode) -> ExpressionNode {
         self.patterns += 1;
         if self.patterns > MAX_PATTERNS {
             let message = format!("A formula has at most {MAX_PATTERNS} regular expressions.");
-            return self.refuse(argument.span.problem(message)).node;
+            return self
+                .reject_expression(argument.span.to_problem(message))
+                .node;
         }
         let Some(source) = argument.node.constant_text() else {
             let message = "A regular expression stands in the formula as a text in quotes.";
-            return self.refuse(argument.span.problem(message)).node;
+            return self
+                .reject_expression(argument.span.to_problem(message))
+                .node;
         };
         match function::compile_pattern(source) {
             Ok(pattern) => ExpressionNode::Pattern(Box::new(pattern)),
-            Err(message) => self.refuse(argument.span.problem(message)).node,
+            Err(message) => {
+                self.reject_expression(argument.span.to_problem(message))
+                    .node
+            }
         }
     }
 
-    pub(super) fn number(&mut self, one: TypedNode) -> ExpressionNode {
-        self.fit(one, ValueType::Number)
+    pub(super) fn coerce_to_number(&mut self, one: TypedNode) -> ExpressionNode {
+        self.coerce_to(one, ValueType::Number)
     }
 
-    pub(super) fn date(&mut self, one: TypedNode) -> ExpressionNode {
-        self.fit(one, ValueType::Date)
+    pub(super) fn coerce_to_date(&mut self, one: TypedNode) -> ExpressionNode {
+        self.coerce_to(one, ValueType::Date)
     }
 
-    pub(super) fn condition(&mut self, one: TypedNode) -> ExpressionNode {
-        self.fit(one, ValueType::YesNo)
+    pub(super) fn coerce_to_condition(&mut self, one: TypedNode) -> ExpressionNode {
+        self.coerce_to(one, ValueType::YesNo)
     }
 
     /// The expression as one of the wanted type. A text that stands in the formula is read as a date, or as yes or
     /// no; other texts are read by a function, so that nobody compares "9" with "10" by chance.
-    pub(super) fn fit(&mut self, one: TypedNode, wanted: ValueType) -> ExpressionNode {
+    pub(super) fn coerce_to(&mut self, one: TypedNode, wanted: ValueType) -> ExpressionNode {
         if one.of == wanted || one.of == ValueType::Blank {
             return one.node;
         }
@@ -388,51 +406,51 @@ impl TreeBuilder<'_> {
                 return node;
             }
         }
-        let problem = self.misfit(&one, wanted);
-        self.refuse(problem).node
+        let problem = self.type_mismatch(&one, wanted);
+        self.reject_expression(problem).node
     }
 
-    fn misfit(&self, one: &TypedNode, wanted: ValueType) -> FormulaDiagnostic {
-        let written = self.written(one.span);
+    fn type_mismatch(&self, one: &TypedNode, wanted: ValueType) -> FormulaDiagnostic {
+        let written = self.source_text(one.span);
         let constant = one.node.constant_text();
         let needed = match wanted {
             ValueType::YesNo => "A condition is needed here",
             ValueType::Number => "A number is needed here",
             _ => "A date is needed here",
         };
-        let refused = |why: &str| one.span.problem(format!("{needed}, and this is {why}."));
+        let refused = |why: &str| one.span.to_problem(format!("{needed}, and this is {why}."));
         match (one.of, wanted) {
             (ValueType::Text, ValueType::Number) => match constant.and_then(value::read_number) {
-                Some(number) => refused("text; numbers stand without quotes").suggesting(number.to_string()),
+                Some(number) => refused("text; numbers stand without quotes").with_suggestion(number.to_string()),
                 None if constant.is_some() => refused("text"),
-                None => refused("text; VALUE reads a number from it").suggesting(format!("VALUE({written})")),
+                None => refused("text; VALUE reads a number from it").with_suggestion(format!("VALUE({written})")),
             },
-            (ValueType::Text, ValueType::Date) if is_birthday(&one.node) => one.span.problem(
+            (ValueType::Text, ValueType::Date) if is_birthday(&one.node) => one.span.to_problem(
                 "A date is needed here, and a birthday often has no year, such as 7/4. MONTH(birthday) and DAY(birthday) read \
                  every one; DATEVALUE(birthday) reads those with a year and is blank for the others.",
             ),
             (ValueType::Text, ValueType::Date) if constant.is_none() => {
-                refused("text; DATEVALUE reads a date from it").suggesting(format!("DATEVALUE({written})"))
+                refused("text; DATEVALUE reads a date from it").with_suggestion(format!("DATEVALUE({written})"))
             }
             (ValueType::Text, ValueType::Date) => refused("text that is no date; one is written \"2026-01-31\""),
             (ValueType::Text, ValueType::YesNo) if constant.is_some() => {
                 refused("text that reads neither as yes nor as no; write TRUE or FALSE")
             }
             (ValueType::Number, ValueType::Date) if value::read_date(&written).is_some() => {
-                one.span.problem("A date stands in quotes.").suggesting(format!("\"{written}\""))
+                one.span.to_problem("A date stands in quotes.").with_suggestion(format!("\"{written}\""))
             }
             (ValueType::Text, ValueType::YesNo) => {
-                refused("text; compare it with something").suggesting(format!("{written} != \"\""))
+                refused("text; compare it with something").with_suggestion(format!("{written} != \"\""))
             }
             (ValueType::Number, ValueType::YesNo) => {
-                refused("a number; compare it with something").suggesting(format!("{written} != 0"))
+                refused("a number; compare it with something").with_suggestion(format!("{written} != 0"))
             }
             (ValueType::Date, ValueType::YesNo) => {
-                refused("a date; compare it with something").suggesting(format!("!ISBLANK({written})"))
+                refused("a date; compare it with something").with_suggestion(format!("!ISBLANK({written})"))
             }
-            (ValueType::YesNo, ValueType::Number) => refused("yes or no").suggesting(format!("IF({written}, 1, 0)")),
+            (ValueType::YesNo, ValueType::Number) => refused("yes or no").with_suggestion(format!("IF({written}, 1, 0)")),
             (ValueType::Date, ValueType::Number) => refused("a date; YEAR, DAYS or DATEDIF make a number of it"),
-            (of, _) => refused(of.in_words()),
+            (of, _) => refused(of.describe()),
         }
     }
 
@@ -441,20 +459,20 @@ impl TreeBuilder<'_> {
         if let Some((_, instead, message)) =
             STRANGERS.iter().find(|(stranger, ..)| *stranger == upper)
         {
-            let problem = place.problem(*message);
+            let problem = place.to_problem(*message);
             return if instead.is_empty() {
                 problem
             } else {
-                problem.suggesting(*instead)
+                problem.with_suggestion(*instead)
             };
         }
         let message = format!("There is no function {upper}.");
-        let names = function::help().iter().map(|help| help.name);
-        match nearest(&upper, names) {
+        let names = function::list_help().iter().map(|help| help.name);
+        match find_nearest(&upper, names) {
             Some(near) => place
-                .problem(format!("{message} Did you mean {near}?"))
-                .suggesting(near),
-            None => place.problem(message),
+                .to_problem(format!("{message} Did you mean {near}?"))
+                .with_suggestion(near),
+            None => place.to_problem(message),
         }
     }
 }
@@ -464,7 +482,7 @@ fn is_birthday(node: &ExpressionNode) -> bool {
     matches!(node, ExpressionNode::Column(column) if column.key == BuiltInColumn::Birthday.key())
 }
 
-fn miscounted(
+fn check_argument_count(
     definition: &FunctionDefinition,
     count: usize,
     place: SourceSpan,
@@ -477,5 +495,5 @@ fn miscounted(
     } else {
         return None;
     };
-    Some(place.problem(format!("{what}: {signature}.")))
+    Some(place.to_problem(format!("{what}: {signature}.")))
 }

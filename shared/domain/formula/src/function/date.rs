@@ -5,7 +5,9 @@ use chrono::{Datelike, Months, NaiveDate};
 
 use super::{FunctionDefinition, FunctionParameters, FunctionReturn, ParameterKind, text};
 use crate::FunctionHelp;
-use crate::machine::{EvaluationError, EvaluationResult, FormulaEvaluator, calendar_date, error};
+use crate::machine::{
+    EvaluationError, EvaluationResult, FormulaEvaluator, calendar_date, evaluation_error,
+};
 use crate::node::ExpressionNode;
 use crate::value::{CellValue, ValueType};
 
@@ -15,7 +17,7 @@ const NUMBER: FunctionReturn = FunctionReturn::Always(ValueType::Number);
 /// What DATEDIF counts: whole years, months, days; days beyond whole months, months and days beyond whole years.
 const UNITS: [&str; 6] = ["Y", "M", "D", "MD", "YM", "YD"];
 
-const fn help(
+const fn function_help(
     [name, signature, description]: [&'static str; 3],
     [example, result]: [&'static str; 2],
 ) -> FunctionHelp {
@@ -44,7 +46,7 @@ const DATE_AND_MONTHS: FunctionParameters = FunctionParameters::exactly(2, |at, 
 
 pub(super) static FUNCTIONS: [FunctionDefinition; 11] = [
     FunctionDefinition {
-        help: help(
+        help: function_help(
             ["TODAY", "TODAY()", "The day in the team's time zone."],
             ["TODAY()", "2026-01-31"],
         ),
@@ -53,7 +55,7 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 11] = [
         run: |machine, _| Ok(CellValue::Date(machine.today())),
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "DATE",
                 "DATE(year, month, day)",
@@ -66,7 +68,7 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 11] = [
         run: from_parts,
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "DATEVALUE",
                 "DATEVALUE(text)",
@@ -79,7 +81,7 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 11] = [
         run: from_text,
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             ["YEAR", "YEAR(date)", "The year of a date."],
             ["YEAR(\"2026-07-04\")", "2026"],
         ),
@@ -87,12 +89,12 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 11] = [
         gives: NUMBER,
         run: |machine, arguments| {
             Ok(CellValue::Number(
-                machine.date(&arguments[0])?.year().into(),
+                machine.evaluate_date(&arguments[0])?.year().into(),
             ))
         },
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "MONTH",
                 "MONTH(date)",
@@ -109,7 +111,7 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 11] = [
         },
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "DAY",
                 "DAY(date)",
@@ -126,7 +128,7 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 11] = [
         },
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "WEEKDAY",
                 "WEEKDAY(date)",
@@ -139,7 +141,7 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 11] = [
         run: |machine, arguments| {
             Ok(CellValue::Number(
                 machine
-                    .date(&arguments[0])?
+                    .evaluate_date(&arguments[0])?
                     .weekday()
                     .number_from_sunday()
                     .into(),
@@ -147,7 +149,7 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 11] = [
         },
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "DAYS",
                 "DAYS(end, start)",
@@ -158,12 +160,15 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 11] = [
         takes: FunctionParameters::exactly(2, |_, _| ParameterKind::Date),
         gives: NUMBER,
         run: |machine, arguments| {
-            let (end, start) = (machine.date(&arguments[0])?, machine.date(&arguments[1])?);
+            let (end, start) = (
+                machine.evaluate_date(&arguments[0])?,
+                machine.evaluate_date(&arguments[1])?,
+            );
             Ok(CellValue::Number((end - start).num_days() as f64))
         },
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "DATEDIF",
                 "DATEDIF(start, end, unit)",
@@ -179,10 +184,10 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 11] = [
             }
         }),
         gives: NUMBER,
-        run: difference,
+        run: date_difference,
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "EDATE",
                 "EDATE(date, months)",
@@ -193,12 +198,15 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 11] = [
         takes: DATE_AND_MONTHS,
         gives: DATE,
         run: |machine, arguments| {
-            let (date, months) = (machine.date(&arguments[0])?, machine.whole(&arguments[1])?);
+            let (date, months) = (
+                machine.evaluate_date(&arguments[0])?,
+                machine.evaluate_integer(&arguments[1])?,
+            );
             calendar_date(months_later(date, months))
         },
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "EOMONTH",
                 "EOMONTH(date, months)",
@@ -209,7 +217,10 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 11] = [
         takes: DATE_AND_MONTHS,
         gives: DATE,
         run: |machine, arguments| {
-            let (date, months) = (machine.date(&arguments[0])?, machine.whole(&arguments[1])?);
+            let (date, months) = (
+                machine.evaluate_date(&arguments[0])?,
+                machine.evaluate_integer(&arguments[1])?,
+            );
             // The day before the first of the month after.
             let first = date
                 .with_day(1)
@@ -233,9 +244,9 @@ fn from_parts<'a>(
     arguments: &'a [ExpressionNode],
 ) -> EvaluationResult<'a> {
     let (year, month, day) = (
-        machine.whole(&arguments[0])?,
-        machine.whole(&arguments[1])?,
-        machine.whole(&arguments[2])?,
+        machine.evaluate_integer(&arguments[0])?,
+        machine.evaluate_integer(&arguments[1])?,
+        machine.evaluate_integer(&arguments[2])?,
     );
     let small = |number: i32| u32::try_from(number).ok();
     calendar_date(
@@ -250,13 +261,16 @@ fn month_and_day<'a>(
     machine: &mut FormulaEvaluator<'a>,
     node: &'a ExpressionNode,
 ) -> EvaluationResult<'a, (u32, u32)> {
-    match machine.value(node)? {
+    match machine.evaluate(node)? {
         CellValue::Date(date) => Ok((date.month(), date.day())),
         CellValue::Text(written) => match Birthday::parse(&written) {
             Some(birthday) => Ok((birthday.month(), birthday.day())),
-            None => error(format!("“{}” is not a birthday", text::shown(&written))),
+            None => evaluation_error(format!(
+                "“{}” is not a birthday",
+                text::truncate_text(&written)
+            )),
         },
-        _ => error("a date is needed"),
+        _ => evaluation_error("a date is needed"),
     }
 }
 
@@ -264,28 +278,31 @@ fn from_text<'a>(
     machine: &mut FormulaEvaluator<'a>,
     arguments: &'a [ExpressionNode],
 ) -> EvaluationResult<'a> {
-    let written = text::searched(machine, &arguments[0])?;
+    let written = text::evaluate_searched_text(machine, &arguments[0])?;
     match audience::value::read_date(&written) {
         Some(date) => Ok(CellValue::Date(date)),
         None if written.trim().is_empty() => {
             Err(EvaluationError::Nothing("the text to be read is blank"))
         }
-        None if Birthday::parse(&written).is_some() => error(format!(
+        None if Birthday::parse(&written).is_some() => evaluation_error(format!(
             "“{}” has no year; of a birthday MONTH and DAY read it",
-            text::shown(&written)
+            text::truncate_text(&written)
         )),
-        None => error(format!("“{}” is not a date", text::shown(&written))),
+        None => evaluation_error(format!("“{}” is not a date", text::truncate_text(&written))),
     }
 }
 
-fn difference<'a>(
+fn date_difference<'a>(
     machine: &mut FormulaEvaluator<'a>,
     arguments: &'a [ExpressionNode],
 ) -> EvaluationResult<'a> {
-    let (start, end) = (machine.date(&arguments[0])?, machine.date(&arguments[1])?);
-    let unit = machine.text(&arguments[2])?;
+    let (start, end) = (
+        machine.evaluate_date(&arguments[0])?,
+        machine.evaluate_date(&arguments[1])?,
+    );
+    let unit = machine.evaluate_text(&arguments[2])?;
     if end < start {
-        return error("DATEDIF ends before it starts");
+        return evaluation_error("DATEDIF ends before it starts");
     }
     let months = whole_months(start, end);
     let days_since =

@@ -2,7 +2,7 @@
 
 use super::{ANY_NUMBER, FunctionDefinition, FunctionParameters, FunctionReturn, ParameterKind};
 use crate::FunctionHelp;
-use crate::machine::{EvaluationError, EvaluationResult, FormulaEvaluator, order};
+use crate::machine::{EvaluationError, EvaluationResult, FormulaEvaluator, compare_cells};
 use crate::node::ExpressionNode;
 use crate::value::{CellValue, ValueType};
 
@@ -26,7 +26,7 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 9] = [
             }
         }),
         gives: FunctionReturn::Argument(|at, _| at > 0),
-        run: choose,
+        run: evaluate_if,
     },
     FunctionDefinition {
         help: FunctionHelp {
@@ -64,7 +64,7 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 9] = [
             }
         }),
         gives: FunctionReturn::Argument(|at, count| at >= 2 && (at % 2 == 0 || at + 1 == count)),
-        run: switch,
+        run: evaluate_switch,
     },
     FunctionDefinition {
         help: FunctionHelp {
@@ -77,7 +77,7 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 9] = [
         },
         takes: FunctionParameters::between(1, ANY_NUMBER, |_, _| ParameterKind::YesNo),
         gives: FunctionReturn::Always(ValueType::YesNo),
-        run: |machine, arguments| machine.first_that_is(false, arguments),
+        run: |machine, arguments| machine.evaluate_short_circuit(false, arguments),
     },
     FunctionDefinition {
         help: FunctionHelp {
@@ -90,7 +90,7 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 9] = [
         },
         takes: FunctionParameters::between(1, ANY_NUMBER, |_, _| ParameterKind::YesNo),
         gives: FunctionReturn::Always(ValueType::YesNo),
-        run: |machine, arguments| machine.first_that_is(true, arguments),
+        run: |machine, arguments| machine.evaluate_short_circuit(true, arguments),
     },
     FunctionDefinition {
         help: FunctionHelp {
@@ -103,7 +103,11 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 9] = [
         },
         takes: FunctionParameters::exactly(1, |_, _| ParameterKind::YesNo),
         gives: FunctionReturn::Always(ValueType::YesNo),
-        run: |machine, arguments| Ok(CellValue::YesNo(!machine.yes(&arguments[0])?)),
+        run: |machine, arguments| {
+            Ok(CellValue::YesNo(
+                !machine.evaluate_condition(&arguments[0])?,
+            ))
+        },
     },
     FunctionDefinition {
         help: FunctionHelp {
@@ -118,7 +122,7 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 9] = [
         gives: FunctionReturn::Always(ValueType::YesNo),
         run: |machine, arguments| {
             Ok(CellValue::YesNo(
-                machine.blankable(&arguments[0])?.is_none(),
+                machine.evaluate_optional(&arguments[0])?.is_none(),
             ))
         },
     },
@@ -146,23 +150,23 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 9] = [
         },
         takes: FunctionParameters::exactly(2, |_, _| ParameterKind::Any),
         gives: FunctionReturn::Argument(|_, _| true),
-        run: |machine, arguments| match machine.value(&arguments[0]) {
-            Err(EvaluationError::Error(_)) => machine.value(&arguments[1]),
+        run: |machine, arguments| match machine.evaluate(&arguments[0]) {
+            Err(EvaluationError::Error(_)) => machine.evaluate(&arguments[1]),
             answer => answer,
         },
     },
 ];
 
-fn choose<'a>(
+fn evaluate_if<'a>(
     machine: &mut FormulaEvaluator<'a>,
     arguments: &'a [ExpressionNode],
 ) -> EvaluationResult<'a> {
-    if machine.yes(&arguments[0])? {
-        return machine.value(&arguments[1]);
+    if machine.evaluate_condition(&arguments[0])? {
+        return machine.evaluate(&arguments[1]);
     }
     arguments
         .get(2)
-        .map_or(Err(NO_OTHERWISE), |otherwise| machine.value(otherwise))
+        .map_or(Err(NO_OTHERWISE), |otherwise| machine.evaluate(otherwise))
 }
 
 /// No condition holds, no case is equal, and nothing stands for that.
@@ -176,41 +180,41 @@ fn first_case<'a>(
     for case in arguments.chunks(2) {
         match case {
             [condition, value] => {
-                if machine.yes(condition)? {
-                    return machine.value(value);
+                if machine.evaluate_condition(condition)? {
+                    return machine.evaluate(value);
                 }
             }
             rest => {
                 return rest
                     .first()
-                    .map_or(Err(NO_OTHERWISE), |otherwise| machine.value(otherwise));
+                    .map_or(Err(NO_OTHERWISE), |otherwise| machine.evaluate(otherwise));
             }
         }
     }
     Err(NO_OTHERWISE)
 }
 
-fn switch<'a>(
+fn evaluate_switch<'a>(
     machine: &mut FormulaEvaluator<'a>,
     arguments: &'a [ExpressionNode],
 ) -> EvaluationResult<'a> {
-    let value = machine.blankable(&arguments[0])?;
+    let value = machine.evaluate_optional(&arguments[0])?;
     for case in arguments[1..].chunks(2) {
         match case {
             [case, result] => {
-                let is_equal = match (&value, &machine.blankable(case)?) {
+                let is_equal = match (&value, &machine.evaluate_optional(case)?) {
                     (None, None) => true,
-                    (Some(value), Some(case)) => order(value, case).is_eq(),
+                    (Some(value), Some(case)) => compare_cells(value, case).is_eq(),
                     _ => false,
                 };
                 if is_equal {
-                    return machine.value(result);
+                    return machine.evaluate(result);
                 }
             }
             rest => {
                 return rest
                     .first()
-                    .map_or(Err(NO_OTHERWISE), |otherwise| machine.value(otherwise));
+                    .map_or(Err(NO_OTHERWISE), |otherwise| machine.evaluate(otherwise));
             }
         }
     }
@@ -223,11 +227,11 @@ fn first_value<'a>(
 ) -> EvaluationResult<'a> {
     let (last, others) = arguments.split_last().ok_or(NO_OTHERWISE)?;
     for argument in others {
-        match machine.blankable(argument) {
+        match machine.evaluate_optional(argument) {
             Ok(Some(cell)) => return Ok(cell),
             Err(halt) if halt.is_stopped() => return Err(halt),
             Ok(None) | Err(_) => {}
         }
     }
-    machine.value(last)
+    machine.evaluate(last)
 }

@@ -4,14 +4,19 @@ use std::cmp::Ordering;
 
 use super::{ANY_NUMBER, FunctionDefinition, FunctionParameters, FunctionReturn, ParameterKind};
 use crate::FunctionHelp;
-use crate::machine::{EvaluationError, EvaluationResult, FormulaEvaluator, error, finite, order};
+use crate::machine::{
+    EvaluationError, EvaluationResult, FormulaEvaluator, check_finite, compare_cells,
+    evaluation_error,
+};
 use crate::node::ExpressionNode;
-use crate::value::{CellValue, ValueType, remainder, round_to, settled, tidy};
+use crate::value::{
+    CellValue, ValueType, compute_remainder, round_significant, round_sum, round_to,
+};
 
 const CATEGORY: &str = "number";
 const GIVES: FunctionReturn = FunctionReturn::Always(ValueType::Number);
 
-const fn help(
+const fn function_help(
     [name, signature, description]: [&'static str; 3],
     [example, result]: [&'static str; 2],
 ) -> FunctionHelp {
@@ -25,7 +30,7 @@ const fn help(
     }
 }
 
-const fn numbers(least: usize, most: usize) -> FunctionParameters {
+const fn number_parameters(least: usize, most: usize) -> FunctionParameters {
     FunctionParameters::between(least, most, |_, _| ParameterKind::Number)
 }
 
@@ -37,7 +42,7 @@ const ORDERED: FunctionParameters =
 
 pub(super) static FUNCTIONS: [FunctionDefinition; 14] = [
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "ROUND",
                 "ROUND(number, [digits])",
@@ -45,12 +50,12 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 14] = [
             ],
             ["ROUND(2.345, 2)", "2.35"],
         ),
-        takes: numbers(1, 2),
+        takes: number_parameters(1, 2),
         gives: GIVES,
-        run: |machine, arguments| rounded(machine, arguments, f64::round),
+        run: |machine, arguments| round_to_digits(machine, arguments, f64::round),
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "ROUNDUP",
                 "ROUNDUP(number, [digits])",
@@ -58,10 +63,10 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 14] = [
             ],
             ["ROUNDUP(2.341, 2)", "2.35"],
         ),
-        takes: numbers(1, 2),
+        takes: number_parameters(1, 2),
         gives: GIVES,
         run: |machine, arguments| {
-            rounded(machine, arguments, |number| {
+            round_to_digits(machine, arguments, |number| {
                 if number < 0.0 {
                     number.floor()
                 } else {
@@ -71,7 +76,7 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 14] = [
         },
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "ROUNDDOWN",
                 "ROUNDDOWN(number, [digits])",
@@ -79,12 +84,12 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 14] = [
             ],
             ["ROUNDDOWN(2.349, 2)", "2.34"],
         ),
-        takes: numbers(1, 2),
+        takes: number_parameters(1, 2),
         gives: GIVES,
-        run: |machine, arguments| rounded(machine, arguments, f64::trunc),
+        run: |machine, arguments| round_to_digits(machine, arguments, f64::trunc),
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "INT",
                 "INT(number)",
@@ -92,12 +97,14 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 14] = [
             ],
             ["INT(-2.5)", "-3"],
         ),
-        takes: numbers(1, 1),
+        takes: number_parameters(1, 1),
         gives: GIVES,
-        run: |machine, arguments| finite(tidy(machine.number(&arguments[0])?).floor()),
+        run: |machine, arguments| {
+            check_finite(round_significant(machine.evaluate_number(&arguments[0])?).floor())
+        },
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "CEILING",
                 "CEILING(number, [step])",
@@ -105,12 +112,12 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 14] = [
             ],
             ["CEILING(23, 5)", "25"],
         ),
-        takes: numbers(1, 2),
+        takes: number_parameters(1, 2),
         gives: GIVES,
-        run: |machine, arguments| stepped(machine, arguments, f64::ceil),
+        run: |machine, arguments| round_to_step(machine, arguments, f64::ceil),
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "FLOOR",
                 "FLOOR(number, [step])",
@@ -118,12 +125,12 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 14] = [
             ],
             ["FLOOR(23, 5)", "20"],
         ),
-        takes: numbers(1, 2),
+        takes: number_parameters(1, 2),
         gives: GIVES,
-        run: |machine, arguments| stepped(machine, arguments, f64::floor),
+        run: |machine, arguments| round_to_step(machine, arguments, f64::floor),
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "MOD",
                 "MOD(number, divisor)",
@@ -131,19 +138,19 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 14] = [
             ],
             ["MOD(-7, 3)", "2"],
         ),
-        takes: numbers(2, 2),
+        takes: number_parameters(2, 2),
         gives: GIVES,
         run: |machine, arguments| {
             let (number, divisor) = (
-                machine.number(&arguments[0])?,
-                machine.number(&arguments[1])?,
+                machine.evaluate_number(&arguments[0])?,
+                machine.evaluate_number(&arguments[1])?,
             );
             if divisor == 0.0 {
-                return error("division by zero");
+                return evaluation_error("division by zero");
             }
-            let rest = remainder(number, divisor);
+            let rest = compute_remainder(number, divisor);
             let is_of_other_sign = rest != 0.0 && (rest < 0.0) != (divisor < 0.0);
-            finite(if is_of_other_sign {
+            check_finite(if is_of_other_sign {
                 rest + divisor
             } else {
                 rest
@@ -151,16 +158,16 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 14] = [
         },
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             ["ABS", "ABS(number)", "The number without its sign."],
             ["ABS(-5)", "5"],
         ),
-        takes: numbers(1, 1),
+        takes: number_parameters(1, 1),
         gives: GIVES,
-        run: |machine, arguments| finite(machine.number(&arguments[0])?.abs()),
+        run: |machine, arguments| check_finite(machine.evaluate_number(&arguments[0])?.abs()),
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "POWER",
                 "POWER(base, exponent)",
@@ -168,34 +175,34 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 14] = [
             ],
             ["POWER(2, 10)", "1024"],
         ),
-        takes: numbers(2, 2),
+        takes: number_parameters(2, 2),
         gives: GIVES,
         run: |machine, arguments| {
             let (base, exponent) = (
-                machine.number(&arguments[0])?,
-                machine.number(&arguments[1])?,
+                machine.evaluate_number(&arguments[0])?,
+                machine.evaluate_number(&arguments[1])?,
             );
             match base.powf(exponent) {
-                none if none.is_nan() => error("a negative number has no such power"),
-                _ if base == 0.0 && exponent < 0.0 => error("division by zero"),
-                power => finite(power),
+                none if none.is_nan() => evaluation_error("a negative number has no such power"),
+                _ if base == 0.0 && exponent < 0.0 => evaluation_error("division by zero"),
+                power => check_finite(power),
             }
         },
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             ["SQRT", "SQRT(number)", "The square root."],
             ["SQRT(81)", "9"],
         ),
-        takes: numbers(1, 1),
+        takes: number_parameters(1, 1),
         gives: GIVES,
-        run: |machine, arguments| match machine.number(&arguments[0])? {
-            negative if negative < 0.0 => error("a negative number has no square root"),
-            number => finite(number.sqrt()),
+        run: |machine, arguments| match machine.evaluate_number(&arguments[0])? {
+            negative if negative < 0.0 => evaluation_error("a negative number has no square root"),
+            number => check_finite(number.sqrt()),
         },
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "SUM",
                 "SUM(number, [number, ...])",
@@ -203,15 +210,15 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 14] = [
             ],
             ["SUM(1, 2, 3.5)", "6.5"],
         ),
-        takes: numbers(1, ANY_NUMBER),
+        takes: number_parameters(1, ANY_NUMBER),
         gives: GIVES,
         run: |machine, arguments| {
-            let (sum, _) = total(machine, arguments)?;
-            finite(sum)
+            let (sum, _) = sum_non_blank(machine, arguments)?;
+            check_finite(sum)
         },
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "AVERAGE",
                 "AVERAGE(number, [number, ...])",
@@ -219,15 +226,15 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 14] = [
             ],
             ["AVERAGE(2, 4, 9)", "5"],
         ),
-        takes: numbers(1, ANY_NUMBER),
+        takes: number_parameters(1, ANY_NUMBER),
         gives: GIVES,
-        run: |machine, arguments| match total(machine, arguments)? {
+        run: |machine, arguments| match sum_non_blank(machine, arguments)? {
             (_, 0) => Err(ALL_BLANK),
-            (sum, count) => finite(sum / f64::from(count)),
+            (sum, count) => check_finite(sum / f64::from(count)),
         },
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "MIN",
                 "MIN(value, [value, ...])",
@@ -237,10 +244,10 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 14] = [
         ),
         takes: ORDERED,
         gives: FunctionReturn::Argument(|_, _| true),
-        run: |machine, arguments| foremost(machine, arguments, Ordering::Less),
+        run: |machine, arguments| find_extreme(machine, arguments, Ordering::Less),
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "MAX",
                 "MAX(value, [value, ...])",
@@ -250,70 +257,72 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 14] = [
         ),
         takes: ORDERED,
         gives: FunctionReturn::Argument(|_, _| true),
-        run: |machine, arguments| foremost(machine, arguments, Ordering::Greater),
+        run: |machine, arguments| find_extreme(machine, arguments, Ordering::Greater),
     },
 ];
 
-fn rounded<'a>(
+fn round_to_digits<'a>(
     machine: &mut FormulaEvaluator<'a>,
     arguments: &'a [ExpressionNode],
     round: fn(f64) -> f64,
 ) -> EvaluationResult<'a> {
     // Beyond these a number has no digits to round.
     const MOST_DIGITS: i32 = 300;
-    let number = machine.number(&arguments[0])?;
+    let number = machine.evaluate_number(&arguments[0])?;
     let digits = match arguments.get(1) {
-        Some(node) => machine.whole(node)?.clamp(-MOST_DIGITS, MOST_DIGITS),
+        Some(node) => machine
+            .evaluate_integer(node)?
+            .clamp(-MOST_DIGITS, MOST_DIGITS),
         None => 0,
     };
-    finite(round_to(number, digits, round))
+    check_finite(round_to(number, digits, round))
 }
 
-fn stepped<'a>(
+fn round_to_step<'a>(
     machine: &mut FormulaEvaluator<'a>,
     arguments: &'a [ExpressionNode],
     round: fn(f64) -> f64,
 ) -> EvaluationResult<'a> {
-    let number = machine.number(&arguments[0])?;
+    let number = machine.evaluate_number(&arguments[0])?;
     let step = match arguments.get(1) {
-        Some(node) => machine.number(node)?.abs(),
+        Some(node) => machine.evaluate_number(node)?.abs(),
         None => 1.0,
     };
     if step == 0.0 {
-        error("the step is zero")
+        evaluation_error("the step is zero")
     } else {
-        finite(round(tidy(number / step)) * step)
+        check_finite(round(round_significant(number / step)) * step)
     }
 }
 
 /// The sum of the arguments that are not blank, and how many these are.
-fn total<'a>(
+fn sum_non_blank<'a>(
     machine: &mut FormulaEvaluator<'a>,
     arguments: &'a [ExpressionNode],
 ) -> EvaluationResult<'a, (f64, u32)> {
     let (mut sum, mut largest, mut count) = (0.0, 0.0_f64, 0);
     for node in arguments {
-        if let Some(CellValue::Number(number)) = machine.blankable(node)? {
+        if let Some(CellValue::Number(number)) = machine.evaluate_optional(node)? {
             sum += number;
             largest = largest.max(number.abs());
             count += 1;
         }
     }
-    Ok((settled(sum, largest), count))
+    Ok((round_sum(sum, largest), count))
 }
 
 /// The argument that stands so to all others; blank when all are.
-fn foremost<'a>(
+fn find_extreme<'a>(
     machine: &mut FormulaEvaluator<'a>,
     arguments: &'a [ExpressionNode],
     wanted: Ordering,
 ) -> EvaluationResult<'a> {
     let mut best: Option<CellValue<'a>> = None;
     for node in arguments {
-        if let Some(cell) = machine.blankable(node)?
+        if let Some(cell) = machine.evaluate_optional(node)?
             && best
                 .as_ref()
-                .is_none_or(|best| order(&cell, best) == wanted)
+                .is_none_or(|best| compare_cells(&cell, best) == wanted)
         {
             best = Some(cell);
         }

@@ -14,7 +14,7 @@ use crate::value::{CellValue, ValueType};
 const CATEGORY: &str = "text";
 
 /// Text and pattern, and more texts.
-const fn takes(count: usize) -> FunctionParameters {
+const fn regex_parameters(count: usize) -> FunctionParameters {
     FunctionParameters::exactly(count, |at, _| {
         if at == 1 {
             ParameterKind::Pattern
@@ -34,11 +34,11 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 3] = [
             example: "REGEXMATCH(\"78701\", r\"^\\d{5}$\")",
             result: "yes",
         },
-        takes: takes(2),
+        takes: regex_parameters(2),
         gives: FunctionReturn::Always(ValueType::YesNo),
         run: |machine, arguments| {
-            let text = machine.text(&arguments[0])?;
-            let pattern = machine.pattern(&arguments[1], text.len())?;
+            let text = machine.evaluate_text(&arguments[0])?;
+            let pattern = machine.evaluate_pattern(&arguments[1], text.len())?;
             Ok(CellValue::YesNo(pattern.regex.is_match(&text)))
         },
     },
@@ -51,9 +51,9 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 3] = [
             example: "REGEXEXTRACT(\"Unit 12B\", r\"\\d+\")",
             result: "12",
         },
-        takes: takes(2),
+        takes: regex_parameters(2),
         gives: FunctionReturn::Always(ValueType::Text),
-        run: extract,
+        run: extract_match,
     },
     FunctionDefinition {
         help: FunctionHelp {
@@ -64,14 +64,14 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 3] = [
             example: r#"REGEXREPLACE("5125550100", r"^(\d{3})(\d{3})", "($1) $2-")"#,
             result: "(512) 555-0100",
         },
-        takes: takes(3),
+        takes: regex_parameters(3),
         gives: FunctionReturn::Always(ValueType::Text),
-        run: replace,
+        run: replace_matches,
     },
 ];
 
 /// Compiles a regular expression within the bounds; the error is a sentence.
-pub(crate) fn compile(source: &str) -> Result<RegexPattern, String> {
+pub(crate) fn compile_pattern(source: &str) -> Result<RegexPattern, String> {
     if source.chars().count() > MAX_PATTERN_CHARS {
         return Err(format!(
             "A regular expression has at most {MAX_PATTERN_CHARS} characters."
@@ -116,7 +116,7 @@ enum ReplacementPart<'t> {
 }
 
 /// Splits a new text at its groups. `$$1` is the text `$1`; any other `$` is itself.
-fn parts(new: &str) -> impl Iterator<Item = ReplacementPart<'_>> {
+fn split_replacement(new: &str) -> impl Iterator<Item = ReplacementPart<'_>> {
     let mut rest = new;
     std::iter::from_fn(move || {
         let bytes = rest.as_bytes();
@@ -142,9 +142,9 @@ fn parts(new: &str) -> impl Iterator<Item = ReplacementPart<'_>> {
 }
 
 /// The new text with what the groups matched. A group that the pattern does not have prints as it stands.
-fn expanded(new: &str, pattern: &RegexPattern, groups: Option<&Captures<'_>>) -> String {
+fn expand_replacement(new: &str, pattern: &RegexPattern, groups: Option<&Captures<'_>>) -> String {
     let mut made = String::new();
-    for part in parts(new) {
+    for part in split_replacement(new) {
         match part {
             ReplacementPart::Text(text) => made.push_str(text),
             ReplacementPart::Group(number) if number < pattern.regex.captures_len() => {
@@ -175,7 +175,7 @@ pub(crate) fn group_warning(pattern: &RegexPattern, new: &ExpressionNode) -> Opt
         node => node.constant_text().into_iter().collect(),
     };
     let groups = pattern.regex.captures_len() - 1;
-    let named = || written.iter().flat_map(|text| parts(text));
+    let named = || written.iter().flat_map(|text| split_replacement(text));
     let asks = |number: &usize| {
         named().any(|part| matches!(part, ReplacementPart::Group(asked) if asked == *number))
     };
@@ -209,12 +209,12 @@ pub(crate) fn group_warning(pattern: &RegexPattern, new: &ExpressionNode) -> Opt
     })
 }
 
-fn extract<'a>(
+fn extract_match<'a>(
     machine: &mut FormulaEvaluator<'a>,
     arguments: &'a [ExpressionNode],
 ) -> EvaluationResult<'a> {
-    let text = machine.text(&arguments[0])?;
-    let pattern = machine.pattern(&arguments[1], text.len())?;
+    let text = machine.evaluate_text(&arguments[0])?;
+    let pattern = machine.evaluate_pattern(&arguments[1], text.len())?;
     let nothing = EvaluationError::Nothing("the regular expression matches nothing");
     let captures = pattern.regex.captures(&text).ok_or(nothing)?;
     let found = captures.get(1).or_else(|| captures.get(0));
@@ -224,31 +224,34 @@ fn extract<'a>(
     Ok(CellValue::Text(Cow::Owned(found.as_str().to_owned())))
 }
 
-fn replace<'a>(
+fn replace_matches<'a>(
     machine: &mut FormulaEvaluator<'a>,
     arguments: &'a [ExpressionNode],
 ) -> EvaluationResult<'a> {
-    let text = machine.text(&arguments[0])?;
-    let pattern = machine.pattern(&arguments[1], text.len())?;
-    let new = machine.text(&arguments[2])?;
+    let text = machine.evaluate_text(&arguments[0])?;
+    let pattern = machine.evaluate_pattern(&arguments[1], text.len())?;
+    let new = machine.evaluate_text(&arguments[2])?;
     let mut made = String::with_capacity(text.len());
     let mut end = 0;
     // Groups cost a second search: only a text of the formula's own asks for them, never one that somebody sent.
     let has_groups = is_written(&arguments[2])
-        && parts(&new).any(|part| matches!(part, ReplacementPart::Group(_)));
+        && split_replacement(&new).any(|part| matches!(part, ReplacementPart::Group(_)));
     for found in pattern.regex.find_iter(&text) {
-        machine.append(&mut made, &text[end..found.start()])?;
+        machine.append_text(&mut made, &text[end..found.start()])?;
         if has_groups {
             machine.spend_search(pattern, text.len() - found.start())?;
             let groups = pattern.regex.captures_at(&text, found.start());
-            machine.append(&mut made, &expanded(&new, pattern, groups.as_ref()))?;
+            machine.append_text(
+                &mut made,
+                &expand_replacement(&new, pattern, groups.as_ref()),
+            )?;
         } else {
-            machine.append(&mut made, &new)?;
+            machine.append_text(&mut made, &new)?;
         }
         end = found.end();
         // For the search that comes next.
         machine.spend_search(pattern, text.len() - end)?;
     }
-    machine.append(&mut made, &text[end..])?;
+    machine.append_text(&mut made, &text[end..])?;
     Ok(CellValue::Text(Cow::Owned(made)))
 }

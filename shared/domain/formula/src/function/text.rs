@@ -6,19 +6,20 @@ use super::{
     ANY_NUMBER, FunctionDefinition, FunctionParameters, FunctionReturn, ParameterKind, format,
 };
 use crate::FunctionHelp;
-use crate::machine::{EvaluationError, error};
+use crate::machine::{EvaluationError, evaluation_error};
 use crate::value::{CellValue, ValueType};
 
 use self::work::{
-    changed, compared, count, join_with, part, proper, repeat, split, substitute, trim,
+    capitalise_words, change_text, collapse_spaces, compare_texts, evaluate_count, join_with,
+    repeat_text, slice_text, split_text, substitute_text,
 };
-pub(super) use self::work::{searched, shown};
+pub(super) use self::work::{evaluate_searched_text, truncate_text};
 
 const CATEGORY: &str = "text";
 const GIVES: FunctionReturn = FunctionReturn::Always(ValueType::Text);
 
 /// A help of a function on texts: name, signature, description, example and its result.
-const fn help(
+const fn function_help(
     [name, signature, description]: [&'static str; 3],
     [example, result]: [&'static str; 2],
 ) -> FunctionHelp {
@@ -33,7 +34,7 @@ const fn help(
 }
 
 /// Takes this many texts.
-const fn texts(count: usize) -> FunctionParameters {
+const fn text_parameters(count: usize) -> FunctionParameters {
     FunctionParameters::exactly(count, |_, _| ParameterKind::Text)
 }
 
@@ -48,7 +49,7 @@ const COUNTED: FunctionParameters = FunctionParameters::between(1, 2, |at, _| {
 
 pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "CONCAT",
                 "CONCAT(value, [value, ...])",
@@ -58,10 +59,10 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
         ),
         takes: FunctionParameters::between(1, ANY_NUMBER, |_, _| ParameterKind::Text),
         gives: GIVES,
-        run: |machine, arguments| machine.join(arguments),
+        run: |machine, arguments| machine.evaluate_join(arguments),
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "TEXTJOIN",
                 "TEXTJOIN(separator, value, [value, ...])",
@@ -80,25 +81,25 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
         run: join_with,
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             ["UPPER", "UPPER(text)", "The text in upper case."],
             ["UPPER(\"Ada\")", "ADA"],
         ),
-        takes: texts(1),
+        takes: text_parameters(1),
         gives: GIVES,
-        run: |machine, arguments| changed(machine, &arguments[0], str::to_uppercase),
+        run: |machine, arguments| change_text(machine, &arguments[0], str::to_uppercase),
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             ["LOWER", "LOWER(text)", "The text in lower case."],
             ["LOWER(\"Ada\")", "ada"],
         ),
-        takes: texts(1),
+        takes: text_parameters(1),
         gives: GIVES,
-        run: |machine, arguments| changed(machine, &arguments[0], str::to_lowercase),
+        run: |machine, arguments| change_text(machine, &arguments[0], str::to_lowercase),
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "PROPER",
                 "PROPER(text)",
@@ -106,12 +107,12 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
             ],
             ["PROPER(\"ada LOVELACE-o'neil\")", "Ada Lovelace-O'Neil"],
         ),
-        takes: texts(1),
+        takes: text_parameters(1),
         gives: GIVES,
-        run: |machine, arguments| changed(machine, &arguments[0], proper),
+        run: |machine, arguments| change_text(machine, &arguments[0], capitalise_words),
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "TRIM",
                 "TRIM(text)",
@@ -119,12 +120,12 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
             ],
             ["TRIM(\"  Ada   Lovelace \")", "Ada Lovelace"],
         ),
-        takes: texts(1),
+        takes: text_parameters(1),
         gives: GIVES,
-        run: |machine, arguments| changed(machine, &arguments[0], trim),
+        run: |machine, arguments| change_text(machine, &arguments[0], collapse_spaces),
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "LEFT",
                 "LEFT(text, [count])",
@@ -135,12 +136,12 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
         takes: COUNTED,
         gives: GIVES,
         run: |machine, arguments| {
-            let count = count(machine, arguments.get(1))?;
-            part(machine, &arguments[0], |_| (0, count))
+            let count = evaluate_count(machine, arguments.get(1))?;
+            slice_text(machine, &arguments[0], |_| (0, count))
         },
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "RIGHT",
                 "RIGHT(text, [count])",
@@ -151,14 +152,14 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
         takes: COUNTED,
         gives: GIVES,
         run: |machine, arguments| {
-            let count = count(machine, arguments.get(1))?;
-            part(machine, &arguments[0], |length| {
+            let count = evaluate_count(machine, arguments.get(1))?;
+            slice_text(machine, &arguments[0], |length| {
                 (length.saturating_sub(count), count)
             })
         },
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "MID",
                 "MID(text, start, count)",
@@ -175,30 +176,30 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
         }),
         gives: GIVES,
         run: |machine, arguments| {
-            let start = machine.whole(&arguments[1])?;
+            let start = machine.evaluate_integer(&arguments[1])?;
             if start < 1 {
-                return error("MID starts at 1");
+                return evaluation_error("MID starts at 1");
             }
-            let count = count(machine, arguments.get(2))?;
-            part(machine, &arguments[0], |_| {
+            let count = evaluate_count(machine, arguments.get(2))?;
+            slice_text(machine, &arguments[0], |_| {
                 (start.unsigned_abs() as usize - 1, count)
             })
         },
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             ["LEN", "LEN(text)", "How many characters the text has."],
             ["LEN(\"Zoë\")", "3"],
         ),
-        takes: texts(1),
+        takes: text_parameters(1),
         gives: FunctionReturn::Always(ValueType::Number),
         run: |machine, arguments| {
-            let text = searched(machine, &arguments[0])?;
+            let text = evaluate_searched_text(machine, &arguments[0])?;
             Ok(CellValue::Number(text.chars().count() as f64))
         },
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "SUBSTITUTE",
                 "SUBSTITUTE(text, old, new)",
@@ -206,12 +207,12 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
             ],
             ["SUBSTITUTE(\"555.010.0\", \".\", \"-\")", "555-010-0"],
         ),
-        takes: texts(3),
+        takes: text_parameters(3),
         gives: GIVES,
-        run: substitute,
+        run: substitute_text,
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             ["REPT", "REPT(text, count)", "The text so many times."],
             ["REPT(\"*\", 5)", "*****"],
         ),
@@ -223,10 +224,10 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
             }
         }),
         gives: GIVES,
-        run: repeat,
+        run: repeat_text,
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "FIND",
                 "FIND(part, text)",
@@ -234,12 +235,12 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
             ],
             ["FIND(\"@\", \"ada@example.com\")", "4"],
         ),
-        takes: texts(2),
+        takes: text_parameters(2),
         gives: FunctionReturn::Always(ValueType::Number),
         run: |machine, arguments| {
             let (part, text) = (
-                searched(machine, &arguments[0])?,
-                searched(machine, &arguments[1])?,
+                evaluate_searched_text(machine, &arguments[0])?,
+                evaluate_searched_text(machine, &arguments[1])?,
             );
             match text.find(&*part) {
                 Some(at) => Ok(CellValue::Number(text[..at].chars().count() as f64 + 1.0)),
@@ -248,7 +249,7 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
         },
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "CONTAINS",
                 "CONTAINS(text, part)",
@@ -256,12 +257,14 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
             ],
             ["CONTAINS(\"ada@example.com\", \"example\")", "yes"],
         ),
-        takes: texts(2),
+        takes: text_parameters(2),
         gives: FunctionReturn::Always(ValueType::YesNo),
-        run: |machine, arguments| compared(machine, arguments, |text, part| text.contains(part)),
+        run: |machine, arguments| {
+            compare_texts(machine, arguments, |text, part| text.contains(part))
+        },
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "STARTSWITH",
                 "STARTSWITH(text, part)",
@@ -269,12 +272,14 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
             ],
             ["STARTSWITH(\"Austin\", \"Aus\")", "yes"],
         ),
-        takes: texts(2),
+        takes: text_parameters(2),
         gives: FunctionReturn::Always(ValueType::YesNo),
-        run: |machine, arguments| compared(machine, arguments, |text, part| text.starts_with(part)),
+        run: |machine, arguments| {
+            compare_texts(machine, arguments, |text, part| text.starts_with(part))
+        },
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "ENDSWITH",
                 "ENDSWITH(text, part)",
@@ -282,12 +287,14 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
             ],
             ["ENDSWITH(\"ada@example.com\", \".com\")", "yes"],
         ),
-        takes: texts(2),
+        takes: text_parameters(2),
         gives: FunctionReturn::Always(ValueType::YesNo),
-        run: |machine, arguments| compared(machine, arguments, |text, part| text.ends_with(part)),
+        run: |machine, arguments| {
+            compare_texts(machine, arguments, |text, part| text.ends_with(part))
+        },
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "TEXTBEFORE",
                 "TEXTBEFORE(text, separator)",
@@ -295,17 +302,17 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
             ],
             ["TEXTBEFORE(\"Ada Lovelace\", \" \")", "Ada"],
         ),
-        takes: texts(2),
+        takes: text_parameters(2),
         gives: GIVES,
         run: |machine, arguments| {
-            split(machine, arguments, |text, separator| {
+            split_text(machine, arguments, |text, separator| {
                 text.split_once(separator)
                     .map_or(text, |(before, _)| before)
             })
         },
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "TEXTAFTER",
                 "TEXTAFTER(text, separator)",
@@ -313,16 +320,16 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
             ],
             ["TEXTAFTER(\"ada@example.com\", \"@\")", "example.com"],
         ),
-        takes: texts(2),
+        takes: text_parameters(2),
         gives: GIVES,
         run: |machine, arguments| {
-            split(machine, arguments, |text, separator| {
+            split_text(machine, arguments, |text, separator| {
                 text.split_once(separator).map_or("", |(_, after)| after)
             })
         },
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "EXACT",
                 "EXACT(text, other)",
@@ -330,12 +337,12 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
             ],
             ["EXACT(\"tx\", \"TX\")", "no"],
         ),
-        takes: texts(2),
+        takes: text_parameters(2),
         gives: FunctionReturn::Always(ValueType::YesNo),
-        run: |machine, arguments| compared(machine, arguments, |text, other| text == other),
+        run: |machine, arguments| compare_texts(machine, arguments, |text, other| text == other),
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "TEXT",
                 "TEXT(value, [format])",
@@ -351,10 +358,10 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
             }
         }),
         gives: GIVES,
-        run: format::text,
+        run: format::format_value,
     },
     FunctionDefinition {
-        help: help(
+        help: function_help(
             [
                 "VALUE",
                 "VALUE(text)",
@@ -362,16 +369,16 @@ pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
             ],
             ["VALUE(\"$1,234.50\")", "1234.5"],
         ),
-        takes: texts(1),
+        takes: text_parameters(1),
         gives: FunctionReturn::Always(ValueType::Number),
         run: |machine, arguments| {
-            let text = searched(machine, &arguments[0])?;
+            let text = evaluate_searched_text(machine, &arguments[0])?;
             match audience::value::read_number(&text) {
                 Some(number) => Ok(CellValue::Number(number)),
                 None if text.trim().is_empty() => {
                     Err(EvaluationError::Nothing("the text to be read is blank"))
                 }
-                None => error(format!("“{}” is not a number", shown(&text))),
+                None => evaluation_error(format!("“{}” is not a number", truncate_text(&text))),
             }
         },
     },

@@ -10,9 +10,9 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::TestRunner;
 
-use super::{is_called, is_in, literal, parse};
+use super::{is_called, is_in, parse, parse_literal};
 use crate::node::{AdditiveOperator, ComparisonOperator, MultiplicativeOperator};
-use crate::scan::{FormulaToken, TokenKind, read_number, scan};
+use crate::scan::{FormulaToken, TokenKind, read_number, scan_tokens};
 use crate::shape;
 use crate::syntax::{SyntaxKind, SyntaxNode};
 
@@ -36,7 +36,7 @@ fn token_for_oracle(tokens: &[FormulaToken], at: usize) -> String {
         TokenKind::Symbol(symbol) => (*symbol).to_owned(),
         TokenKind::Braced(_) => format!("c{at}"),
         TokenKind::Word if is_called(tokens, at) => format!("f{at}"),
-        TokenKind::Word if is_in(token) || literal(token).is_some() => {
+        TokenKind::Word if is_in(token) || parse_literal(token).is_some() => {
             token.source.to_ascii_lowercase()
         }
         TokenKind::Word => format!("c{at}"),
@@ -44,7 +44,7 @@ fn token_for_oracle(tokens: &[FormulaToken], at: usize) -> String {
 }
 
 /// Our tree in brackets.
-fn shown(node: &SyntaxNode<'_>, tokens: &[FormulaToken]) -> String {
+fn format_tree(node: &SyntaxNode<'_>, tokens: &[FormulaToken]) -> String {
     let place = |token: &FormulaToken| {
         let at = tokens.iter().position(|one| one.span == token.span);
         at.unwrap().to_string()
@@ -52,7 +52,7 @@ fn shown(node: &SyntaxNode<'_>, tokens: &[FormulaToken]) -> String {
     let list_of = |nodes: Vec<&SyntaxNode<'_>>| -> String {
         let nodes = nodes.into_iter();
         nodes
-            .map(|node| format!(" {}", shown(node, tokens)))
+            .map(|node| format!(" {}", format_tree(node, tokens)))
             .collect()
     };
     let list = |nodes: &[SyntaxNode<'_>]| list_of(nodes.iter().collect());
@@ -63,23 +63,25 @@ fn shown(node: &SyntaxNode<'_>, tokens: &[FormulaToken]) -> String {
         SyntaxKind::Null => "null".to_owned(),
         SyntaxKind::Column(token) => format!("c{}", place(token)),
         SyntaxKind::Call(name, arguments) => format!("(f{}{})", place(name), list(arguments)),
-        SyntaxKind::Negate(one) => format!("(neg {})", shown(one, tokens)),
-        SyntaxKind::Not(one) => format!("(not {})", shown(one, tokens)),
-        SyntaxKind::Sum(first, links) => links.iter().fold(shown(first, tokens), |left, link| {
-            let sign = match link.operator {
-                AdditiveOperator::Plus => "+",
-                AdditiveOperator::Minus => "-",
-            };
-            format!("({sign} {left} {})", shown(&link.operand, tokens))
-        }),
+        SyntaxKind::Negate(one) => format!("(neg {})", format_tree(one, tokens)),
+        SyntaxKind::Not(one) => format!("(not {})", format_tree(one, tokens)),
+        SyntaxKind::Sum(first, links) => {
+            links.iter().fold(format_tree(first, tokens), |left, link| {
+                let sign = match link.operator {
+                    AdditiveOperator::Plus => "+",
+                    AdditiveOperator::Minus => "-",
+                };
+                format!("({sign} {left} {})", format_tree(&link.operand, tokens))
+            })
+        }
         SyntaxKind::Product(first, links) => {
-            links.iter().fold(shown(first, tokens), |left, link| {
+            links.iter().fold(format_tree(first, tokens), |left, link| {
                 let sign = match link.operator {
                     MultiplicativeOperator::Times => "*",
                     MultiplicativeOperator::Over => "/",
                     MultiplicativeOperator::Modulo => "%",
                 };
-                format!("({sign} {left} {})", shown(&link.operand, tokens))
+                format!("({sign} {left} {})", format_tree(&link.operand, tokens))
             })
         }
         SyntaxKind::Compare(comparison, both) => {
@@ -94,8 +96,8 @@ fn shown(node: &SyntaxNode<'_>, tokens: &[FormulaToken]) -> String {
             format!("({sign}{})", list(both.as_slice()))
         }
         SyntaxKind::OneOf(both) => format!("(in{})", list(both.as_slice())),
-        SyntaxKind::All(_) => format!("(&&{})", list_of(operands(node))),
-        SyntaxKind::Any(_) => format!("(||{})", list_of(operands(node))),
+        SyntaxKind::All(_) => format!("(&&{})", list_of(flatten_operands(node))),
+        SyntaxKind::Any(_) => format!("(||{})", list_of(flatten_operands(node))),
         SyntaxKind::Choice(parts) => format!("(?{})", list(parts.as_slice())),
         SyntaxKind::List(nodes) => format!("[{} ]", list(nodes)),
         SyntaxKind::Member => "(.)".to_owned(),
@@ -104,7 +106,7 @@ fn shown(node: &SyntaxNode<'_>, tokens: &[FormulaToken]) -> String {
 
 /// The operands of a chain of conditions, with those of the same operator in brackets among them: the oracle's tree does
 /// not tell both apart, and they mean the same.
-fn operands<'n, 'a>(node: &'n SyntaxNode<'a>) -> Vec<&'n SyntaxNode<'a>> {
+fn flatten_operands<'n, 'a>(node: &'n SyntaxNode<'a>) -> Vec<&'n SyntaxNode<'a>> {
     let (SyntaxKind::All(own) | SyntaxKind::Any(own)) = &node.kind else {
         return vec![node];
     };
@@ -113,18 +115,18 @@ fn operands<'n, 'a>(node: &'n SyntaxNode<'a>) -> Vec<&'n SyntaxNode<'a>> {
     };
     own.iter()
         .flat_map(|inner| match is_same(inner) {
-            true => operands(inner),
+            true => flatten_operands(inner),
             false => vec![inner],
         })
         .collect()
 }
 
 /// The oracle's tree in brackets.
-fn oracle_shown(node: &IdedExpr) -> String {
+fn format_oracle_tree(node: &IdedExpr) -> String {
     let list = |nodes: &[IdedExpr]| -> String {
         nodes
             .iter()
-            .map(|node| format!(" {}", oracle_shown(node)))
+            .map(|node| format!(" {}", format_oracle_tree(node)))
             .collect()
     };
     match &node.expr {
@@ -153,11 +155,15 @@ fn oracle_shown(node: &IdedExpr) -> String {
                 operators::CONDITIONAL => "?",
                 operators::IN => "in",
                 sign @ (operators::LOGICAL_AND | operators::LOGICAL_OR) => {
-                    return format!("({}{})", sign.replace('_', ""), balanced(call));
+                    return format!(
+                        "({}{})",
+                        sign.replace('_', ""),
+                        flatten_oracle_operands(call)
+                    );
                 }
                 function => function,
             };
-            let target = call.target.iter().map(|one| oracle_shown(one));
+            let target = call.target.iter().map(|one| format_oracle_tree(one));
             let target: String = target.map(|one| format!(" {one}")).collect();
             format!("({sign}{target}{})", list(&call.args))
         }
@@ -166,32 +172,35 @@ fn oracle_shown(node: &IdedExpr) -> String {
 }
 
 /// The operands of a chain of conditions, which the oracle makes a balanced tree.
-fn balanced(call: &CallExpr) -> String {
+fn flatten_oracle_operands(call: &CallExpr) -> String {
     let operand = |node: &IdedExpr| match &node.expr {
-        Expr::Call(inner) if inner.func_name == call.func_name => balanced(inner),
-        _ => format!(" {}", oracle_shown(node)),
+        Expr::Call(inner) if inner.func_name == call.func_name => flatten_oracle_operands(inner),
+        _ => format!(" {}", format_oracle_tree(node)),
     };
     call.args.iter().map(operand).collect()
 }
 
 /// What both read of a source, when it gets as far as the parser.
-fn agree(source: &str) -> Result<(), TestCaseError> {
-    let Ok(tokens) = scan(source) else {
+fn assert_agreement(source: &str) -> Result<(), TestCaseError> {
+    let Ok(tokens) = scan_tokens(source) else {
         return Ok(());
     };
-    if shape::check(&tokens, &|_| true).is_err() {
+    if shape::check_token_order(&tokens, &|_| true).is_err() {
         return Ok(());
     }
-    let ours = parse(&tokens).map(|tree| shown(&tree, &tokens)).ok();
+    let ours = parse(&tokens).map(|tree| format_tree(&tree, &tokens)).ok();
     let written = tokens_for_oracle(&tokens);
     let parser = Env::default().with_optional_support(false).parser();
-    let theirs = parser.parse(&written).map(|tree| oracle_shown(&tree)).ok();
+    let theirs = parser
+        .parse(&written)
+        .map(|tree| format_oracle_tree(&tree))
+        .ok();
     prop_assert_eq!(ours, theirs, "{} for the oracle {}", source, written);
     Ok(())
 }
 
 /// Formulas of all that the language has, with as few brackets as happen to come.
-fn expression() -> impl Strategy<Value = String> {
+fn expression_strategy() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         select(vec![
             "spend",
@@ -237,10 +246,10 @@ const STRAY: [&str; 20] = [
 ];
 
 /// An expression with some of its tokens gone, doubled, replaced or joined by others.
-fn mutated() -> impl Strategy<Value = String> {
+fn mutated_strategy() -> impl Strategy<Value = String> {
     let change = (any::<Index>(), 0..4_u8, select(STRAY.to_vec()));
-    (expression(), vec(change, 1..4)).prop_map(|(source, changes)| {
-        let mut words: Vec<String> = scan(&source)
+    (expression_strategy(), vec(change, 1..4)).prop_map(|(source, changes)| {
+        let mut words: Vec<String> = scan_tokens(&source)
             .unwrap_or_default()
             .into_iter()
             .map(|token| token.source)
@@ -262,7 +271,7 @@ fn mutated() -> impl Strategy<Value = String> {
 }
 
 /// Values and operators by turns, which mostly gets past the order of the tokens.
-fn alternating() -> impl Strategy<Value = String> {
+fn alternating_strategy() -> impl Strategy<Value = String> {
     let values = vec![
         "1",
         "-1",
@@ -324,14 +333,14 @@ fn alternating() -> impl Strategy<Value = String> {
 }
 
 /// Runs a property where the oracle has stack enough.
-fn on_a_large_stack<S: Strategy<Value = String> + 'static>(strategy: fn() -> S) {
+fn run_on_large_stack<S: Strategy<Value = String> + 'static>(strategy: fn() -> S) {
     let run = move || {
         let mut runner = TestRunner::new(ProptestConfig {
             cases: 2_000,
             ..ProptestConfig::default()
         });
         runner
-            .run(&strategy(), |source| agree(&source))
+            .run(&strategy(), |source| assert_agreement(&source))
             .unwrap_or_else(|failure| panic!("{failure}"));
     };
     let thread = std::thread::Builder::new().stack_size(ORACLE_STACK_BYTES);
@@ -340,15 +349,15 @@ fn on_a_large_stack<S: Strategy<Value = String> + 'static>(strategy: fn() -> S) 
 
 #[test]
 fn expressions_are_read_as_by_the_oracle() {
-    on_a_large_stack(expression);
+    run_on_large_stack(expression_strategy);
 }
 
 #[test]
 fn mutated_expressions_are_read_or_refused_as_by_the_oracle() {
-    on_a_large_stack(mutated);
+    run_on_large_stack(mutated_strategy);
 }
 
 #[test]
 fn values_and_operators_by_turns_are_read_or_refused_as_by_the_oracle() {
-    on_a_large_stack(alternating);
+    run_on_large_stack(alternating_strategy);
 }

@@ -4,11 +4,14 @@ use super::{TokenKind, TokenScanner, is_word};
 
 impl TokenScanner<'_> {
     /// `12`, `1.5`, `.5`, `2e3`, and CEL's `0xff` and `5u`.
-    pub(super) fn number(&mut self) {
+    pub(super) fn scan_number(&mut self) {
         let start = self.at;
-        while let Some(next) = self.peek(0) {
+        while let Some(next) = self.peek_char(0) {
             let is_sign = matches!(next, '+' | '-') && self.is_exponent(start);
-            let is_point = next == '.' && self.peek(1).is_some_and(|after| after.is_ascii_digit());
+            let is_point = next == '.'
+                && self
+                    .peek_char(1)
+                    .is_some_and(|after| after.is_ascii_digit());
             if !(is_word(next) || is_point || is_sign) {
                 break;
             }
@@ -17,7 +20,7 @@ impl TokenScanner<'_> {
         if read_number(&self.source_from(start)).is_some() {
             return self.push(TokenKind::Number, start);
         }
-        self.report(
+        self.add_problem(
             start,
             "This is not a number; one is written 1234.5, without commas or a unit.",
         );
@@ -32,47 +35,50 @@ impl TokenScanner<'_> {
     }
 
     /// A text in quotes, behind a prefix of so many characters: `r` makes it raw, so that `\` is only a sign.
-    pub(super) fn text(&mut self, prefix: usize) {
+    pub(super) fn scan_text(&mut self, prefix: usize) {
         let start = self.at - prefix;
         let quote = self.chars[self.at];
-        let is_triple = self.peek(1) == Some(quote) && self.peek(2) == Some(quote);
+        let is_triple = self.peek_char(1) == Some(quote) && self.peek_char(2) == Some(quote);
         let width = if is_triple { 3 } else { 1 };
         self.at += width;
         let mut text = String::new();
         loop {
-            let Some(next) = self.peek(0) else {
+            let Some(next) = self.peek_char(0) else {
                 self.at = start + prefix + width;
-                self.report(start, "The text that begins here has no closing quote.");
+                self.add_problem(start, "The text that begins here has no closing quote.");
                 self.at = self.chars.len();
                 return;
             };
-            if next == quote && (1..width).all(|ahead| self.peek(ahead) == Some(quote)) {
+            if next == quote && (1..width).all(|ahead| self.peek_char(ahead) == Some(quote)) {
                 break;
             }
             if next == '\\' && prefix == 0 {
-                self.escape(&mut text);
+                self.scan_escape(&mut text);
             } else {
                 text.push(next);
                 self.at += 1;
             }
         }
         self.at += width;
-        if self.peek(0) == Some(quote) && width == 1 {
+        if self.peek_char(0) == Some(quote) && width == 1 {
             let place = self.at;
             self.at += 1;
-            self.suggest(place, "A quote within a text is written \\\".", "\\\"");
+            self.add_suggestion(place, "A quote within a text is written \\\".", "\\\"");
         }
         self.push(TokenKind::Text(text), start);
     }
 
     /// A `\` and what it stands before, as CEL has it. What it has not is mostly a regular expression's.
-    fn escape(&mut self, text: &mut String) {
+    fn scan_escape(&mut self, text: &mut String) {
         let start = self.at;
         let digits = |scanner: &Self, first: usize, count: usize, radix: u32| {
-            (first..first + count)
-                .all(|at| scanner.peek(at).is_some_and(|digit| digit.is_digit(radix)))
+            (first..first + count).all(|at| {
+                scanner
+                    .peek_char(at)
+                    .is_some_and(|digit| digit.is_digit(radix))
+            })
         };
-        let length = match self.peek(1) {
+        let length = match self.peek_char(1) {
             Some(letter) if plain_escape(letter).is_some() => 2,
             Some('x' | 'X') if digits(self, 2, 2, 16) => 4,
             Some('u') if digits(self, 2, 4, 16) => 6,
@@ -83,15 +89,15 @@ impl TokenScanner<'_> {
                 let message = format!(
                     "In a text a \\ is written \\\\, so \\{other} is \\\\{other}; r\"...\" takes it as it is."
                 );
-                return self.suggest(start, message, format!("\\\\{other}"));
+                return self.add_suggestion(start, message, format!("\\\\{other}"));
             }
             // The last character of the formula, so that the text has no end either.
             None => 1,
         };
         self.at += length;
-        match escaped(&self.chars[start + 1..self.at]) {
+        match decode_escape(&self.chars[start + 1..self.at]) {
             Some(character) => text.push(character),
-            None if length > 1 => self.report(
+            None if length > 1 => self.add_problem(
                 start,
                 format!("There is no character {}.", self.source_from(start)),
             ),
@@ -106,7 +112,7 @@ impl TokenScanner<'_> {
         self.skip_while(|next| !matches!(next, '“' | '”' | '‘' | '’' | '"' | '\''));
         let text: String = self.chars[start + 1..self.at].iter().collect();
         self.at = (self.at + 1).min(self.chars.len());
-        self.suggest(
+        self.add_suggestion(
             start,
             "Texts stand in straight quotes.",
             format!("\"{text}\""),
@@ -131,7 +137,7 @@ fn plain_escape(letter: char) -> Option<char> {
 
 /// The character that an escape stands for, from what is written behind its `\`; none for a number that is no
 /// character's.
-fn escaped(written: &[char]) -> Option<char> {
+fn decode_escape(written: &[char]) -> Option<char> {
     let (first, digits) = written.split_first()?;
     let code = |digits: &[char], radix| {
         let digits: String = digits.iter().collect();

@@ -43,17 +43,18 @@ const OTHERS: [(&str, &str, &str); 22] = [
 ];
 
 impl TokenScanner<'_> {
-    pub(super) fn symbol(&mut self) {
+    pub(super) fn scan_symbol(&mut self) {
         let start = self.at;
-        if self.tokens.is_empty() && self.peek(0) == Some('=') && self.peek(1) != Some('=') {
+        if self.tokens.is_empty()
+            && self.peek_char(0) == Some('=')
+            && self.peek_char(1) != Some('=')
+        {
             self.at += 1;
-            return self.suggest(start, "A formula here begins without =.", "");
+            return self.add_suggestion(start, "A formula here begins without =.", "");
         }
         // Two-character strangers such as => begin with what formulas have.
-        let stranger = OTHERS
-            .iter()
-            .find(|(written, ..)| self.stands_here(written));
-        let own = SYMBOLS.iter().find(|symbol| self.stands_here(symbol));
+        let stranger = OTHERS.iter().find(|(written, ..)| self.is_next(written));
+        let own = SYMBOLS.iter().find(|symbol| self.is_next(symbol));
         match (own, stranger) {
             (Some(symbol), None) => {
                 self.at += symbol.len();
@@ -66,23 +67,23 @@ impl TokenScanner<'_> {
             (_, Some((written, works, message))) => {
                 self.at += written.chars().count();
                 if works.is_empty() {
-                    self.report(start, *message);
+                    self.add_problem(start, *message);
                 } else {
-                    self.suggest(start, *message, *works);
+                    self.add_suggestion(start, *message, *works);
                 }
             }
             (None, None) => {
                 self.at += 1;
                 let message = format!("{} has no meaning in a formula.", self.source_from(start));
-                self.report(start, message);
+                self.add_problem(start, message);
             }
         }
     }
 
-    fn stands_here(&self, symbol: &str) -> bool {
+    fn is_next(&self, symbol: &str) -> bool {
         symbol
             .chars()
             .enumerate()
-            .all(|(ahead, wanted)| self.peek(ahead) == Some(wanted))
+            .all(|(ahead, wanted)| self.peek_char(ahead) == Some(wanted))
     }
 }

@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use audience::{ColumnType, fold_name};
 
-use super::names::named;
+use super::names::find_column_names;
 use super::{FormulaColumn, UsedColumnTypes};
 use crate::limits::MAX_CHAIN;
 use crate::problem::SourceSpan;
-use crate::{FormulaDiagnostic, InputColumn, build, compile_among};
+use crate::{FormulaDiagnostic, InputColumn, build, compile_with_columns};
 
 /// A problem of one of the columns.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -45,7 +45,7 @@ pub struct CheckedColumn {
 /// # Errors
 /// The problems of all columns: those of the formulas, circles (through prompts too), and chains of more than
 /// [`MAX_CHAIN`] columns.
-pub fn check(
+pub fn check_columns(
     columns: &[InputColumn],
     definitions: &[FormulaColumn],
     prompts: &[PromptColumn],
@@ -84,9 +84,9 @@ pub fn check(
         if order.chain[at] > MAX_CHAIN {
             let message =
                 format!("At most {MAX_CHAIN} formula columns build on each other in a row.");
-            problems.push(of_column(
+            problems.push(column_diagnostic(
                 &definition.name,
-                SourceSpan::at(0).problem(message),
+                SourceSpan::empty_at(0).to_problem(message),
             ));
             continue;
         }
@@ -99,7 +99,7 @@ pub fn check(
             .iter()
             .map(|(key, column)| (key.clone(), column))
             .collect();
-        match compile_among(&definition.source, &among) {
+        match compile_with_columns(&definition.source, &among) {
             Ok(formula) => {
                 let type_of = |key: &String| Some((key.clone(), known.get(key)?.column_type));
                 let uses = formula.columns().iter().filter_map(type_of).collect();
@@ -117,7 +117,7 @@ pub fn check(
                 problems.extend(
                     found
                         .into_iter()
-                        .map(|problem| of_column(&definition.name, problem)),
+                        .map(|problem| column_diagnostic(&definition.name, problem)),
                 );
             }
         }
@@ -127,7 +127,7 @@ pub fn check(
         .map(|definition| definition.name.as_str())
         .chain(prompts.iter().map(|prompt| prompt.name.as_str()))
         .collect();
-    problems.extend(order.circles(&names));
+    problems.extend(order.find_cycles(&names));
     if problems.is_empty() {
         Ok(checked)
     } else {
@@ -147,7 +147,7 @@ fn is_over_other_types<'a>(
         .any(|(key, saved)| column(key).is_some_and(|column| column.column_type != *saved))
 }
 
-fn of_column(name: &str, problem: FormulaDiagnostic) -> ColumnDiagnostic {
+fn column_diagnostic(name: &str, problem: FormulaDiagnostic) -> ColumnDiagnostic {
     ColumnDiagnostic {
         column: name.to_owned(),
         problem,
@@ -175,12 +175,12 @@ impl DependencyOrder {
         let position = |(name, span): (String, SourceSpan)| Some((*positions.get(&name)?, span));
         let of_formulas = definitions
             .iter()
-            .map(|definition| named(&definition.source));
+            .map(|definition| find_column_names(&definition.source));
         let of_prompts = prompts.iter().map(|prompt| {
             prompt
                 .fields
                 .iter()
-                .map(|field| (fold_name(field), SourceSpan::at(0)))
+                .map(|field| (fold_name(field), SourceSpan::empty_at(0)))
                 .collect()
         });
         let uses: Vec<Vec<(usize, SourceSpan)>> = of_formulas
@@ -216,21 +216,24 @@ impl DependencyOrder {
     }
 
     /// The problems of the columns in circles. Those that merely build on one are not to blame.
-    fn circles(&self, names: &[&str]) -> Vec<ColumnDiagnostic> {
-        let circle = |start| self.circle(start).map(|(path, span)| (start, path, span));
+    fn find_cycles(&self, names: &[&str]) -> Vec<ColumnDiagnostic> {
+        let circle = |start| {
+            self.find_cycle(start)
+                .map(|(path, span)| (start, path, span))
+        };
         (0..names.len())
             .filter(|at| !self.done.contains(at))
             .filter_map(circle)
             .map(|(start, path, span)| {
                 let way: Vec<&str> = path.iter().map(|at| names[*at]).collect();
                 let message = format!("The column builds on itself: {}.", way.join(" → "));
-                of_column(names[start], span.problem(message))
+                column_diagnostic(names[start], span.to_problem(message))
             })
             .collect()
     }
 
     /// The shortest way from a column back to itself, and the place where it begins.
-    fn circle(&self, start: usize) -> Option<(Vec<usize>, SourceSpan)> {
+    fn find_cycle(&self, start: usize) -> Option<(Vec<usize>, SourceSpan)> {
         let mut reached: HashMap<usize, usize> = HashMap::new();
         let mut waiting = std::collections::VecDeque::from([start]);
         while let Some(at) = waiting.pop_front() {

@@ -35,7 +35,7 @@ impl<'a, R: ValueLookup> ComputedRow<'a, R> {
     }
 
     /// The value of the formula column at a position, or why it has none. Beyond the end: blank.
-    pub fn outcome(&self, position: usize) -> EvaluatedCell {
+    pub fn evaluate(&self, position: usize) -> EvaluatedCell {
         // Circles and long chains are refused when a column is saved. This holds even for rows that were
         // written by other means.
         let depth = self.open.borrow().len();
@@ -65,16 +65,16 @@ impl<'a, R: ValueLookup> ComputedRow<'a, R> {
     }
 
     /// The value of a formula column by its folded name, or why it has none. `None` for another column.
-    pub fn outcome_of(&self, folded_name: &str) -> Option<EvaluatedCell> {
+    pub fn evaluate_named(&self, folded_name: &str) -> Option<EvaluatedCell> {
         self.sheet
             .position(folded_name)
-            .map(|position| self.outcome(position))
+            .map(|position| self.evaluate(position))
     }
 
-    fn computed(&self, position: usize) -> Result<Option<&str>, &str> {
+    fn cached_text(&self, position: usize) -> Result<Option<&str>, &str> {
         let cell = &self.texts[position];
         if cell.get().is_none() {
-            let text = match self.outcome(position) {
+            let text = match self.evaluate(position) {
                 EvaluatedCell::Value(value) => Ok(Some(value.to_string())),
                 EvaluatedCell::Blank(
                     BlankReason::Error(sentence) | BlankReason::Stopped(sentence),
@@ -95,7 +95,7 @@ impl<'a, R: ValueLookup> ComputedRow<'a, R> {
 impl<R: ValueLookup> FormulaRow for ComputedRow<'_, R> {
     fn text(&self, key: &str) -> Result<Option<&str>, &str> {
         match self.sheet.position(key) {
-            Some(position) => self.computed(position),
+            Some(position) => self.cached_text(position),
             None => Ok(self.row.value(key)),
         }
     }

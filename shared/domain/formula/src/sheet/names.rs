@@ -5,7 +5,7 @@ use audience::fold_name;
 use super::FormulaColumn;
 use crate::limits::{MAX_NAME_CHARS, MAX_PROBLEMS};
 use crate::problem::SourceSpan;
-use crate::scan::{TokenKind, scan};
+use crate::scan::{TokenKind, scan_tokens};
 use crate::value::ValueType;
 use crate::{FormulaDiagnostic, InputColumn, shape};
 
@@ -31,8 +31,8 @@ pub fn name_problem(name: &str) -> Option<String> {
 
 /// The folded names of columns that a formula may use, each with its place. A source that cannot be cut into tokens names none:
 /// it is refused.
-pub(super) fn named(source: &str) -> Vec<(String, SourceSpan)> {
-    let tokens = scan(source).unwrap_or_default();
+pub(super) fn find_column_names(source: &str) -> Vec<(String, SourceSpan)> {
+    let tokens = scan_tokens(source).unwrap_or_default();
     let column = |(at, token): (usize, &crate::scan::FormulaToken)| {
         let name = match &token.kind {
             TokenKind::Braced(name) => name,
@@ -59,19 +59,19 @@ pub(super) fn changed_types<'a>(
     if changed.is_empty() {
         return Vec::new();
     }
-    let places = named(&definition.source);
+    let places = find_column_names(&definition.source);
     let problem = |(key, saved): (&String, &audience::ColumnType)| {
         let column = column(key)?;
         let place = places
             .iter()
             .find(|(name, _)| name == key)
-            .map_or(SourceSpan::at(0), |(_, span)| *span);
+            .map_or(SourceSpan::empty_at(0), |(_, span)| *span);
         let (was, is) = (
-            ValueType::from(*saved).in_words(),
-            ValueType::from(column.column_type).in_words(),
+            ValueType::from(*saved).describe(),
+            ValueType::from(column.column_type).describe(),
         );
         let name = column.name.trim();
-        Some(place.problem(format!(
+        Some(place.to_problem(format!(
             "The column {name} was {was} when the formula was saved and is {is} now; check the formula and save it again."
         )))
     };

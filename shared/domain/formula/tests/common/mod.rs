@@ -10,13 +10,13 @@ use std::collections::HashMap;
 
 use audience::ColumnType;
 use chrono::NaiveDate;
-use formula::{EvaluatedCell, Formula, FormulaDiagnostic, InputColumn, compile};
+use formula::{EvaluatedCell, Formula, FormulaDiagnostic, InputColumn, compile_formula};
 
-pub fn today() -> NaiveDate {
+pub fn fixed_today() -> NaiveDate {
     NaiveDate::from_ymd_opt(2026, 1, 31).unwrap()
 }
 
-pub fn columns() -> Vec<InputColumn> {
+pub fn sample_columns() -> Vec<InputColumn> {
     [
         ("first_name", ColumnType::Text),
         ("last_name", ColumnType::Text),
@@ -44,7 +44,7 @@ pub fn columns() -> Vec<InputColumn> {
 }
 
 /// `nickname`, `spend` and `opted_in` are blank; `visits` does not read as a number.
-pub fn row() -> HashMap<String, String> {
+pub fn sample_row() -> HashMap<String, String> {
     [
         ("first_name", "ada"),
         ("last_name", "LOVELACE"),
@@ -64,24 +64,25 @@ pub fn row() -> HashMap<String, String> {
     .into()
 }
 
-pub fn compiled(source: &str) -> Formula {
-    compile(source, &columns()).unwrap_or_else(|problems| panic!("{source}: {problems:?}"))
+pub fn compile_sample(source: &str) -> Formula {
+    compile_formula(source, &sample_columns())
+        .unwrap_or_else(|problems| panic!("{source}: {problems:?}"))
 }
 
-pub fn outcome(source: &str) -> EvaluatedCell {
-    compiled(source).evaluate(&row(), today())
+pub fn evaluate_sample(source: &str) -> EvaluatedCell {
+    compile_sample(source).evaluate(&sample_row(), fixed_today())
 }
 
 /// The value as text, or the reason in brackets.
-pub fn shown(source: &str) -> String {
-    match outcome(source) {
+pub fn format_result(source: &str) -> String {
+    match evaluate_sample(source) {
         EvaluatedCell::Value(value) => value.to_string(),
         EvaluatedCell::Blank(reason) => format!("[{reason}]"),
     }
 }
 
-pub fn problems(source: &str) -> Vec<FormulaDiagnostic> {
-    match compile(source, &columns()) {
+pub fn compile_problems(source: &str) -> Vec<FormulaDiagnostic> {
+    match compile_formula(source, &sample_columns()) {
         Ok(_) => panic!("{source} compiles"),
         Err(problems) => problems,
     }

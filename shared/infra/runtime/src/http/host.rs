@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 const REFUSED: &str = "A request names its host in one Host header.\n";
 
 /// Refuses a request whose `Host` is missing, given twice, or malformed.
-pub(super) async fn check(request: Request, next: Next) -> Response {
+pub(super) async fn check_host(request: Request, next: Next) -> Response {
     if is_acceptable(&request) {
         return next.run(request).await;
     }

@@ -32,22 +32,22 @@ impl<S> WriteTimeoutStream<S> {
         }
     }
 
-    fn judge(
+    fn track_write(
         &mut self,
         written: Poll<io::Result<usize>>,
         context: &mut Context<'_>,
     ) -> Poll<io::Result<usize>> {
         match written {
             Poll::Ready(Ok(bytes)) => {
-                self.moved(bytes);
+                self.record_progress(bytes);
                 Poll::Ready(Ok(bytes))
             }
-            Poll::Pending => self.wait(context),
+            Poll::Pending => self.poll_timeout(context),
             failed => failed,
         }
     }
 
-    fn moved(&mut self, bytes: usize) {
+    fn record_progress(&mut self, bytes: usize) {
         if let Some((since, _)) = self.waiting.take() {
             self.waited += since.elapsed();
         }
@@ -57,7 +57,7 @@ impl<S> WriteTimeoutStream<S> {
         }
     }
 
-    fn wait(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
+    fn poll_timeout(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let left = self.timeout.saturating_sub(self.waited);
         let (_, alarm) = self
             .waiting
@@ -86,7 +86,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeoutStream<S> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.judge(written, context)
+        self.track_write(written, context)
     }
 
     fn poll_write_vectored(
@@ -95,7 +95,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeoutStream<S> {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        self.judge(written, context)
+        self.track_write(written, context)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -140,7 +140,7 @@ mod tests {
     }
 
     /// Writes until the peer takes no more.
-    async fn fill(patient: &mut WriteTimeoutStream<DuplexStream>) {
+    async fn fill_peer(patient: &mut WriteTimeoutStream<DuplexStream>) {
         let more = vec![0; 2 * STEP_BYTES];
         assert!(
             timeout(PAUSE, patient.write_all(&more)).await.is_err(),
@@ -152,9 +152,9 @@ mod tests {
     async fn the_time_of_a_peer_begins_anew_with_each_step_and_idleness_does_not_count() {
         let (stream, mut peer) = duplex(STEP_BYTES);
         let mut patient = WriteTimeoutStream::new(stream, Duration::from_secs(30));
-        fill(&mut patient).await;
+        fill_peer(&mut patient).await;
         peer.read_u8().await.unwrap();
-        fill(&mut patient).await;
+        fill_peer(&mut patient).await;
         assert_ne!(patient.waited, Duration::ZERO, "a byte is no step");
         let mut step = vec![0; STEP_BYTES];
         peer.read_exact(&mut step).await.unwrap();

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ipnet::IpNet;
 
-use crate::source::{is_trusted, subject};
+use crate::source::{build_source_key, is_trusted};
 
 /// Counts connections by their source. Load balancers are not counted: they bring those of many.
 pub(super) struct ConnectionCounter {
@@ -38,7 +38,7 @@ impl ConnectionCounter {
         if is_trusted(peer, &self.trusted) {
             return Some(ConnectionGuard::Trusted);
         }
-        let source = subject("connection", peer);
+        let source = build_source_key("connection", peer);
         let mut open = self.lock();
         let connections = open.entry(source.clone()).or_default();
         if *connections >= self.most {

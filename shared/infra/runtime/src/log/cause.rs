@@ -29,22 +29,22 @@ pub(super) struct LoggedError {
 }
 
 impl LoggedError {
-    pub(super) fn of(error: &(dyn Error + 'static)) -> Self {
+    pub(super) fn from_error(error: &(dyn Error + 'static)) -> Self {
         let mut cause = Self::default();
         for part in std::iter::successors(Some(error), |error| (**error).source()).take(CAUSES) {
             if let Some(database) = part.downcast_ref::<DatabaseError>() {
                 // Below it stands what the server said word for word.
-                cause.add(database.message().map(|message| short(&message)));
-                cause.database = facts(database);
+                cause.add_cause(database.message().map(|message| truncate_text(&message)));
+                cause.database = database_facts(database);
                 break;
             }
-            cause.add(Some(text_of(part)));
+            cause.add_cause(Some(text_of(part)));
         }
         cause
     }
 
     /// Adds a text unless the one before has it in it.
-    fn add(&mut self, text: Option<String>) {
+    fn add_cause(&mut self, text: Option<String>) {
         let Some(text) = text else { return };
         if self.error.is_empty() {
             self.error = text;
@@ -54,7 +54,7 @@ impl LoggedError {
     }
 }
 
-fn facts(error: &DatabaseError) -> Vec<(&'static str, String)> {
+fn database_facts(error: &DatabaseError) -> Vec<(&'static str, String)> {
     let own = |text: &str| text.to_owned();
     let facts = [
         ("sqlstate", error.sqlstate().map(own)),
@@ -85,12 +85,12 @@ fn text_of(error: &(dyn Error + 'static)) -> String {
                 json.column()
             )
         }
-        None => short(&without_values(&error.to_string())),
+        None => truncate_text(&without_values(&error.to_string())),
     }
 }
 
 /// One line of a bounded length.
-fn short(text: &str) -> String {
+fn truncate_text(text: &str) -> String {
     text.chars()
         .take(CAUSE_CHARS)
         .map(|letter| if letter.is_control() { ' ' } else { letter })
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn an_error_is_told_with_its_causes() {
         let source = serde_json::from_str::<u64>(r#""Pat Reader""#).unwrap_err();
-        let cause = LoggedError::of(&UnreadableBodyError(source));
+        let cause = LoggedError::from_error(&UnreadableBodyError(source));
         assert_eq!(cause.error, "the reply cannot be read");
         assert_eq!(cause.causes, ["Data error in JSON, line 1, column 12"]);
     }
@@ -148,7 +148,7 @@ mod tests {
     fn a_cause_that_the_text_has_already_is_not_told_again() {
         let inner = std::io::Error::new(std::io::ErrorKind::ConnectionRefused, "refused");
         let outer = std::io::Error::other(inner);
-        assert_eq!(LoggedError::of(&outer).causes, [] as [&str; 0]);
+        assert_eq!(LoggedError::from_error(&outer).causes, [] as [&str; 0]);
     }
 
     #[test]
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_text_is_one_line_and_has_an_end() {
-        let text = short(&format!("a\nb\t{}", "x".repeat(1_000)));
+        let text = truncate_text(&format!("a\nb\t{}", "x".repeat(1_000)));
         assert!(text.starts_with("a b x") && text.chars().count() == CAUSE_CHARS);
     }
 }

@@ -53,7 +53,7 @@ impl LogFields {
     }
 
     /// What tells a failure of the database from others at the same place.
-    pub(super) fn failure(&self) -> Option<String> {
+    pub(super) fn failure_key(&self) -> Option<String> {
         let text = |name| self.get(name).and_then(Value::as_str);
         let parts = [text("sqlstate"), text("statement_at")];
         parts
@@ -94,7 +94,7 @@ impl Visit for LogFields {
             error,
             causes,
             database,
-        } = LoggedError::of(value);
+        } = LoggedError::from_error(value);
         self.record(field, || error.into());
         if !causes.is_empty() {
             self.set("cause", json!(causes.join(": ")));
@@ -203,7 +203,7 @@ impl<'a> LogLine<'a> {
 mod tests {
     use super::*;
 
-    fn line() -> LogLine<'static> {
+    fn build_line() -> LogLine<'static> {
         let fields = vec![
             ("request_id", json!("r-1")),
             (MESSAGE, json!("a \"quoted\"\nmessage")),
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn json_is_one_object_on_one_line() {
-        let text = line().to_json();
+        let text = build_line().to_json();
         assert_eq!(text.matches('\n').count(), 1);
         let object: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn text_begins_with_what_happened() {
-        let text = line().to_text();
+        let text = build_line().to_text();
         let (_, rest) = text.split_once(' ').unwrap();
         assert!(
             rest.starts_with("ERROR a \"quoted\" message request_id"),

@@ -86,7 +86,7 @@ impl RepeatFilter {
     }
 
     /// Closes the windows that are over; what was left out of them.
-    pub(super) fn ended(&mut self, now: Instant) -> Vec<SuppressedLines> {
+    pub(super) fn close_ended(&mut self, now: Instant) -> Vec<SuppressedLines> {
         let is_over = |count: &RepeatWindow| now.saturating_duration_since(count.begun) >= WINDOW;
         let kinds = self
             .kinds
@@ -116,7 +116,7 @@ mod tests {
 
     static PLACE: TestCallsite = TestCallsite;
 
-    fn kind(failure: &str) -> RepeatKey {
+    fn build_key(failure: &str) -> RepeatKey {
         (Identifier(&PLACE), Some(failure.to_owned()))
     }
 
@@ -125,23 +125,23 @@ mod tests {
         let (mut repeats, begun) = (RepeatFilter::default(), Instant::now());
         let line = (Level::ERROR, "the database failed");
         let written = (0..1_000)
-            .filter(|_| repeats.admit(kind("42P01"), line, begun))
+            .filter(|_| repeats.admit(build_key("42P01"), line, begun))
             .count();
         assert_eq!(written, 10);
         assert!(
-            repeats.admit(kind("53300"), line, begun),
+            repeats.admit(build_key("53300"), line, begun),
             "another failure at the same place"
         );
-        assert_eq!(repeats.ended(begun + WINDOW / 2), []);
+        assert_eq!(repeats.close_ended(begun + WINDOW / 2), []);
         let left_out = SuppressedLines {
             level: Level::ERROR,
             message: line.1.to_owned(),
             lines: 990,
         };
-        assert_eq!(repeats.ended(begun + WINDOW), [left_out]);
-        assert_eq!(repeats.ended(begun + WINDOW), []);
+        assert_eq!(repeats.close_ended(begun + WINDOW), [left_out]);
+        assert_eq!(repeats.close_ended(begun + WINDOW), []);
         assert!(
-            repeats.admit(kind("42P01"), line, begun + WINDOW),
+            repeats.admit(build_key("42P01"), line, begun + WINDOW),
             "a new window"
         );
     }
@@ -151,12 +151,12 @@ mod tests {
         let (mut repeats, now) = (RepeatFilter::default(), Instant::now());
         let line = (Level::WARN, "a warning");
         let written = (0..10_000)
-            .filter(|number| repeats.admit(kind(&number.to_string()), line, now))
+            .filter(|number| repeats.admit(build_key(&number.to_string()), line, now))
             .count();
         assert_eq!(written, KINDS + 10);
         assert_eq!(repeats.kinds.len(), KINDS);
         let lines: u64 = repeats
-            .ended(now + WINDOW)
+            .close_ended(now + WINDOW)
             .iter()
             .map(|left_out| left_out.lines)
             .sum();

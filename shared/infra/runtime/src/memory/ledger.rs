@@ -109,12 +109,12 @@ impl MemoryLedger {
     }
 
     /// Bytes held, and holders evicted since the start.
-    pub(super) const fn figures(&self) -> (usize, u64) {
+    pub(super) const fn totals(&self) -> (usize, u64) {
         (self.held, self.evictions)
     }
 
     /// Adds a holder of nothing.
-    pub(super) fn open(
+    pub(super) fn add_holder(
         &mut self,
         accounts: &[MemoryAccount],
         is_with_peer: bool,
@@ -155,19 +155,19 @@ impl MemoryLedger {
     }
 
     /// Removes a holder, evicted or not, and gives what it had to those who wait.
-    pub(super) fn close(&mut self, id: u64, now: Instant) {
+    pub(super) fn close_holder(&mut self, id: u64, now: Instant) {
         let kept_room = self.keeps_room(id);
-        self.remove(id);
+        self.remove_holder(id);
         if kept_room {
-            self.settle(now);
+            self.rebalance(now);
         }
     }
 
     /// Asks for memory. One more who waits gives nobody else anything: the others are looked at when somebody has to make place for
     /// this one.
-    pub(super) fn ask(&mut self, id: u64, bytes: usize, now: Instant) -> Asked {
-        let Some(lack) = self.lack(id, bytes) else {
-            self.hold(id, bytes, now);
+    pub(super) fn request_bytes(&mut self, id: u64, bytes: usize, now: Instant) -> Asked {
+        let Some(lack) = self.find_shortage(id, bytes) else {
+            self.hold_bytes(id, bytes, now);
             return Asked::Granted;
         };
         if self
@@ -177,33 +177,33 @@ impl MemoryLedger {
             return Asked::TurnedAway;
         }
         self.note_wanted(id, Some(PendingGrant { bytes, since: now }));
-        if self.victim(&[(id, lack)], now).is_some() {
-            self.settle(now);
+        if self.find_victim(&[(id, lack)], now).is_some() {
+            self.rebalance(now);
         }
         Asked::Waits
     }
 
     /// Asks no longer. True when it has been granted meanwhile.
-    pub(super) fn give_up(&mut self, id: u64) -> bool {
+    pub(super) fn cancel_request(&mut self, id: u64) -> bool {
         self.holders.contains_key(&id) && self.note_wanted(id, None).is_none()
     }
 
     /// Has a holder hold exactly so much, at once: what it needs more than there is, others make place for, first those of its own
     /// accounts.
-    pub(super) fn set(&mut self, id: u64, bytes: usize, now: Instant) {
+    pub(super) fn set_held(&mut self, id: u64, bytes: usize, now: Instant) {
         let Some(held) = self.holders.get(&id).map(|holder| holder.held) else {
             return;
         };
-        self.release(id, held);
-        self.hold(id, bytes, now);
+        self.release_bytes(id, held);
+        self.hold_bytes(id, bytes, now);
         while let Some(victim) = self.in_the_way_of(id, now) {
-            self.evict(victim);
+            self.evict_holder(victim);
         }
-        self.settle(now);
+        self.rebalance(now);
     }
 
     /// The peer has sent or read so much.
-    pub(super) fn moved(&mut self, id: u64, bytes: usize, now: Instant) {
+    pub(super) fn record_progress(&mut self, id: u64, bytes: usize, now: Instant) {
         let Some(holder) = self.holders.get_mut(&id) else {
             return;
         };
@@ -214,15 +214,15 @@ impl MemoryLedger {
     }
 
     /// The peer has done its part: the holder makes place for nobody any more.
-    pub(super) fn rest(&mut self, id: u64) {
+    pub(super) fn mark_protected(&mut self, id: u64) {
         if let Some(holder) = self.holders.get_mut(&id) {
             holder.is_with_peer = false;
         }
     }
 
     /// Gives a holder what its peer is to read.
-    pub(super) fn put(&mut self, id: u64, content: Bytes, now: Instant) {
-        self.set(id, content.len(), now);
+    pub(super) fn set_content(&mut self, id: u64, content: Bytes, now: Instant) {
+        self.set_held(id, content.len(), now);
         if let Some(holder) = self.holders.get_mut(&id) {
             (holder.content, holder.is_with_peer, holder.moved_at) = (content, true, now);
         }
@@ -230,18 +230,18 @@ impl MemoryLedger {
 
     /// The next bytes of what the peer is to read, as a copy that keeps nothing else in memory. `None` when it has been evicted.
     pub(super) fn next_bytes(&mut self, id: u64, most: usize, now: Instant) -> Option<Bytes> {
-        self.moved(id, most, now);
+        self.record_progress(id, most, now);
         let holder = self.holders.get_mut(&id)?;
         let next = holder.content.split_to(most.min(holder.content.len()));
         Some(Bytes::copy_from_slice(&next))
     }
 
     /// Gives what is free to those who wait, the one whose account holds least first, and has others make place for them.
-    pub(super) fn settle(&mut self, now: Instant) {
+    pub(super) fn rebalance(&mut self, now: Instant) {
         loop {
             let pressed = self.grant_all(now);
-            match self.victim(&pressed, now) {
-                Some(victim) => self.evict(victim),
+            match self.find_victim(&pressed, now) {
+                Some(victim) => self.evict_holder(victim),
                 None => break,
             }
         }
@@ -255,11 +255,11 @@ impl MemoryLedger {
         waiting.sort_by_cached_key(|(id, _)| (self.heaviest_share(*id), *id));
         let mut pressed = Vec::new();
         for (id, bytes) in waiting {
-            if let Some(lack) = self.lack(id, bytes) {
+            if let Some(lack) = self.find_shortage(id, bytes) {
                 pressed.push((id, lack));
                 continue;
             }
-            self.hold(id, bytes, now);
+            self.hold_bytes(id, bytes, now);
             self.note_wanted(id, None);
             if let Some(holder) = self.holders.get(&id) {
                 holder.signal.granted.notify_one();
@@ -270,7 +270,7 @@ impl MemoryLedger {
 
     /// What keeps a holder from having so much more. The oldest of all has room for the largest thing, and so has the oldest of each
     /// account in its share: so there is always one who need not wait, and no half of things can hold each other up.
-    fn lack(&self, id: u64, bytes: usize) -> Option<MemoryShortage> {
+    fn find_shortage(&self, id: u64, bytes: usize) -> Option<MemoryShortage> {
         let held = |id: &u64| self.holders.get(id).map_or(0, |holder| holder.held);
         let fits = |oldest: Option<&u64>, in_all: usize, limit: usize| match oldest {
             Some(oldest) if *oldest == id && held(&id) + bytes <= self.limits.largest_bytes => true,
@@ -293,13 +293,13 @@ impl MemoryLedger {
     /// Who makes place for those who wait, of whom the first for whom somebody has to decides. For a lack it is the slow one that
     /// holds most, of the account whose share is used up, or of all. And when all is used up and the wait becomes long, of the account
     /// that holds most, and more than the one who waits would, the holder that has most. Each is looked for once, however many wait.
-    fn victim(&self, pressed: &[(u64, MemoryShortage)], now: Instant) -> Option<u64> {
+    fn find_victim(&self, pressed: &[(u64, MemoryShortage)], now: Instant) -> Option<u64> {
         let mut looked_at = HashSet::new();
-        let greediest = LazyCell::new(|| self.greediest());
+        let greediest = LazyCell::new(|| self.find_greediest());
         pressed.iter().find_map(|(id, lack)| {
             // Found for the first who has this lack, it would have been returned.
             let slow = if looked_at.insert(lack) {
-                self.slow_one(lack, now)
+                self.find_slow_holder(lack, now)
             } else {
                 None
             };
@@ -311,7 +311,7 @@ impl MemoryLedger {
     }
 
     /// Of the slow ones in the way the one that holds most.
-    fn slow_one(&self, lack: &MemoryShortage, now: Instant) -> Option<u64> {
+    fn find_slow_holder(&self, lack: &MemoryShortage, now: Instant) -> Option<u64> {
         let most = |slow: &mut dyn Iterator<Item = (u64, &MemoryHolder)>| {
             slow.filter(|(_, holder)| holder.held > 0 && holder.is_slow(now))
                 .max_by_key(|(_, holder)| holder.held)
@@ -333,7 +333,7 @@ impl MemoryLedger {
     }
 
     /// Of the account that holds most the holder that has most, and what the account holds.
-    fn greediest(&self) -> Option<(u64, usize)> {
+    fn find_greediest(&self) -> Option<(u64, usize)> {
         let with_peer = self
             .holders
             .iter()
@@ -418,7 +418,7 @@ impl MemoryLedger {
         before
     }
 
-    fn hold(&mut self, id: u64, bytes: usize, now: Instant) {
+    fn hold_bytes(&mut self, id: u64, bytes: usize, now: Instant) {
         let Some(holder) = self.holders.get_mut(&id) else {
             return;
         };
@@ -432,7 +432,7 @@ impl MemoryLedger {
         }
     }
 
-    fn release(&mut self, id: u64, bytes: usize) {
+    fn release_bytes(&mut self, id: u64, bytes: usize) {
         let Some(holder) = self.holders.get_mut(&id) else {
             return;
         };
@@ -445,16 +445,16 @@ impl MemoryLedger {
         }
     }
 
-    fn evict(&mut self, id: u64) {
-        if let Some(holder) = self.remove(id) {
+    fn evict_holder(&mut self, id: u64) {
+        if let Some(holder) = self.remove_holder(id) {
             self.evictions += 1;
             holder.signal.evicted.cancel();
         }
     }
 
-    fn remove(&mut self, id: u64) -> Option<MemoryHolder> {
+    fn remove_holder(&mut self, id: u64) -> Option<MemoryHolder> {
         let held = self.holders.get(&id)?.held;
-        self.release(id, held);
+        self.release_bytes(id, held);
         self.note_wanted(id, None);
         let holder = self.holders.remove(&id)?;
         for name in &holder.accounts {

@@ -4,14 +4,14 @@ use super::*;
 
 const LARGEST: usize = 100;
 
-fn account(name: &str, share_bytes: usize) -> MemoryAccount {
+fn build_account(name: &str, share_bytes: usize) -> MemoryAccount {
     MemoryAccount {
         name: name.as_bytes().to_vec(),
         share_bytes,
     }
 }
 
-fn ledger(total_bytes: usize) -> MemoryLedger {
+fn build_ledger(total_bytes: usize) -> MemoryLedger {
     MemoryLedger::new(MemoryLimits {
         total_bytes,
         largest_bytes: LARGEST,
@@ -19,59 +19,62 @@ fn ledger(total_bytes: usize) -> MemoryLedger {
 }
 
 /// A sender on these accounts, each with a share of 200.
-fn sender(ledger: &mut MemoryLedger, names: &[&str], now: Instant) -> (u64, Arc<HolderSignal>) {
-    let accounts: Vec<MemoryAccount> = names.iter().map(|name| account(name, 200)).collect();
+fn add_sender(ledger: &mut MemoryLedger, names: &[&str], now: Instant) -> (u64, Arc<HolderSignal>) {
+    let accounts: Vec<MemoryAccount> = names.iter().map(|name| build_account(name, 200)).collect();
     let signal = Arc::<HolderSignal>::default();
-    (ledger.open(&accounts, true, signal.clone(), now), signal)
+    (
+        ledger.add_holder(&accounts, true, signal.clone(), now),
+        signal,
+    )
 }
 
 /// An answer that is to be read.
-fn answer(
+fn add_answer(
     ledger: &mut MemoryLedger,
     name: &str,
     bytes: usize,
     now: Instant,
 ) -> (u64, Arc<HolderSignal>) {
     let signal = Arc::<HolderSignal>::default();
-    let id = ledger.open(&[account(name, 200)], false, signal.clone(), now);
-    ledger.put(id, Bytes::from(vec![0; bytes]), now);
+    let id = ledger.add_holder(&[build_account(name, 200)], false, signal.clone(), now);
+    ledger.set_content(id, Bytes::from(vec![0; bytes]), now);
     (id, signal)
 }
 
 /// Asks; true when it is granted at once.
-fn gets(ledger: &mut MemoryLedger, id: u64, bytes: usize, now: Instant) -> bool {
-    ledger.ask(id, bytes, now) == Asked::Granted
+fn is_granted(ledger: &mut MemoryLedger, id: u64, bytes: usize, now: Instant) -> bool {
+    ledger.request_bytes(id, bytes, now) == Asked::Granted
 }
 
-fn held(ledger: &MemoryLedger, id: u64) -> Option<usize> {
+fn held_bytes(ledger: &MemoryLedger, id: u64) -> Option<usize> {
     ledger.holders.get(&id).map(|holder| holder.held)
 }
 
 #[test]
 fn an_account_waits_for_itself_and_its_oldest_comes_to_its_end() {
-    let (mut ledger, now) = (ledger(1_000), Instant::now());
+    let (mut ledger, now) = (build_ledger(1_000), Instant::now());
     let ids: Vec<u64> = (0..4)
-        .map(|_| sender(&mut ledger, &["greedy"], now).0)
+        .map(|_| add_sender(&mut ledger, &["greedy"], now).0)
         .collect();
     for id in &ids {
-        gets(&mut ledger, *id, 60, now);
+        is_granted(&mut ledger, *id, 60, now);
     }
     // The oldest has its own place, the others share what is left: 200 less the largest.
     assert_eq!(
         ids.iter()
-            .map(|id| held(&ledger, *id).unwrap())
+            .map(|id| held_bytes(&ledger, *id).unwrap())
             .collect::<Vec<_>>(),
         [60, 60, 0, 0]
     );
-    assert!(gets(&mut ledger, ids[0], 40, now), "it is the oldest");
-    let (other, _) = sender(&mut ledger, &["other"], now);
+    assert!(is_granted(&mut ledger, ids[0], 40, now), "it is the oldest");
+    let (other, _) = add_sender(&mut ledger, &["other"], now);
     assert!(
-        gets(&mut ledger, other, 90, now),
+        is_granted(&mut ledger, other, 90, now),
         "others do not wait for them"
     );
-    ledger.close(ids[0], now);
+    ledger.close_holder(ids[0], now);
     assert_eq!(
-        held(&ledger, ids[2]),
+        held_bytes(&ledger, ids[2]),
         Some(60),
         "who waits gets what becomes free"
     );
@@ -79,31 +82,31 @@ fn an_account_waits_for_itself_and_its_oldest_comes_to_its_end() {
 
 #[test]
 fn in_an_account_the_slow_make_place_for_those_that_move() {
-    let (mut ledger, begun) = (ledger(1_000), Instant::now());
-    let (slow, signal) = sender(&mut ledger, &["own"], begun);
-    let (foreign, foreign_signal) = sender(&mut ledger, &["other"], begun);
-    let (second, _) = sender(&mut ledger, &["own"], begun);
-    let (third, _) = sender(&mut ledger, &["own"], begun);
+    let (mut ledger, begun) = (build_ledger(1_000), Instant::now());
+    let (slow, signal) = add_sender(&mut ledger, &["own"], begun);
+    let (foreign, foreign_signal) = add_sender(&mut ledger, &["other"], begun);
+    let (second, _) = add_sender(&mut ledger, &["own"], begun);
+    let (third, _) = add_sender(&mut ledger, &["own"], begun);
     assert!(
-        gets(&mut ledger, slow, 100, begun)
-            && gets(&mut ledger, foreign, 100, begun)
-            && gets(&mut ledger, second, 80, begun)
+        is_granted(&mut ledger, slow, 100, begun)
+            && is_granted(&mut ledger, foreign, 100, begun)
+            && is_granted(&mut ledger, second, 80, begun)
     );
-    assert!(!gets(&mut ledger, third, 80, begun));
+    assert!(!is_granted(&mut ledger, third, 80, begun));
     let later = begun + STALL;
-    ledger.moved(second, STEP_BYTES, later);
-    ledger.settle(later);
+    ledger.record_progress(second, STEP_BYTES, later);
+    ledger.rebalance(later);
     assert!(signal.evicted.is_cancelled() && !foreign_signal.evicted.is_cancelled());
-    assert_eq!(held(&ledger, third), Some(80));
+    assert_eq!(held_bytes(&ledger, third), Some(80));
 }
 
 #[test]
 fn every_account_of_a_holder_has_its_share() {
-    let (mut ledger, now) = (ledger(1_000), Instant::now());
+    let (mut ledger, now) = (build_ledger(1_000), Instant::now());
     for (number, team) in ["a", "b", "c"].into_iter().enumerate() {
-        let (id, _) = sender(&mut ledger, &[team, "source"], now);
+        let (id, _) = add_sender(&mut ledger, &[team, "source"], now);
         assert_eq!(
-            gets(&mut ledger, id, 80, now),
+            is_granted(&mut ledger, id, 80, now),
             number < 2,
             "of a source with a share of 200, of which 100 are the oldest's"
         );
@@ -112,22 +115,22 @@ fn every_account_of_a_holder_has_its_share() {
 
 #[test]
 fn the_slow_make_place_for_others_as_soon_as_there_is_no_room() {
-    let (mut ledger, begun) = (ledger(300), Instant::now());
-    let (small, small_signal) = sender(&mut ledger, &["a"], begun);
-    let (large, large_signal) = sender(&mut ledger, &["b"], begun);
-    let (moving, moving_signal) = sender(&mut ledger, &["c"], begun);
+    let (mut ledger, begun) = (build_ledger(300), Instant::now());
+    let (small, small_signal) = add_sender(&mut ledger, &["a"], begun);
+    let (large, large_signal) = add_sender(&mut ledger, &["b"], begun);
+    let (moving, moving_signal) = add_sender(&mut ledger, &["c"], begun);
     for (id, bytes) in [(small, 20), (large, 100), (moving, 80)] {
-        assert!(gets(&mut ledger, id, bytes, begun));
+        assert!(is_granted(&mut ledger, id, bytes, begun));
     }
-    let (newcomer, signal) = sender(&mut ledger, &["d"], begun);
+    let (newcomer, signal) = add_sender(&mut ledger, &["d"], begun);
     assert!(
-        !gets(&mut ledger, newcomer, 50, begun),
+        !is_granted(&mut ledger, newcomer, 50, begun),
         "there is no room, and nobody is slow yet"
     );
     let later = begun + STALL;
-    ledger.moved(moving, STEP_BYTES, later);
-    ledger.settle(later);
-    assert_eq!(held(&ledger, newcomer), Some(50));
+    ledger.record_progress(moving, STEP_BYTES, later);
+    ledger.rebalance(later);
+    assert_eq!(held_bytes(&ledger, newcomer), Some(50));
     assert!(
         large_signal.evicted.is_cancelled(),
         "of the slow ones the largest"
@@ -141,21 +144,21 @@ fn the_slow_make_place_for_others_as_soon_as_there_is_no_room() {
 
 #[test]
 fn who_holds_most_makes_place_when_others_have_waited_for_long() {
-    let (mut ledger, begun) = (ledger(300), Instant::now());
+    let (mut ledger, begun) = (build_ledger(300), Instant::now());
     let senders: Vec<_> = ["a", "b", "c"]
-        .map(|name| sender(&mut ledger, &[name], begun))
+        .map(|name| add_sender(&mut ledger, &[name], begun))
         .into();
     for ((id, _), bytes) in senders.iter().zip([70, 100, 80]) {
-        assert!(gets(&mut ledger, *id, bytes, begun));
+        assert!(is_granted(&mut ledger, *id, bytes, begun));
     }
-    let (newcomer, _) = sender(&mut ledger, &["d"], begun);
-    assert!(!gets(&mut ledger, newcomer, 50, begun));
+    let (newcomer, _) = add_sender(&mut ledger, &["d"], begun);
+    assert!(!is_granted(&mut ledger, newcomer, 50, begun));
     let later = begun + PATIENCE;
     for (id, _) in &senders {
-        ledger.moved(*id, STEP_BYTES, later);
+        ledger.record_progress(*id, STEP_BYTES, later);
     }
-    ledger.settle(later);
-    assert_eq!(held(&ledger, newcomer), Some(50));
+    ledger.rebalance(later);
+    assert_eq!(held_bytes(&ledger, newcomer), Some(50));
     let evicted: Vec<bool> = senders
         .iter()
         .map(|(_, signal)| signal.evicted.is_cancelled())
@@ -165,29 +168,31 @@ fn who_holds_most_makes_place_when_others_have_waited_for_long() {
 
 #[test]
 fn what_has_come_whole_makes_place_for_nobody() {
-    let (mut ledger, begun) = (ledger(200), Instant::now());
-    let (whole, signal) = sender(&mut ledger, &["a"], begun);
-    let (other, _) = sender(&mut ledger, &["b"], begun);
-    assert!(gets(&mut ledger, whole, 100, begun) && gets(&mut ledger, other, 90, begun));
-    ledger.rest(whole);
-    ledger.rest(other);
-    let (newcomer, _) = sender(&mut ledger, &["c"], begun);
-    gets(&mut ledger, newcomer, 50, begun);
-    ledger.settle(begun + 10 * PATIENCE);
+    let (mut ledger, begun) = (build_ledger(200), Instant::now());
+    let (whole, signal) = add_sender(&mut ledger, &["a"], begun);
+    let (other, _) = add_sender(&mut ledger, &["b"], begun);
+    assert!(
+        is_granted(&mut ledger, whole, 100, begun) && is_granted(&mut ledger, other, 90, begun)
+    );
+    ledger.mark_protected(whole);
+    ledger.mark_protected(other);
+    let (newcomer, _) = add_sender(&mut ledger, &["c"], begun);
+    is_granted(&mut ledger, newcomer, 50, begun);
+    ledger.rebalance(begun + 10 * PATIENCE);
     assert!(!signal.evicted.is_cancelled());
-    assert_eq!(held(&ledger, newcomer), Some(0));
-    ledger.close(whole, begun);
-    assert_eq!(held(&ledger, newcomer), Some(50));
+    assert_eq!(held_bytes(&ledger, newcomer), Some(0));
+    ledger.close_holder(whole, begun);
+    assert_eq!(held_bytes(&ledger, newcomer), Some(50));
 }
 
 #[test]
 fn answers_that_are_not_read_make_place_for_new_ones_of_their_account_first() {
-    let (mut ledger, now) = (ledger(1_000), Instant::now());
-    let (_, foreign) = answer(&mut ledger, "other", 100, now);
+    let (mut ledger, now) = (build_ledger(1_000), Instant::now());
+    let (_, foreign) = add_answer(&mut ledger, "other", 100, now);
     let own: Vec<_> = (0..2)
-        .map(|_| answer(&mut ledger, "own", 100, now).1)
+        .map(|_| add_answer(&mut ledger, "own", 100, now).1)
         .collect();
-    let (third, signal) = answer(&mut ledger, "own", 100, now);
+    let (third, signal) = add_answer(&mut ledger, "own", 100, now);
     assert!(
         own[0].evicted.is_cancelled() && !own[1].evicted.is_cancelled(),
         "the oldest of its own"
@@ -198,7 +203,7 @@ fn answers_that_are_not_read_make_place_for_new_ones_of_their_account_first() {
         Some(30)
     );
     assert_eq!(
-        held(&ledger, third),
+        held_bytes(&ledger, third),
         Some(100),
         "it counts until it has been read whole"
     );
@@ -217,24 +222,24 @@ fn whatever_peers_do_the_budget_holds_and_somebody_gets_on() {
         (seed >> 33) % below
     };
     for _ in 0..200 {
-        let mut ledger = ledger(300);
+        let mut ledger = build_ledger(300);
         let mut open: Vec<(u64, Arc<HolderSignal>)> = Vec::new();
         for step in 0..200_u32 {
             let now = begun + Duration::from_millis(20) * step;
             if random(4) == 0 {
                 let team = format!("team {}", random(4));
                 let source = format!("source {}", random(3));
-                open.push(sender(&mut ledger, &[&team, &source], now));
+                open.push(add_sender(&mut ledger, &[&team, &source], now));
             } else if !open.is_empty() {
                 let index = random(open.len() as u64) as usize;
                 let id = open[index].0;
                 match random(5) {
-                    0 => ledger.rest(id),
+                    0 => ledger.mark_protected(id),
                     1 => {
-                        ledger.close(id, now);
+                        ledger.close_holder(id, now);
                         open.swap_remove(index);
                     }
-                    2 => ledger.moved(id, STEP_BYTES, now),
+                    2 => ledger.record_progress(id, STEP_BYTES, now),
                     _ => {
                         let has = ledger
                             .holders
@@ -244,7 +249,7 @@ fn whatever_peers_do_the_budget_holds_and_somebody_gets_on() {
                             .map(|holder| LARGEST - holder.held)
                             .filter(|left| *left > 0)
                         {
-                            gets(&mut ledger, id, 1 + random(left as u64) as usize, now);
+                            is_granted(&mut ledger, id, 1 + random(left as u64) as usize, now);
                         }
                     }
                 }
@@ -256,7 +261,7 @@ fn whatever_peers_do_the_budget_holds_and_somebody_gets_on() {
             }
         }
         for (id, _) in open {
-            ledger.close(id, begun);
+            ledger.close_holder(id, begun);
         }
         assert!(ledger.holders.is_empty() && ledger.shares.is_empty() && ledger.held == 0);
     }
@@ -272,7 +277,7 @@ fn assert_sound(ledger: &MemoryLedger) {
             .values()
             .all(|share| share.held <= share.limit)
     );
-    let pressed = pressed(ledger);
+    let pressed = list_shortages(ledger);
     let waiting = ledger
         .holders
         .values()
@@ -292,23 +297,23 @@ fn assert_sound(ledger: &MemoryLedger) {
 }
 
 /// Those who have to wait, and why.
-fn pressed(ledger: &MemoryLedger) -> Vec<(u64, MemoryShortage)> {
+fn list_shortages(ledger: &MemoryLedger) -> Vec<(u64, MemoryShortage)> {
     let wanted = ledger
         .holders
         .iter()
         .filter_map(|(id, holder)| Some((*id, holder.wanted?.bytes)));
     wanted
-        .filter_map(|(id, bytes)| Some((id, ledger.lack(id, bytes)?)))
+        .filter_map(|(id, bytes)| Some((id, ledger.find_shortage(id, bytes)?)))
         .collect()
 }
 
 /// Looking once for all who wait finds whom looking for each of them finds.
 fn assert_plain_choice(ledger: &MemoryLedger, now: Instant) {
-    let pressed = pressed(ledger);
+    let pressed = list_shortages(ledger);
     let plain = pressed
         .iter()
         .find_map(|(id, lack)| plain_victim_for(ledger, *id, lack, now));
-    assert_eq!(ledger.victim(&pressed, now), plain);
+    assert_eq!(ledger.find_victim(&pressed, now), plain);
 }
 
 /// Who makes place for one who waits, looked for among all.
@@ -345,24 +350,31 @@ fn plain_victim_for(
 
 #[test]
 fn an_account_has_so_many_wait_and_others_wait_beside_them() {
-    let (mut ledger, now) = (ledger(1_000), Instant::now());
+    let (mut ledger, now) = (build_ledger(1_000), Instant::now());
     let ids: Vec<u64> = (0..WAITERS_PER_ACCOUNT + 3)
-        .map(|_| sender(&mut ledger, &["greedy"], now).0)
+        .map(|_| add_sender(&mut ledger, &["greedy"], now).0)
         .collect();
     // The oldest in its own place, and the next in what the others share.
-    assert!(ids[..2].iter().all(|id| gets(&mut ledger, *id, 100, now)));
+    assert!(
+        ids[..2]
+            .iter()
+            .all(|id| is_granted(&mut ledger, *id, 100, now))
+    );
     assert!(
         ids[2..ids.len() - 1]
             .iter()
-            .all(|id| ledger.ask(*id, 100, now) == Asked::Waits)
+            .all(|id| ledger.request_bytes(*id, 100, now) == Asked::Waits)
     );
     let last = ids[ids.len() - 1];
-    assert_eq!(ledger.ask(last, 100, now), Asked::TurnedAway);
-    let (other, _) = sender(&mut ledger, &["other"], now);
-    assert!(gets(&mut ledger, other, 90, now), "it is another account");
-    ledger.give_up(ids[2]);
+    assert_eq!(ledger.request_bytes(last, 100, now), Asked::TurnedAway);
+    let (other, _) = add_sender(&mut ledger, &["other"], now);
+    assert!(
+        is_granted(&mut ledger, other, 90, now),
+        "it is another account"
+    );
+    ledger.cancel_request(ids[2]);
     assert_eq!(
-        ledger.ask(last, 100, now),
+        ledger.request_bytes(last, 100, now),
         Asked::Waits,
         "a place became free"
     );

@@ -13,11 +13,11 @@ const DISPATCHER: &[&str] = &["dispatcher"];
 const WORKERS: &[&str] = &["mailer", "syncer"];
 const ALL: &[&str] = &[];
 
-const fn label(name: &'static str, values: &'static [&'static str]) -> MetricLabel {
+const fn define_label(name: &'static str, values: &'static [&'static str]) -> MetricLabel {
     MetricLabel { name, values }
 }
 
-const fn metric(
+const fn define_metric(
     kind: MetricKind,
     name: &'static str,
     by: &'static [&'static str],
@@ -33,142 +33,142 @@ const fn metric(
     }
 }
 
-const CALL_QUEUE: MetricLabel = label("queue", &["send", "push", "formula"]);
+const CALL_QUEUE: MetricLabel = define_label("queue", &["send", "push", "formula"]);
 /// Of a message that another worker had, or none.
-const FIRST_QUEUE: MetricLabel = label("queue", &["send", "push", "formula", "unknown"]);
-const QUEUE: MetricLabel = label("queue", &QUEUES);
-const MEMORY: MetricLabel = label("budget", &["bodies", "anonymous_bodies", "answers"]);
-const PROVIDER: MetricLabel = label("provider", &["smarty", "stripe", "language_model"]);
-const BACKLOG: MetricLabel = label("kind", &store::BACKLOG_KINDS);
+const FIRST_QUEUE: MetricLabel = define_label("queue", &["send", "push", "formula", "unknown"]);
+const QUEUE: MetricLabel = define_label("queue", &QUEUES);
+const MEMORY: MetricLabel = define_label("budget", &["bodies", "anonymous_bodies", "answers"]);
+const PROVIDER: MetricLabel = define_label("provider", &["smarty", "stripe", "language_model"]);
+const BACKLOG: MetricLabel = define_label("kind", &store::BACKLOG_KINDS);
 
 /// All of them, in the order of the documentation.
 pub const METRICS: &[Metric] = {
     use MetricKind::{Counter, Gauge, Histogram};
     &[
-        metric(
+        define_metric(
             Counter,
             "pillarbox_http_requests_total",
             HTTP,
             &[
-                label("route", &[]),
-                label("method", &[]),
-                label("status", &[]),
-                label("code", &[]),
+                define_label("route", &[]),
+                define_label("method", &[]),
+                define_label("status", &[]),
+                define_label("code", &[]),
             ],
             "Requests answered; status \"gone\" is a client that hung up before its answer.",
         ),
-        metric(
+        define_metric(
             Histogram,
             "pillarbox_http_request_duration_seconds",
             HTTP,
-            &[label("route", &[]), label("method", &[])],
+            &[define_label("route", &[]), define_label("method", &[])],
             "From a request's headers to its answer.",
         ),
-        metric(
+        define_metric(
             Gauge,
             "pillarbox_http_requests_running",
             HTTP,
             &[],
             "Requests being answered.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_connections_refused_total",
             ALL,
             &[],
             "Connections closed at once because their source address had as many as it may.",
         ),
-        metric(
+        define_metric(
             Gauge,
             "pillarbox_memory_held_bytes",
             HTTP,
             &[MEMORY],
             "Memory held by bodies that arrive or are passed on, and by answers that are not read yet.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_memory_evictions_total",
             HTTP,
             &[MEMORY],
             "Bodies and answers that broke off because they were slow, or held most, while others waited for memory.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_rate_limit_shielded_total",
             GATEWAY,
             &[],
             "Requests over a rate limit that were refused without asking the database.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_mcp_tool_calls_total",
             GATEWAY,
-            &[label("tool", &[]), label("code", &[])],
+            &[define_label("tool", &[]), define_label("code", &[])],
             "Calls of tools of the two MCP servers.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_scans_total",
             GATEWAY,
-            &[label("result", &["recorded", "unrecorded"])],
+            &[define_label("result", &["recorded", "unrecorded"])],
             "Scans of cards; the unrecorded are lost, their phones were redirected.",
         ),
-        metric(
+        define_metric(
             Gauge,
             "pillarbox_working",
             ALL,
             &[],
             "1 while the process takes work, else 0.",
         ),
-        metric(
+        define_metric(
             Gauge,
             "pillarbox_ready",
             ALL,
             &[],
             "1 while /readyz says that clients can be sent here, else 0.",
         ),
-        metric(
+        define_metric(
             Gauge,
             "pillarbox_build_info",
             ALL,
-            &[label("version", &[])],
+            &[define_label("version", &[])],
             "1, labelled with the version.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_log_events_total",
             ALL,
-            &[label("level", &["error", "warn"])],
+            &[define_label("level", &["error", "warn"])],
             "Lines logged at these levels.",
         ),
-        metric(
+        define_metric(
             Gauge,
             "pillarbox_broker_connected",
             ALL,
             &[],
             "1 while the connection to RabbitMQ stands, else 0.",
         ),
-        metric(
+        define_metric(
             Gauge,
             "pillarbox_broker_blocked",
             ALL,
             &[],
             "1 while RabbitMQ takes no publishes because it is short of memory or disk, else 0.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_broker_connections_total",
             ALL,
             &[],
             "Connections to RabbitMQ opened.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_calls_total",
             GATEWAY,
             &[
                 CALL_QUEUE,
-                label(
+                define_label(
                     "result",
                     &[
                         "replied",
@@ -181,283 +181,286 @@ pub const METRICS: &[Metric] = {
             ],
             "Calls of workers over RabbitMQ.",
         ),
-        metric(
+        define_metric(
             Histogram,
             "pillarbox_call_duration_seconds",
             GATEWAY,
             &[CALL_QUEUE],
             "From a call to its reply, waiting in the queue included.",
         ),
-        metric(
+        define_metric(
             Histogram,
             "pillarbox_work_duration_seconds",
             WORKERS,
             &[CALL_QUEUE],
             "A worker's time for one call.",
         ),
-        metric(
+        define_metric(
             Gauge,
             "pillarbox_work_running",
             WORKERS,
             &[CALL_QUEUE],
             "Calls being worked on.",
         ),
-        metric(
+        define_metric(
             Gauge,
             "pillarbox_work_waiting",
             WORKERS,
             &[CALL_QUEUE],
             "Calls that a worker has taken and that wait for their team's turn.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_work_refused_total",
             WORKERS,
             &[CALL_QUEUE],
             "Calls refused because too many waited, most of them of the same team.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_work_panics_total",
             WORKERS,
             &[CALL_QUEUE],
             "Calls at which a worker panicked: they are delivered again, up to the limit.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_calls_expired_total",
             WORKERS,
             &[FIRST_QUEUE],
             "Calls thrown away because nobody waited for them any more.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_work_redelivered_total",
             WORKERS,
             &[CALL_QUEUE],
             "Calls taken that a worker had before and did not finish.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_work_parked_total",
             WORKERS,
             &[FIRST_QUEUE],
             "Messages that no worker could finish or knows, put into the queue of parked messages.",
         ),
-        metric(
+        define_metric(
             Gauge,
             "pillarbox_reporter",
             ALL,
             &[],
             "1 in the process that reports for all, else 0.",
         ),
-        metric(
+        define_metric(
             Gauge,
             "pillarbox_queue_messages",
             ALL,
             &[QUEUE],
             "Messages that wait in RabbitMQ; reported by one process for all.",
         ),
-        metric(
+        define_metric(
             Gauge,
             "pillarbox_queue_consumers",
             ALL,
             &[QUEUE],
             "Workers that listen; reported by one process for all.",
         ),
-        metric(
+        define_metric(
             Gauge,
             "pillarbox_backlog",
             ALL,
             &[BACKLOG],
             "Rows that wait for somebody, counted up to 10,000; reported by one process for all.",
         ),
-        metric(
+        define_metric(
             Gauge,
             "pillarbox_backlog_age_seconds",
             ALL,
             &[BACKLOG],
             "How long the oldest of them is overdue; reported by one process for all.",
         ),
-        metric(
+        define_metric(
             Gauge,
             "pillarbox_print_serials_used_ratio",
             ALL,
             &[],
             "Part of the mailers' serial numbers for barcodes that was used within 45 days; reported by one process for all.",
         ),
-        metric(
+        define_metric(
             Gauge,
             "pillarbox_database_usable",
             ALL,
             &[],
             "1 while the database answers and its tables fit the program, else 0.",
         ),
-        metric(
+        define_metric(
             Gauge,
             "pillarbox_database_connections",
             ALL,
-            &[label("state", &["busy", "idle"])],
+            &[define_label("state", &["busy", "idle"])],
             "Connections of the process's pool.",
         ),
-        metric(
+        define_metric(
             Gauge,
             "pillarbox_database_connections_limit",
             ALL,
             &[],
             "Connections that the pool may hold.",
         ),
-        metric(
+        define_metric(
             Gauge,
             "pillarbox_database_waiting",
             ALL,
             &[],
             "Tasks that wait for a connection of the pool.",
         ),
-        metric(
+        define_metric(
             Histogram,
             "pillarbox_database_wait_duration_seconds",
             ALL,
             &[],
             "Waits for a connection of the pool.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_database_unavailable_total",
             ALL,
             &[],
             "Times that no connection could be had.",
         ),
-        metric(
+        define_metric(
             Histogram,
             "pillarbox_database_statement_duration_seconds",
             ALL,
             &[],
             "From a statement to its result.",
         ),
-        metric(
+        define_metric(
             Histogram,
             "pillarbox_database_busy_seconds",
             ALL,
             &[],
             "Stretches of time in which at least one statement was under way.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_database_conflicts_total",
             ALL,
             &[],
             "Transactions done again because they met another one.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_recipients_total",
             MAILER,
-            &[label("outcome", &[])],
+            &[define_label("outcome", &[])],
             "Recipients of requests by their outcome before payment: mailed, or the reason.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_charges_total",
             MAILER,
             &[
-                label("payment", &["balance", "stripe"]),
-                label("result", &["settled", "declined", "uncertain"]),
+                define_label("payment", &["balance", "stripe"]),
+                define_label("result", &["settled", "declined", "uncertain"]),
             ],
             "Charges closed, and tries after which it was uncertain whether the money was taken.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_cards_total",
             MAILER,
-            &[label("kind", &["send", "recheck", "step"])],
+            &[define_label("kind", &["send", "recheck", "step"])],
             "Cards made and paid, by what caused them.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_provider_calls_total",
             MAILER,
-            &[PROVIDER, label("result", &["ok", "failed", "refused"])],
+            &[
+                PROVIDER,
+                define_label("result", &["ok", "failed", "refused"]),
+            ],
             "Requests to providers: failed may succeed later, refused will not.",
         ),
-        metric(
+        define_metric(
             Histogram,
             "pillarbox_provider_call_duration_seconds",
             MAILER,
             &[PROVIDER],
             "From a request to a provider to its answer.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_ai_values_total",
             MAILER,
-            &[label("result", &["written", "blank", "postponed"])],
+            &[define_label("result", &["written", "blank", "postponed"])],
             "Values of AI columns: written, given up, or left for a later try.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_pictures_total",
             MAILER,
-            &[label("result", &["known", "fetched", "left"])],
+            &[define_label("result", &["known", "fetched", "left"])],
             "Pictures by link: remembered, asked for, or left out for lack of time.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_push_records_total",
             SYNCER,
-            &[label("result", &["upserted", "deleted", "rejected"])],
+            &[define_label("result", &["upserted", "deleted", "rejected"])],
             "Records of committed batches.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_webhook_attempts_total",
             DISPATCHER,
-            &[label(
+            &[define_label(
                 "result",
                 &["delivered", "refused", "timed_out", "unreachable"],
             )],
             "Attempts at deliveries: refused is any answer but 2xx.",
         ),
-        metric(
+        define_metric(
             Histogram,
             "pillarbox_webhook_attempt_duration_seconds",
             DISPATCHER,
             &[],
             "From an attempt's begin to its answer.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_webhook_endpoints_disabled_total",
             DISPATCHER,
             &[],
             "Endpoints disabled for their failures.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_webhook_unrecorded_total",
             DISPATCHER,
-            &[label("what", &["details", "result"])],
+            &[define_label("what", &["details", "result"])],
             "Attempts that could not be recorded: without their details, or not at all; the latter are made again.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_emails_total",
             DISPATCHER,
-            &[label("result", &["sent", "failed"])],
+            &[define_label("result", &["sent", "failed"])],
             "Tries of e-mails.",
         ),
-        metric(
+        define_metric(
             Gauge,
             "pillarbox_partitions_ahead_seconds",
             DISPATCHER,
             &[],
             "For how long there are partitions for scans; reported by one process for all.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_purged_rows_total",
             &["mailer", "syncer", "dispatcher"],
-            &[label(
+            &[define_label(
                 "kind",
                 &[
                     "sends",
@@ -474,21 +477,21 @@ pub const METRICS: &[Metric] = {
             )],
             "Rows deleted because their time was over.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_housekeeping_failures_total",
             &["mailer", "syncer", "dispatcher"],
             &[],
             "Periodic tasks that failed, each by itself.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_due_work_panics_total",
             MAILER,
             &[],
             "Due jobs and open sends at which a worker panicked: they are taken again.",
         ),
-        metric(
+        define_metric(
             Counter,
             "pillarbox_webhook_attempt_panics_total",
             DISPATCHER,

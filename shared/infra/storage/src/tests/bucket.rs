@@ -37,7 +37,7 @@ impl FakeBucket {
         self.server.uri()
     }
 
-    pub(super) fn refuse(&self) {
+    pub(super) fn refuse_requests(&self) {
         self.shelf.lock_contents().refuses = true;
     }
 }
@@ -62,7 +62,7 @@ impl Respond for SharedBucketContents {
             return ResponseTemplate::new(403).set_body_string(why);
         }
         if request.url.path() == "/cards" || request.url.path() == "/cards/" {
-            return kept.list(&request.url.query_pairs().into_owned().collect());
+            return kept.list_files(&request.url.query_pairs().into_owned().collect());
         }
         let file = request
             .url
@@ -71,12 +71,12 @@ impl Respond for SharedBucketContents {
             .unwrap()
             .to_owned();
         let query: HashMap<_, _> = request.url.query_pairs().into_owned().collect();
-        kept.answer(request, file, &query)
+        kept.answer_request(request, file, &query)
     }
 }
 
 impl BucketContents {
-    fn list(&self, query: &HashMap<String, String>) -> ResponseTemplate {
+    fn list_files(&self, query: &HashMap<String, String>) -> ResponseTemplate {
         let found = self
             .files
             .iter()
@@ -92,7 +92,7 @@ impl BucketContents {
             .set_body_string(format!("<ListBucketResult>{found}</ListBucketResult>"))
     }
 
-    fn answer(
+    fn answer_request(
         &mut self,
         request: &Request,
         file: String,

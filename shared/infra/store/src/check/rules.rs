@@ -111,7 +111,7 @@ const PRINT_RUNS: IndexKey = IndexKey {
     columns: &[IndexColumn::Uuid("run_id")],
 };
 
-const fn portions(name: &'static str, key: IndexKey, sql: &'static str) -> CheckRule {
+const fn portions_rule(name: &'static str, key: IndexKey, sql: &'static str) -> CheckRule {
     CheckRule {
         name,
         check: CheckMethod::Portions {
@@ -124,7 +124,7 @@ const fn portions(name: &'static str, key: IndexKey, sql: &'static str) -> Check
 
 /// All of them.
 pub(super) const RULES: &[CheckRule] = &[
-    portions(
+    portions_rule(
         "a charge is the sum of its cards",
         CHARGES,
         "WITH charge AS MATERIALIZED (SELECT * FROM charges WHERE {range} AND state <> 'declined')
@@ -135,7 +135,7 @@ pub(super) const RULES: &[CheckRule] = &[
              WHERE pieces.charge_id = charge.charge_id AND pieces.team_id = charge.team_id) made
          WHERE made.cards <> pieces OR made.cents <> amount_cents LIMIT {1}",
     ),
-    portions(
+    portions_rule(
         "a card has a charge that was not declined",
         CARDS_BY_CHARGE,
         "WITH charged AS MATERIALIZED (SELECT DISTINCT charge_id, team_id FROM pieces WHERE {range}),
@@ -149,7 +149,7 @@ pub(super) const RULES: &[CheckRule] = &[
              SELECT piece_id FROM pieces
              WHERE pieces.charge_id = wrong.charge_id AND pieces.team_id = wrong.team_id OFFSET 0) piece LIMIT {1}",
     ),
-    portions(
+    portions_rule(
         "a settled charge is in the ledger with its amount, a declined one is not",
         CHARGES,
         "WITH charge AS MATERIALIZED (SELECT * FROM charges WHERE {range} AND state <> 'reserved')
@@ -166,7 +166,7 @@ pub(super) const RULES: &[CheckRule] = &[
          WHERE (charge.state = 'settled' AND entry.amount_cents IS DISTINCT FROM charge.amount_cents)
              OR (charge.state = 'declined' AND entry.amount_cents IS NOT NULL) LIMIT {1}",
     ),
-    portions(
+    portions_rule(
         "a charge in the ledger exists",
         LEDGER,
         "WITH booked AS MATERIALIZED (SELECT * FROM ledger_transactions WHERE {range} AND kind = 'charge')
@@ -185,7 +185,7 @@ pub(super) const RULES: &[CheckRule] = &[
             needs: CheckParameter::StuckBefore,
         },
     },
-    portions(
+    portions_rule(
         "the entries of a ledger transaction sum to zero",
         ENTRIES,
         "SELECT transaction_id::text, format('%s cents', sum(amount_cents)) FROM ledger_entries
@@ -249,7 +249,7 @@ pub(super) const RULES: &[CheckRule] = &[
             needs: CheckParameter::DuplicateDays,
         },
     },
-    portions(
+    portions_rule(
         "a finished request mailed what its charge settled",
         SENDS,
         "WITH send AS MATERIALIZED (SELECT team_id, send_id, mailed FROM sends WHERE {range} AND state = 'finished')
@@ -265,7 +265,7 @@ pub(super) const RULES: &[CheckRule] = &[
                  WHERE pieces.charge_id = send.send_id AND pieces.team_id = send.team_id)
              ELSE 0 END LIMIT {1}",
     ),
-    portions(
+    portions_rule(
         "a recipient shown as mailed has a card",
         RECIPIENTS_BY_CHARGE,
         "WITH without AS MATERIALIZED (
@@ -280,7 +280,7 @@ pub(super) const RULES: &[CheckRule] = &[
              WHERE recipients.charge_id = without.charge_id AND recipients.team_id = without.team_id
                  AND recipients.entry_id = without.entry_id AND status = 'mailed' LIMIT 1) recipient LIMIT {1}",
     ),
-    portions(
+    portions_rule(
         "a print run has the cards that it claimed, but for those set aside",
         PRINT_RUNS,
         "SELECT run_id::text, format('%s of %s cards, has: %s', pieces - set_aside, pieces, made.cards)
@@ -288,7 +288,7 @@ pub(super) const RULES: &[CheckRule] = &[
              SELECT count(*) AS cards FROM pieces WHERE print_run_id = run.run_id) made
          WHERE {range} AND made.cards <> pieces - set_aside LIMIT {1}",
     ),
-    portions(
+    portions_rule(
         "a card that is printed or about to be has a settled charge",
         CARDS_BY_CHARGE,
         "WITH charged AS MATERIALIZED (SELECT DISTINCT charge_id, team_id FROM pieces WHERE {range}),

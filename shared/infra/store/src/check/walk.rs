@@ -66,7 +66,7 @@ impl IndexColumn {
         }
     }
 
-    const fn kind(self) -> &'static str {
+    const fn sql_type(self) -> &'static str {
         match self {
             Self::Uuid(_) => "uuid",
             Self::Time(_) => "timestamptz",
@@ -75,7 +75,7 @@ impl IndexColumn {
     }
 
     /// Before all values, and behind them. Only the first column's counts, which is never a text.
-    const fn ends(self) -> [&'static str; 2] {
+    const fn outer_bounds(self) -> [&'static str; 2] {
         match self {
             Self::Uuid(_) => [
                 "00000000-0000-0000-0000-000000000000",
@@ -88,14 +88,14 @@ impl IndexColumn {
 }
 
 impl IndexKey {
-    fn end(&self, which: usize) -> IndexPosition {
+    fn outer_bound(&self, which: usize) -> IndexPosition {
         self.columns
             .iter()
-            .map(|column| column.ends()[which].to_owned())
+            .map(|column| column.outer_bounds()[which].to_owned())
             .collect()
     }
 
-    fn names(&self) -> String {
+    fn column_names(&self) -> String {
         self.columns
             .iter()
             .map(|column| column.name())
@@ -104,24 +104,25 @@ impl IndexKey {
     }
 
     /// The parameters from the `first` on as a place.
-    fn place(&self, first: usize) -> String {
+    fn position_sql(&self, first: usize) -> String {
         let values = self.columns.iter().zip(first..);
-        let values = values.map(|(column, number)| format!("${number}::text::{}", column.kind()));
+        let values =
+            values.map(|(column, number)| format!("${number}::text::{}", column.sql_type()));
         values.collect::<Vec<_>>().join(", ")
     }
 
     /// The condition that a row is in the portion.
-    fn range(&self) -> String {
-        let (names, count) = (self.names(), self.columns.len());
+    fn range_condition(&self) -> String {
+        let (names, count) = (self.column_names(), self.columns.len());
         format!(
             "({names}) > ({}) AND ({names}) <= ({})",
-            self.place(1),
-            self.place(1 + count)
+            self.position_sql(1),
+            self.position_sql(1 + count)
         )
     }
 
     /// The place of the last row of a portion. Ordered by the columns themselves: a bare name would be that of the text.
-    fn boundary(&self) -> String {
+    fn boundary_sql(&self) -> String {
         let texts: Vec<String> = self
             .columns
             .iter()
@@ -137,10 +138,10 @@ impl IndexKey {
             texts.join(", "),
             self.table,
             self.filter,
-            self.place(1),
+            self.position_sql(1),
             order.join(", "),
             self.columns.len() + 1,
-            names = self.names(),
+            names = self.column_names(),
         )
     }
 }
@@ -151,7 +152,7 @@ impl PortionSizer {
     }
 
     /// A portion took so long.
-    fn took(&mut self, time: Duration) {
+    fn record_duration(&mut self, time: Duration) {
         if time > PORTION_TIME {
             self.rows = (self.rows / 2).max(1);
         } else if time < PORTION_TIME / 4 {
@@ -170,31 +171,31 @@ impl PortionSizer {
 impl Store {
     /// Runs a statement on each portion of a table. In it `{range}` stands for the condition that a row is in the portion, and
     /// `{1}`, `{2}` and so on for the other parameters. `take` gets what was found, and whether to go on is what it gives.
-    pub(super) async fn check_walk(
+    pub(super) async fn walk_check_portions(
         &self,
         key: &IndexKey,
         sql: &str,
         parameters: &[&(dyn ToSql + Sync)],
         mut take: impl FnMut(&IndexPortion) -> bool,
     ) -> Result<()> {
-        let mut sql = sql.replace("{range}", &key.range());
+        let mut sql = sql.replace("{range}", &key.range_condition());
         for number in 1..=parameters.len() {
             sql = sql.replace(
                 &format!("{{{number}}}"),
                 &format!("${}", 2 * key.columns.len() + number),
             );
         }
-        let (mut after, mut pace) = (key.end(0), PortionSizer::new());
+        let (mut after, mut pace) = (key.outer_bound(0), PortionSizer::new());
         loop {
             let begun = Instant::now();
             let portion = match self
-                .check_portion(key, &sql, parameters, &after, pace.rows)
+                .query_check_portion(key, &sql, parameters, &after, pace.rows)
                 .await
             {
                 Err(error) if error.is_timeout() && pace.shrink() => continue,
                 portion => portion?,
             };
-            pace.took(begun.elapsed());
+            pace.record_duration(begun.elapsed());
             let goes_on = take(&portion);
             match portion.until {
                 Some(until) if goes_on => after = until,
@@ -203,7 +204,7 @@ impl Store {
         }
     }
 
-    async fn check_portion(
+    async fn query_check_portion(
         &self,
         key: &IndexKey,
         sql: &str,
@@ -212,22 +213,22 @@ impl Store {
         rows: i64,
     ) -> Result<IndexPortion> {
         let mut connection = self.connection().await?;
-        let transaction = connection.begin().await?;
-        transaction.check_settings().await?;
+        let transaction = connection.begin_transaction().await?;
+        transaction.apply_check_settings().await?;
         let mut bounds: Vec<&(dyn ToSql + Sync)> = after.iter().map(|value| value as _).collect();
         let offset = rows - 1;
         bounds.push(&offset);
-        let row = transaction.row(&key.boundary(), &bounds).await?;
+        let row = transaction.query_row(&key.boundary_sql(), &bounds).await?;
         let until = row.map(|row| {
             (0..key.columns.len())
                 .map(|column| row.get(column))
                 .collect::<IndexPosition>()
         });
-        let last = until.clone().unwrap_or_else(|| key.end(1));
+        let last = until.clone().unwrap_or_else(|| key.outer_bound(1));
         bounds.pop();
         bounds.extend(last.iter().map(|value| value as &(dyn ToSql + Sync)));
         bounds.extend_from_slice(parameters);
-        let found = transaction.rows(sql, &bounds).await?;
+        let found = transaction.query_rows(sql, &bounds).await?;
         transaction.commit().await?;
         Ok(IndexPortion { found, rows, until })
     }
@@ -236,7 +237,7 @@ impl Store {
 impl crate::pool::Transaction<'_> {
     /// What a statement of the check may do. Plans are made for the values at hand, and along indexes: what is known of a portion's
     /// size is too little for the planner not to read whole tables now and then.
-    pub(super) async fn check_settings(&self) -> Result<()> {
+    pub(super) async fn apply_check_settings(&self) -> Result<()> {
         let sql = "SELECT set_config('statement_timeout', $1, true), set_config('transaction_read_only', 'on', true),
             set_config('plan_cache_mode', 'force_custom_plan', true), set_config('enable_seqscan', 'off', true)";
         self.execute(sql, &[&STATEMENT_TIMEOUT_MS.to_string()])
@@ -253,10 +254,10 @@ mod tests {
     fn a_portion_is_as_large_as_its_time_allows_and_never_empty() {
         let mut pace = PortionSizer::new();
         for _ in 0..20 {
-            pace.took(Duration::from_millis(10));
+            pace.record_duration(Duration::from_millis(10));
         }
         assert_eq!(pace.rows, MOST_ROWS);
-        pace.took(Duration::from_secs(2));
+        pace.record_duration(Duration::from_secs(2));
         assert_eq!(pace.rows, MOST_ROWS / 2);
         while pace.shrink() {}
         assert_eq!(pace.rows, 1);
@@ -270,11 +271,11 @@ mod tests {
             columns: &[IndexColumn::Uuid("team_id"), IndexColumn::Text("id")],
         };
         assert_eq!(
-            key.range(),
+            key.range_condition(),
             "(team_id, id) > ($1::text::uuid, $2::text::text) AND (team_id, id) <= ($3::text::uuid, $4::text::text)"
         );
         assert_eq!(
-            key.boundary(),
+            key.boundary_sql(),
             "SELECT team_id::text, id::text FROM charges WHERE true AND (team_id, id) > ($1::text::uuid, $2::text::text) \
              ORDER BY charges.team_id, charges.id OFFSET $3 LIMIT 1"
         );

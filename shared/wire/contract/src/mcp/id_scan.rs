@@ -23,9 +23,9 @@ pub struct RequestIdFinder {
 
 impl RequestIdFinder {
     /// Looks at the next bytes.
-    pub fn pass(&mut self, bytes: &[u8]) {
+    pub fn scan_bytes(&mut self, bytes: &[u8]) {
         for byte in bytes {
-            self.pass_byte(*byte);
+            self.scan_byte(*byte);
         }
     }
 
@@ -35,9 +35,9 @@ impl RequestIdFinder {
         RawValue::from_string(text).ok().filter(|raw| is_id(raw))
     }
 
-    fn pass_byte(&mut self, byte: u8) {
+    fn scan_byte(&mut self, byte: u8) {
         if self.in_string {
-            self.keep(byte);
+            self.push_token_byte(byte);
             self.in_string = byte != b'"' || self.is_escaped;
             self.is_escaped = byte == b'\\' && !self.is_escaped;
             return;
@@ -45,7 +45,7 @@ impl RequestIdFinder {
         match byte {
             b'{' | b'[' => {
                 // A value that is none of an id.
-                self.keep(byte);
+                self.push_token_byte(byte);
                 self.depth += 1;
             }
             b'}' | b']' => {
@@ -60,12 +60,12 @@ impl RequestIdFinder {
             _ if byte.is_ascii_whitespace() => {}
             _ => {
                 self.in_string = byte == b'"';
-                self.keep(byte);
+                self.push_token_byte(byte);
             }
         }
     }
 
-    fn keep(&mut self, byte: u8) {
+    fn push_token_byte(&mut self, byte: u8) {
         if self.depth == 1 && self.token.len() <= KEPT_BYTES {
             self.token.push(byte);
         }
@@ -90,10 +90,12 @@ mod tests {
 
     use super::*;
 
-    fn id_in(body: &str) -> Option<String> {
+    fn find_id(body: &str) -> Option<String> {
         let mut scan = RequestIdFinder::default();
         // In pieces, as bodies come.
-        body.as_bytes().chunks(3).for_each(|piece| scan.pass(piece));
+        body.as_bytes()
+            .chunks(3)
+            .for_each(|piece| scan.scan_bytes(piece));
         scan.id().map(|id| id.get().to_owned())
     }
 
@@ -114,9 +116,9 @@ mod tests {
             (r#"[{"id":1}]"#, None),
             ("", None),
         ] {
-            assert_eq!(id_in(body).as_deref(), id, "{body}");
+            assert_eq!(find_id(body).as_deref(), id, "{body}");
         }
-        assert_eq!(id_in(&format!(r#"{{"id":"{}"}}"#, "x".repeat(300))), None);
+        assert_eq!(find_id(&format!(r#"{{"id":"{}"}}"#, "x".repeat(300))), None);
     }
 
     fn any_json() -> impl Strategy<Value = Value> {
@@ -138,13 +140,13 @@ mod tests {
         #[test]
         fn what_is_found_is_what_a_reader_of_json_finds(message in any_json()) {
             let read = message.get("id").filter(|id| id.is_string() || id.is_number()).map(Value::to_string);
-            prop_assert_eq!(id_in(&message.to_string()), read);
+            prop_assert_eq!(find_id(&message.to_string()), read);
         }
 
         #[test]
         fn any_bytes_can_pass(body in proptest::collection::vec(any::<u8>(), 0..200)) {
             let mut scan = RequestIdFinder::default();
-            scan.pass(&body);
+            scan.scan_bytes(&body);
             let _ = scan.id();
         }
     }

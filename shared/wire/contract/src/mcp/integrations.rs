@@ -150,30 +150,34 @@ impl IntegrationTool {
     fn input_schema(self) -> Value {
         match self {
             Self::GetStatus => empty_object_schema(),
-            Self::DeclareSchema => object_schema(json!({"fields": declared_fields()}), &["fields"]),
-            Self::ValidateRecords => object_schema(json!({"records": records()}), &["records"]),
+            Self::DeclareSchema => {
+                object_schema(json!({"fields": declared_fields_schema()}), &["fields"])
+            }
+            Self::ValidateRecords => {
+                object_schema(json!({"records": records_schema()}), &["records"])
+            }
             Self::BeginSync => object_schema(
                 json!({
                     "mode": one_of_schema(&["full", "delta"], "full, the default, or delta."),
-                    "idempotencyKey": idempotency_key(),
+                    "idempotencyKey": idempotency_key_schema(),
                 }),
                 &[],
             ),
             Self::PushRecords => object_schema(
-                json!({"records": records(), "idempotencyKey": idempotency_key()}),
+                json!({"records": records_schema(), "idempotencyKey": idempotency_key_schema()}),
                 &["records"],
             ),
             Self::CompleteSync => object_schema(
                 json!({
-                    "syncId": sync_id("The sync that you mean; the open one when left out."),
+                    "syncId": sync_id_schema("The sync that you mean; the open one when left out."),
                     "confirmRemoval": yes_no_schema("True goes through with a removal that the removal guard stopped."),
-                    "idempotencyKey": idempotency_key(),
+                    "idempotencyKey": idempotency_key_schema(),
                 }),
                 &[],
             ),
             Self::GetRejections => object_schema(
                 json!({
-                    "syncId": sync_id("The sync; the latest one when left out."),
+                    "syncId": sync_id_schema("The sync; the latest one when left out."),
                     "type": one_of_schema(&["rejection", "warning"], "rejection, the default, or warning."),
                     "includeResolved": yes_no_schema("True lists those too that a later batch of the sync has resolved."),
                     "after": {"type": "string", "pattern": "^[0-9]{1,15}$", "description": "nextAfter of the page before."},
@@ -185,11 +189,11 @@ impl IntegrationTool {
     }
 }
 
-fn sync_id(description: &str) -> Value {
+fn sync_id_schema(description: &str) -> Value {
     json!({"type": "string", "format": "uuid", "description": description})
 }
 
-fn idempotency_key() -> Value {
+fn idempotency_key_schema() -> Value {
     json!({
         "type": "string",
         "minLength": 1,
@@ -200,7 +204,7 @@ fn idempotency_key() -> Value {
 }
 
 /// The column of a contact that a field fills.
-fn semantic() -> Value {
+fn semantic_schema() -> Value {
     one_of_schema(
         &FieldSemantic::ALL.map(FieldSemantic::as_str),
         "The contact's column that the field fills; left out of a field that fills none of these.",
@@ -219,16 +223,16 @@ fn field_properties(semantic: Value) -> Value {
     })
 }
 
-fn declared_fields() -> Value {
+fn declared_fields_schema() -> Value {
     json!({
         "type": "array",
         "maxItems": DECLARED_FIELDS,
-        "items": object_schema(field_properties(semantic()), &["key"]),
+        "items": object_schema(field_properties(semantic_schema()), &["key"]),
         "description": "The fields that records bring, each with a key of its own.",
     })
 }
 
-fn records() -> Value {
+fn records_schema() -> Value {
     let properties = json!({
         "external_id": {
             "type": "string", "minLength": 1, "maxLength": EXTERNAL_ID_CHARS,

@@ -24,5 +24,5 @@ pub use id_scan::RequestIdFinder;
 pub use integrations::{INTEGRATIONS_INSTRUCTIONS, INTEGRATIONS_SERVER, IntegrationTool};
 pub use protocol::{InitializeResult, LATEST_VERSION, RpcMethod, ServerInfo, ToolList, VERSIONS};
 pub use result::{CallToolResult, ToolFailure};
-pub use rpc::{RpcError, RpcMessage, failure, response};
+pub use rpc::{RpcError, RpcMessage, write_rpc_failure, write_rpc_response};
 pub use tool::{McpTool, ToolAnnotations, ToolCall};

@@ -92,8 +92,9 @@ impl InitializeResult {
         instructions: &'static str,
     ) -> Self {
         let asked = params.and_then(|params| serde_json::from_str(params.get()).ok());
-        let known = asked
-            .and_then(|InitializeParams { protocol_version }| known_version(&protocol_version));
+        let known = asked.and_then(|InitializeParams { protocol_version }| {
+            find_known_version(&protocol_version)
+        });
         Self {
             protocol_version: known.unwrap_or(LATEST_VERSION),
             capabilities: ServerCapabilities {
@@ -105,7 +106,7 @@ impl InitializeResult {
     }
 }
 
-fn known_version(asked: &str) -> Option<&'static str> {
+fn find_known_version(asked: &str) -> Option<&'static str> {
     VERSIONS.into_iter().find(|version| *version == asked)
 }
 

@@ -92,7 +92,7 @@ impl<'a> RpcMessage<'a> {
     ///
     /// # Errors
     /// [`RpcError::NotJsonRpc`], [`RpcError::InvalidRequest`].
-    pub fn read(body: &'a [u8]) -> Result<Self, (Option<&'a RawValue>, RpcError)> {
+    pub fn parse(body: &'a [u8]) -> Result<Self, (Option<&'a RawValue>, RpcError)> {
         let envelope = RpcEnvelope::parse(body).map_err(|error| (None, error))?;
         let id = envelope.id.filter(|id| is_id(id));
         let invalid = |why| (id, RpcError::InvalidRequest(why));
@@ -187,7 +187,7 @@ impl Serialize for RpcError {
 }
 
 /// The answer to the request with this id.
-pub fn response(id: &RawValue, result: &impl Serialize) -> Vec<u8> {
+pub fn write_rpc_response(id: &RawValue, result: &impl Serialize) -> Vec<u8> {
     // Results hold texts, numbers and JSON that was read: they can always be written.
     serde_json::to_vec(&RpcResponse {
         jsonrpc: VERSION,
@@ -198,7 +198,7 @@ pub fn response(id: &RawValue, result: &impl Serialize) -> Vec<u8> {
 }
 
 /// The answer to a request that got no result; without an id when none could be read.
-pub fn failure(id: Option<&RawValue>, error: &RpcError) -> Vec<u8> {
+pub fn write_rpc_failure(id: Option<&RawValue>, error: &RpcError) -> Vec<u8> {
     serde_json::to_vec(&RpcErrorResponse {
         jsonrpc: VERSION,
         id,
@@ -214,8 +214,8 @@ mod tests {
 
     use super::*;
 
-    fn code(body: &str) -> i32 {
-        RpcMessage::read(body.as_bytes()).expect_err(body).1.code()
+    fn parse_error_code(body: &str) -> i32 {
+        RpcMessage::parse(body.as_bytes()).expect_err(body).1.code()
     }
 
     #[test]
@@ -229,16 +229,16 @@ mod tests {
             "[]",
             r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#,
         ] {
-            assert_eq!(code(body), -32700, "{body}");
+            assert_eq!(parse_error_code(body), -32700, "{body}");
         }
         for body in [
             r#"{"id":1,"method":"ping"}"#,
             r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#,
         ] {
-            assert_eq!(code(body), -32700, "{body}");
+            assert_eq!(parse_error_code(body), -32700, "{body}");
         }
         assert_eq!(
-            code(r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#),
+            parse_error_code(r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#),
             -32700,
             "an id given twice"
         );
@@ -247,16 +247,16 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":1}"#,
             r#"{"jsonrpc":"2.0","id":1,"method":7}"#,
         ] {
-            assert_eq!(code(body), -32600, "{body}");
+            assert_eq!(parse_error_code(body), -32600, "{body}");
         }
         for id in ["null", "[]", "{}", "true"] {
             assert_eq!(
-                code(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)),
+                parse_error_code(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)),
                 -32600,
                 "{id}"
             );
         }
-        assert!(RpcMessage::read(b"\xff").is_err());
+        assert!(RpcMessage::parse(b"\xff").is_err());
     }
 
     #[test]
@@ -270,10 +270,11 @@ mod tests {
             r#""\u00e9""#,
         ] {
             let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
-            let Ok(RpcMessage::Request { id: read, .. }) = RpcMessage::read(body.as_bytes()) else {
+            let Ok(RpcMessage::Request { id: read, .. }) = RpcMessage::parse(body.as_bytes())
+            else {
                 panic!("{id}")
             };
-            let answer = String::from_utf8(response(read, &json!({}))).unwrap();
+            let answer = String::from_utf8(write_rpc_response(read, &json!({}))).unwrap();
             assert_eq!(
                 answer,
                 format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)
@@ -283,7 +284,8 @@ mod tests {
 
     #[test]
     fn an_error_has_a_code_and_a_message_and_no_more() {
-        let answer = String::from_utf8(failure(None, &RpcError::InvalidParams("No."))).unwrap();
+        let answer =
+            String::from_utf8(write_rpc_failure(None, &RpcError::InvalidParams("No."))).unwrap();
         assert_eq!(
             answer,
             r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"No."}}"#
@@ -295,7 +297,7 @@ mod tests {
         for method in ["notifications/initialized", "tools/call", "nothing"] {
             let body = json!({"jsonrpc": "2.0", "method": method}).to_string();
             assert!(matches!(
-                RpcMessage::read(body.as_bytes()),
+                RpcMessage::parse(body.as_bytes()),
                 Ok(RpcMessage::Notification)
             ));
         }
@@ -311,13 +313,13 @@ mod tests {
             let body = format!(r#"{{"jsonrpc":"2.0","id":1,{answer}}}"#);
             assert!(
                 matches!(
-                    RpcMessage::read(body.as_bytes()),
+                    RpcMessage::parse(body.as_bytes()),
                     Ok(RpcMessage::Notification)
                 ),
                 "{body}"
             );
         }
-        assert_eq!(code(r#"{"id":1,"result":{}}"#), -32600);
+        assert_eq!(parse_error_code(r#"{"id":1,"result":{}}"#), -32600);
     }
 
     #[test]
@@ -325,7 +327,7 @@ mod tests {
         let params = "[".repeat(100_000) + &"]".repeat(100_000);
         let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{params}}}"#);
         assert!(matches!(
-            RpcMessage::read(body.as_bytes()),
+            RpcMessage::parse(body.as_bytes()),
             Ok(RpcMessage::Request {
                 params: Some(_),
                 ..
@@ -336,7 +338,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_a_message_or_an_error(body in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let _ = RpcMessage::read(&body);
+            let _ = RpcMessage::parse(&body);
         }
     }
 }

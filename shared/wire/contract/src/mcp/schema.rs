@@ -18,10 +18,10 @@ pub(super) fn empty_object_schema() -> Value {
 
 /// What a tool answers: this, or a failure. Some clients hold failures against the schema too.
 pub(super) fn answer_schema(success: Value) -> Value {
-    json!({"type": "object", "anyOf": [success, failure()]})
+    json!({"type": "object", "anyOf": [success, failure_schema()]})
 }
 
-fn failure() -> Value {
+fn failure_schema() -> Value {
     let properties = json!({
         "error": {"type": "string", "description": "A code to branch on."},
         "message": {"type": "string", "description": "What is wrong and what to do, in a sentence."},
@@ -47,12 +47,12 @@ pub(super) fn text_schema(description: &str) -> Value {
 }
 
 /// A text or null.
-pub(super) fn text_or_null(description: &str) -> Value {
-    or_null(text_schema(description))
+pub(super) fn nullable_text_schema(description: &str) -> Value {
+    nullable_schema(text_schema(description))
 }
 
 /// This or null. In two branches, each of one type: hosts that translate schemas for their models know no list of types.
-pub(super) fn or_null(mut schema: Value) -> Value {
+pub(super) fn nullable_schema(mut schema: Value) -> Value {
     let description = schema
         .as_object_mut()
         .and_then(|schema| schema.remove("description"));
@@ -74,7 +74,7 @@ pub(super) fn yes_no_schema(description: &str) -> Value {
 }
 
 /// Always true.
-pub(super) fn always_true() -> Value {
+pub(super) fn always_true_schema() -> Value {
     json!({"type": "boolean", "const": true})
 }
 

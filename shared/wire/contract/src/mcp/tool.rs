@@ -89,7 +89,7 @@ impl<'a> ToolCall<'a> {
     ///
     /// # Errors
     /// [`RpcError::InvalidParams`].
-    pub fn read(params: Option<&'a RawValue>) -> Result<Self, RpcError> {
+    pub fn parse(params: Option<&'a RawValue>) -> Result<Self, RpcError> {
         let params = params
             .filter(|params| is_object(params))
             .ok_or(RpcError::InvalidParams(
@@ -131,7 +131,7 @@ mod tests {
     fn a_call_names_a_tool_and_may_leave_its_arguments_out() {
         let read = |json: &str| {
             let raw = RawValue::from_string(json.to_owned()).unwrap();
-            ToolCall::read(Some(&raw)).map(|call| {
+            ToolCall::parse(Some(&raw)).map(|call| {
                 (
                     call.name.to_string(),
                     call.arguments.map(RawValue::to_string),
@@ -160,7 +160,7 @@ mod tests {
             );
         }
         assert!(matches!(
-            ToolCall::read(None),
+            ToolCall::parse(None),
             Err(RpcError::InvalidParams(_))
         ));
     }

@@ -243,7 +243,7 @@ mod tests {
 
     use super::*;
 
-    fn refusal(body: &str) -> PushError {
+    fn expect_split_error(body: &str) -> PushError {
         split_batch(body.as_bytes()).expect_err(body)
     }
 
@@ -259,7 +259,7 @@ mod tests {
             "nul",
             "{'records':[]}",
         ] {
-            assert_eq!(refusal(body).code(), "invalid_json", "{body}");
+            assert_eq!(expect_split_error(body).code(), "invalid_json", "{body}");
         }
         assert_eq!(
             split_batch(b"{\"records\":[\"\xff\"]}").unwrap_err().code(),
@@ -279,7 +279,7 @@ mod tests {
             r#"{"records":null}"#,
             r#"{"records":{}}"#,
         ] {
-            assert_eq!(refusal(body).code(), "invalid_request", "{body}");
+            assert_eq!(expect_split_error(body).code(), "invalid_request", "{body}");
         }
     }
 
@@ -291,7 +291,7 @@ mod tests {
             1000
         );
         assert_eq!(
-            refusal(&body(1001)),
+            expect_split_error(&body(1001)),
             PushError::TooManyRecords { received: 1001 }
         );
         assert!(split_batch(b"{\"records\":[]}").unwrap().records.is_empty());

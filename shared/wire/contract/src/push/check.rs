@@ -97,7 +97,7 @@ impl<'s> FieldSchema<'s> {
     }
 
     /// Where the field of this key stands. Most senders keep to an order: `guess` is where it stands then.
-    fn position(&self, key: &str, guess: usize) -> Option<usize> {
+    fn find_position(&self, key: &str, guess: usize) -> Option<usize> {
         match self.fields.get(guess) {
             Some(field) if field.key == key => Some(guess),
             _ => self.positions.get(key).copied(),
@@ -142,7 +142,7 @@ impl<'a> CheckedRecord<'a> {
         let mut warnings = Vec::new();
         let external_id = record
             .as_ref()
-            .ok_or_else(not_an_object)
+            .ok_or_else(not_an_object_error)
             .and_then(read_external_id);
         let (external_id, outcome) = match external_id {
             Ok(external_id) => {
@@ -246,7 +246,7 @@ impl<'a> CheckedBatch<'a> {
     }
 }
 
-fn not_an_object() -> RecordError {
+fn not_an_object_error() -> RecordError {
     RecordError::new(
         IssueCode::MissingExternalId,
         "A record must be an object with an external_id.",
@@ -293,7 +293,7 @@ impl<'a> RecordChecker<'_, 'a> {
         record: Option<PushedRecord<'a>>,
         warnings: &mut Vec<DroppedValue>,
     ) -> Result<AcceptedRecord<'a>, RecordError> {
-        let record = record.ok_or_else(not_an_object)?;
+        let record = record.ok_or_else(not_an_object_error)?;
         if raw.get().len() > RECORD_BYTES {
             let message = format!("A record has at most {RECORD_BYTES} bytes.");
             return Err(RecordError::new(IssueCode::RecordTooLarge, message));
@@ -346,7 +346,7 @@ impl<'a> RecordChecker<'_, 'a> {
             warnings.extend(
                 dropped
                     .into_iter()
-                    .map(|position| self.warning(&external_id, position)),
+                    .map(|position| self.build_warning(&external_id, position)),
             );
         }
         Ok(values)
@@ -361,7 +361,7 @@ impl<'a> RecordChecker<'_, 'a> {
         let mut found = Vec::with_capacity(sent.len());
         let mut next = 0;
         for (key, raw) in sent {
-            let position = self.schema.position(&key, next).ok_or_else(|| {
+            let position = self.schema.find_position(&key, next).ok_or_else(|| {
                 let message = format!("The field {} was not declared.", truncate_key(&key));
                 RecordError::for_field(IssueCode::UnknownField, &key, message)
             })?;
@@ -378,7 +378,7 @@ impl<'a> RecordChecker<'_, 'a> {
         Ok(found)
     }
 
-    fn warning(&self, external_id: &Arc<str>, position: usize) -> DroppedValue {
+    fn build_warning(&self, external_id: &Arc<str>, position: usize) -> DroppedValue {
         let field = &self.schema.fields[position];
         let texts = || (field.key.as_str().into(), describe_expected(field).into());
         let (key, message) = self.schema.misfits[position].get_or_init(texts).clone();

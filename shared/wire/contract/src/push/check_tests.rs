@@ -5,7 +5,11 @@ use super::*;
 use crate::push::batch::split_batch;
 use crate::push::field::FieldType;
 
-fn field(key: &str, field_type: FieldType, semantic: Option<FieldSemantic>) -> IntegrationField {
+fn build_field(
+    key: &str,
+    field_type: FieldType,
+    semantic: Option<FieldSemantic>,
+) -> IntegrationField {
     IntegrationField {
         key: key.to_owned(),
         label: key.to_owned(),
@@ -15,27 +19,27 @@ fn field(key: &str, field_type: FieldType, semantic: Option<FieldSemantic>) -> I
     }
 }
 
-fn fields() -> Vec<IntegrationField> {
+fn sample_fields() -> Vec<IntegrationField> {
     vec![
-        field("first", FieldType::Text, Some(FieldSemantic::FirstName)),
-        field("mail", FieldType::Text, Some(FieldSemantic::Email)),
-        field("zip", FieldType::Number, Some(FieldSemantic::Zip)),
-        field("score", FieldType::Number, None),
-        field("since", FieldType::Date, None),
+        build_field("first", FieldType::Text, Some(FieldSemantic::FirstName)),
+        build_field("mail", FieldType::Text, Some(FieldSemantic::Email)),
+        build_field("zip", FieldType::Number, Some(FieldSemantic::Zip)),
+        build_field("score", FieldType::Number, None),
+        build_field("since", FieldType::Date, None),
     ]
 }
 
 /// The answer to a batch of these records.
-fn answer(records: &[Value]) -> Value {
+fn check_records(records: &[Value]) -> Value {
     let body = json!({ "records": records }).to_string();
-    let fields = fields();
+    let fields = sample_fields();
     let batch = split_batch(body.as_bytes()).unwrap();
     serde_json::to_value(check_batch(&batch, &FieldSchema::new(&fields)).answer()).unwrap()
 }
 
 /// The code of the only record's rejection, and its field.
-fn rejection(record: Value) -> (String, Value) {
-    let answer = answer(&[record]);
+fn find_only_rejection(record: Value) -> (String, Value) {
+    let answer = check_records(&[record]);
     assert_eq!(answer["rejected"], 1, "{answer}");
     let rejection = &answer["rejections"][0];
     (
@@ -44,8 +48,8 @@ fn rejection(record: Value) -> (String, Value) {
     )
 }
 
-fn code(record: Value) -> String {
-    rejection(record).0
+fn find_rejection_code(record: Value) -> String {
+    find_only_rejection(record).0
 }
 
 #[test]
@@ -58,7 +62,7 @@ fn missing_external_id() {
         json!([]),
         json!(null),
     ] {
-        assert_eq!(code(record), "missing_external_id");
+        assert_eq!(find_rejection_code(record), "missing_external_id");
     }
 }
 
@@ -72,7 +76,10 @@ fn invalid_external_id() {
         json!("a\u{0}"),
         json!("x".repeat(129)),
     ] {
-        assert_eq!(code(json!({ "external_id": id })), "invalid_external_id");
+        assert_eq!(
+            find_rejection_code(json!({ "external_id": id })),
+            "invalid_external_id"
+        );
     }
     for id in [
         "x".repeat(128),
@@ -81,7 +88,7 @@ fn invalid_external_id() {
         " ".to_owned(),
     ] {
         assert_eq!(
-            answer(&[json!({ "external_id": id })])["accepted"],
+            check_records(&[json!({ "external_id": id })])["accepted"],
             1,
             "{id}"
         );
@@ -92,14 +99,16 @@ fn invalid_external_id() {
 fn unknown_field() {
     let record = json!({"external_id": "a", "fields": {"fax": 1}});
     assert_eq!(
-        rejection(record),
+        find_only_rejection(record),
         ("unknown_field".to_owned(), json!("fax"))
     );
     let long = "k\u{0}".repeat(40_000);
-    let (code, field) = rejection(json!({"external_id": "a", "fields": {(&long[..60_000]): 1}}));
+    let (code, field) =
+        find_only_rejection(json!({"external_id": "a", "fields": {(&long[..60_000]): 1}}));
     // U+0000 takes six bytes in JSON, so this one is refused for its size first.
     assert_eq!((code.as_str(), field), ("record_too_large", Value::Null));
-    let (_, field) = rejection(json!({"external_id": "a", "fields": {(&long[..2_000]): 1}}));
+    let (_, field) =
+        find_only_rejection(json!({"external_id": "a", "fields": {(&long[..2_000]): 1}}));
     let field = field.as_str().unwrap();
     assert_eq!(
         (field.chars().count(), field.contains('\0')),
@@ -111,8 +120,11 @@ fn unknown_field() {
 #[test]
 fn invalid_type_rejects_for_a_semantic_field_and_drops_the_value_of_another() {
     let record = json!({"external_id": "a", "fields": {"zip": "x"}});
-    assert_eq!(rejection(record), ("invalid_type".to_owned(), json!("zip")));
-    let answer = answer(&[
+    assert_eq!(
+        find_only_rejection(record),
+        ("invalid_type".to_owned(), json!("zip"))
+    );
+    let answer = check_records(&[
         json!({"external_id": "a", "fields": {"score": "x", "since": [], "first": "Ann"}}),
     ]);
     assert_eq!(
@@ -132,11 +144,11 @@ fn invalid_type_rejects_for_a_semantic_field_and_drops_the_value_of_another() {
 fn invalid_email() {
     let record = json!({"external_id": "a", "fields": {"mail": "ann@example"}});
     assert_eq!(
-        rejection(record),
+        find_only_rejection(record),
         ("invalid_email".to_owned(), json!("mail"))
     );
     assert_eq!(
-        answer(&[json!({"external_id": "a", "fields": {"mail": " "}})])["accepted"],
+        check_records(&[json!({"external_id": "a", "fields": {"mail": " "}})])["accepted"],
         1
     );
 }
@@ -150,7 +162,7 @@ fn a_large_batch_fares_as_its_records_do() {
         3 => json!({"external_id": index.to_string(), "op": "delete"}),
         _ => json!(index),
     };
-    let answer = answer(&(0..600).map(record).collect::<Vec<_>>());
+    let answer = check_records(&(0..600).map(record).collect::<Vec<_>>());
     let rejected = answer["rejections"].as_array().unwrap();
     let expected = (0..600)
         .filter(|index| index % 5 == 1 || index % 5 == 4 || (index % 5 == 0 && *index >= 300));
@@ -180,7 +192,7 @@ fn a_large_batch_fares_as_its_records_do() {
 
 #[test]
 fn duplicate_in_batch_counts_the_first_only() {
-    let answer = answer(&[
+    let answer = check_records(&[
         json!({"external_id": "a"}),
         json!({"external_id": "a", "op": "delete"}),
         json!({"external_id": "b", "op": "?"}),
@@ -208,13 +220,13 @@ fn record_too_large_is_measured_on_the_record_as_sent() {
         let empty = r#"{"external_id":"a","fields":{"first":""}}"#.len();
         json!({"external_id": "a", "fields": {"first": "x".repeat(bytes - empty)}})
     };
-    assert_eq!(answer(&[record(65_536)])["accepted"], 1);
-    assert_eq!(code(record(65_537)), "record_too_large");
+    assert_eq!(check_records(&[record(65_536)])["accepted"], 1);
+    assert_eq!(find_rejection_code(record(65_537)), "record_too_large");
     let padded = format!(
         r#"{{"records":[{{"external_id":"a"{}}}]}}"#,
         " ".repeat(65_536)
     );
-    let (batch, fields) = (split_batch(padded.as_bytes()).unwrap(), fields());
+    let (batch, fields) = (split_batch(padded.as_bytes()).unwrap(), sample_fields());
     let checked = check_batch(&batch, &FieldSchema::new(&fields));
     assert_eq!(checked.rejections[0].code, IssueCode::RecordTooLarge);
     assert_eq!(
@@ -232,13 +244,13 @@ fn invalid_record() {
         json!({"external_id": "a", "fields": []}),
         json!({"external_id": "a", "fields": "x"}),
     ] {
-        assert_eq!(code(record), "invalid_record");
+        assert_eq!(find_rejection_code(record), "invalid_record");
     }
     for record in [
         json!({"external_id": "a", "op": null, "fields": null}),
         json!({"external_id": "a", "op": "upsert", "more": [[1]]}),
     ] {
-        assert_eq!(answer(&[record])["accepted"], 1);
+        assert_eq!(check_records(&[record])["accepted"], 1);
     }
 }
 
@@ -248,7 +260,7 @@ fn a_rejection_and_a_warning_group_have_the_documented_shape() {
     records
         .extend((0..6).map(|n| json!({"external_id": format!("c{n}"), "fields": {"score": "x"}})));
     assert_eq!(
-        answer(&records),
+        check_records(&records),
         json!({
             "accepted": 6, "deleted": 0, "rejected": 2,
             "rejections": [
@@ -295,7 +307,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-fn record() -> impl Strategy<Value = Value> {
+fn any_record() -> impl Strategy<Value = Value> {
     prop_oneof![
         any_json(),
         ("[ab\\PC]{0,2}", any_json(), any_json())
@@ -308,10 +320,10 @@ fn record() -> impl Strategy<Value = Value> {
 proptest! {
     #[test]
     fn each_record_is_accepted_deleted_or_rejected_and_never_stops_the_rest(
-        records in prop::collection::vec(record(), 0..30),
+        records in prop::collection::vec(any_record(), 0..30),
     ) {
         let body = json!({ "records": records }).to_string();
-        let fields = fields();
+        let fields = sample_fields();
         let batch = split_batch(body.as_bytes()).unwrap();
         let checked = check_batch(&batch, &FieldSchema::new(&fields));
         let answer = checked.answer();

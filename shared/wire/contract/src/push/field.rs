@@ -304,7 +304,7 @@ fn refuse_clashes(fields: &[IntegrationField]) -> Result<(), PushError> {
 mod tests {
     use super::*;
 
-    fn refusal(body: &str) -> String {
+    fn expect_declaration_error(body: &str) -> String {
         match read_declaration(body.as_bytes()).expect_err(body) {
             PushError::InvalidRequest(message) => message,
             other => panic!("{other:?}"),
@@ -374,7 +374,11 @@ mod tests {
             ),
         ];
         for (body, message) in cases {
-            assert!(refusal(body).contains(message), "{body}: {}", refusal(body));
+            assert!(
+                expect_declaration_error(body).contains(message),
+                "{body}: {}",
+                expect_declaration_error(body)
+            );
         }
     }
 

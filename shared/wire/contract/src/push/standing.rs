@@ -37,7 +37,7 @@ pub struct IntegrationReadiness<'a> {
 impl IntegrationReadiness<'_> {
     /// Whether contacts of the integration can be mailed: the address fields are declared, and a sync has completed.
     pub fn is_set_up(&self) -> bool {
-        self.has_completed && self.missing().is_empty()
+        self.has_completed && self.missing_semantics().is_empty()
     }
 
     /// Its status while its owner lets it work.
@@ -52,7 +52,7 @@ impl IntegrationReadiness<'_> {
     }
 
     /// The semantics that mail needs and no field claims.
-    pub fn missing(&self) -> Vec<&'static str> {
+    pub fn missing_semantics(&self) -> Vec<&'static str> {
         let is_claimed = |semantic: &FieldSemantic| {
             self.fields
                 .iter()
@@ -73,7 +73,7 @@ impl IntegrationReadiness<'_> {
             push,
             complete,
         } = calls;
-        let missing = self.missing();
+        let missing = self.missing_semantics();
         if self.fields.is_empty() {
             format!("Declare your fields: {declare}.")
         } else if self.has_open_sync {
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
     use crate::push::FieldType;
 
-    fn field(semantic: FieldSemantic) -> IntegrationField {
+    fn build_field(semantic: FieldSemantic) -> IntegrationField {
         let (key, label, options) = (semantic.as_str().to_owned(), String::new(), Vec::new());
         IntegrationField {
             key,
@@ -112,7 +112,7 @@ mod tests {
         }
     }
 
-    fn standing(
+    fn assess_readiness(
         fields: &[IntegrationField],
         has_open_sync: bool,
         has_completed: bool,
@@ -127,21 +127,24 @@ mod tests {
 
     #[test]
     fn setup_is_complete_with_the_address_fields_and_a_completed_sync() {
-        let address = FieldSemantic::NEEDED_TO_MAIL.map(field);
-        assert!(standing(&address, false, true).0);
-        assert!(!standing(&address, false, false).0);
-        assert!(!standing(&address[1..], false, true).0);
+        let address = FieldSemantic::NEEDED_TO_MAIL.map(build_field);
+        assert!(assess_readiness(&address, false, true).0);
+        assert!(!assess_readiness(&address, false, false).0);
+        assert!(!assess_readiness(&address[1..], false, true).0);
     }
 
     #[test]
     fn the_next_step_leads_from_the_declaration_to_the_next_sync() {
-        let address = FieldSemantic::NEEDED_TO_MAIL.map(field);
+        let address = FieldSemantic::NEEDED_TO_MAIL.map(build_field);
         let steps = [
-            (standing(&[], false, false).1, "POST /schema"),
-            (standing(&address[..2], false, false).1, "state, zip"),
-            (standing(&address, false, false).1, "first sync"),
-            (standing(&address, true, false).1, "PATCH /sync"),
-            (standing(&address, false, true).1, "set up"),
+            (assess_readiness(&[], false, false).1, "POST /schema"),
+            (
+                assess_readiness(&address[..2], false, false).1,
+                "state, zip",
+            ),
+            (assess_readiness(&address, false, false).1, "first sync"),
+            (assess_readiness(&address, true, false).1, "PATCH /sync"),
+            (assess_readiness(&address, false, true).1, "set up"),
         ];
         for (step, part) in steps {
             assert!(step.contains(part), "{step}");

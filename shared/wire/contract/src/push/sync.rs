@@ -201,8 +201,8 @@ impl BeginSyncRequest {
     }
 
     /// What makes a retry the same request.
-    pub fn hash(&self) -> RequestHash {
-        RequestHash::of_words("begin", &[Some(self.mode.as_str())])
+    pub fn request_hash(&self) -> RequestHash {
+        RequestHash::hash_words("begin", &[Some(self.mode.as_str())])
     }
 }
 
@@ -233,10 +233,10 @@ impl CompleteSyncRequest {
     }
 
     /// What makes a retry the same request.
-    pub fn hash(&self) -> RequestHash {
+    pub fn request_hash(&self) -> RequestHash {
         let sync_id = self.sync_id.map(|id| id.to_string());
         let confirmed = self.confirm_removal.then_some("confirmed");
-        RequestHash::of_words("complete", &[sync_id.as_deref(), confirmed])
+        RequestHash::hash_words("complete", &[sync_id.as_deref(), confirmed])
     }
 }
 

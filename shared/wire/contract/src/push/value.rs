@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use audience::value::fits;
+use audience::value::is_valid;
 use email_address::{EmailAddress, Options};
 use serde_json::value::RawValue;
 
@@ -50,7 +50,7 @@ impl<'a> ScalarValue<'a> {
             // Whoever declares no options leaves it open what can be chosen.
             (_, FieldType::Choice) if options.is_empty() => true,
             (scalar, FieldType::Choice) => options.iter().any(|option| option == scalar.as_str()),
-            (scalar, typed) => fits(typed.column_type(), scalar.as_str()),
+            (scalar, typed) => is_valid(typed.column_type(), scalar.as_str()),
         };
         fits.then(|| self.into_text())
     }
@@ -91,7 +91,7 @@ fn trim_text(text: Cow<'_, str>) -> Cow<'_, str> {
 mod tests {
     use super::*;
 
-    fn stored(field_type: FieldType, json: &str) -> Option<String> {
+    fn convert_json(field_type: FieldType, json: &str) -> Option<String> {
         let raw = RawValue::from_string(json.to_owned()).unwrap();
         let options = ["gold".to_owned(), "1".to_owned()];
         ScalarValue::parse(&raw)?
@@ -99,16 +99,16 @@ mod tests {
             .map(Cow::into_owned)
     }
 
-    fn takes(field_type: FieldType, accepted: &[&str], refused: &[&str]) {
+    fn assert_conversions(field_type: FieldType, accepted: &[&str], refused: &[&str]) {
         for json in accepted {
             assert!(
-                stored(field_type, json).is_some(),
+                convert_json(field_type, json).is_some(),
                 "{json} fits {field_type:?}"
             );
         }
         for json in refused {
             assert_eq!(
-                stored(field_type, json),
+                convert_json(field_type, json),
                 None,
                 "{json} does not fit {field_type:?}"
             );
@@ -119,19 +119,19 @@ mod tests {
     fn each_type_takes_what_reads_as_it_and_a_blank() {
         let blanks = ["null", r#""""#, r#"" ""#];
         for field_type in FieldType::ALL {
-            takes(
+            assert_conversions(
                 field_type,
                 &blanks,
                 &["[]", "{}", r#""\u0000""#, r#""\ud800""#],
             );
         }
-        takes(FieldType::Text, &["7", "true", r#""x""#, "1e999"], &[]);
-        takes(
+        assert_conversions(FieldType::Text, &["7", "true", r#""x""#, "1e999"], &[]);
+        assert_conversions(
             FieldType::Number,
             &["7", "-1.5e3", r#""1,234.50""#, r#""$12""#],
             &["true", r#""x""#, "1e999"],
         );
-        takes(
+        assert_conversions(
             FieldType::Date,
             &[
                 r#""2026-01-31""#,
@@ -140,12 +140,12 @@ mod tests {
             ],
             &["20260131", "true", r#""31.1.2026""#, r#""2026-02-30""#],
         );
-        takes(
+        assert_conversions(
             FieldType::YesNo,
             &["true", "false", "1", "0", r#""Yes""#, r#""n""#],
             &["2", r#""maybe""#],
         );
-        takes(
+        assert_conversions(
             FieldType::Choice,
             &[r#""gold""#, r#"" gold ""#, "1"],
             &[r#""Gold""#, "2", "true"],
@@ -155,11 +155,14 @@ mod tests {
     #[test]
     fn a_value_is_stored_as_text_trimmed_and_null_as_blank() {
         assert_eq!(
-            stored(FieldType::Text, r#"" a b ""#).as_deref(),
+            convert_json(FieldType::Text, r#"" a b ""#).as_deref(),
             Some("a b")
         );
-        assert_eq!(stored(FieldType::Number, "1.50").as_deref(), Some("1.50"));
-        assert_eq!(stored(FieldType::Date, "null").as_deref(), Some(""));
+        assert_eq!(
+            convert_json(FieldType::Number, "1.50").as_deref(),
+            Some("1.50")
+        );
+        assert_eq!(convert_json(FieldType::Date, "null").as_deref(), Some(""));
     }
 
     #[test]

@@ -51,7 +51,7 @@ mod tests {
 
     use super::*;
 
-    fn values(pairs: &[(String, String)]) -> ContactValues<'_> {
+    fn build_values(pairs: &[(String, String)]) -> ContactValues<'_> {
         ContactValues(
             pairs
                 .iter()
@@ -67,7 +67,7 @@ mod tests {
             ("a".to_owned(), String::new()),
         ];
         assert_eq!(
-            serde_json::to_string(&values(&pairs)).unwrap(),
+            serde_json::to_string(&build_values(&pairs)).unwrap(),
             r#"{"b":"1\"","a":""}"#
         );
     }
@@ -78,7 +78,7 @@ mod tests {
             one in prop::collection::vec(("[ab]{0,2}", "[ab]{0,2}"), 0..4),
             other in prop::collection::vec(("[ab]{0,2}", "[ab]{0,2}"), 0..4),
         ) {
-            prop_assert_eq!(values(&one).fingerprint() == values(&other).fingerprint(), one == other);
+            prop_assert_eq!(build_values(&one).fingerprint() == build_values(&other).fingerprint(), one == other);
         }
     }
 }

@@ -12,8 +12,8 @@ pub const COST_HEADER: &str = "x-cost-cents";
 
 pub use error::SendError;
 pub use request::{
-    SendRequest, SendRequestError, SentRecipient, api_key_in, check, fingerprint, parse,
-    request_hash,
+    SendRequest, SendRequestError, SentRecipient, check_request, find_api_key, fingerprint_request,
+    hash_request, parse_request,
 };
 pub use response::{
     NotMailedReason, Postage, RecipientOutcome, RecipientWarning, ReturnAddressReason,

@@ -47,7 +47,7 @@ pub struct SentRecipient<'a> {
 
 impl SendRequest<'_> {
     /// Fields and types that were left out because of the length of their names.
-    pub fn long_names(&self) -> usize {
+    pub fn count_long_names(&self) -> usize {
         self.long_names_of_types
             + self
                 .recipients
@@ -83,7 +83,7 @@ impl SendRequestError {
         Self::Shape(message.into())
     }
 
-    fn json(error: &serde_json::Error) -> Self {
+    fn from_json_error(error: &serde_json::Error) -> Self {
         if error.is_data() {
             return Self::Shape(format!(
                 "The body cannot be read: {}.",
@@ -123,7 +123,7 @@ impl<'a> SendEnvelope<'a> {
         if !text.trim_start().starts_with('{') {
             return Err(SendRequestError::shape("The body must be a JSON object."));
         }
-        serde_json::from_str(text).map_err(|error| SendRequestError::json(&error))
+        serde_json::from_str(text).map_err(|error| SendRequestError::from_json_error(&error))
     }
 
     fn campaign_id(&self) -> Option<CampaignId> {
@@ -155,7 +155,7 @@ impl<'a> SendEnvelope<'a> {
         })
     }
 
-    fn each_recipient(
+    fn for_each_recipient(
         &self,
         mut take: impl FnMut(SentRecipient<'a>),
     ) -> Result<(), SendRequestError> {
@@ -185,10 +185,10 @@ fn describe_without_position(error: &serde_json::Error) -> String {
 }
 
 /// Reads a body. Errors: [`SendRequestError`], the first one found.
-pub fn parse(body: &[u8]) -> Result<SendRequest<'_>, SendRequestError> {
+pub fn parse_request(body: &[u8]) -> Result<SendRequest<'_>, SendRequestError> {
     let envelope = SendEnvelope::parse(body)?;
     let mut recipients = Vec::new();
-    let counted = envelope.each_recipient(|recipient| {
+    let counted = envelope.for_each_recipient(|recipient| {
         // Past the limit the rest is only counted, for the message.
         if recipients.len() < RECIPIENTS_PER_REQUEST {
             recipients.push(recipient);
@@ -207,9 +207,9 @@ pub fn parse(body: &[u8]) -> Result<SendRequest<'_>, SendRequestError> {
 }
 
 /// Checks a body as [`parse`] does, keeping nothing: memory does not grow with the recipients.
-pub fn check(body: &[u8]) -> Result<(), SendRequestError> {
+pub fn check_request(body: &[u8]) -> Result<(), SendRequestError> {
     let envelope = SendEnvelope::parse(body)?;
-    let counted = envelope.each_recipient(drop);
+    let counted = envelope.for_each_recipient(drop);
     envelope.field_types()?;
     envelope.require_variable_images()?;
     counted
@@ -217,7 +217,7 @@ pub fn check(body: &[u8]) -> Result<(), SendRequestError> {
 
 /// The key in the body's `api_key`, for senders that cannot set headers. `None` when the body cannot be
 /// read as JSON or holds no text there; a body whose other parts are malformed still gives its key.
-pub fn api_key_in(body: &[u8]) -> Option<PresentedKey> {
+pub fn find_api_key(body: &[u8]) -> Option<PresentedKey> {
     let envelope = SendEnvelope::parse(body).ok()?;
     let SendText(text) = serde_json::from_str(envelope.api_key?.get()).ok()?;
     Some(PresentedKey::new(&text))
@@ -225,7 +225,7 @@ pub fn api_key_in(body: &[u8]) -> Option<PresentedKey> {
 
 /// What makes two requests the same for the replay window: the campaign and the addresses as sent
 /// (trimmed, case-folded, in order), nothing else.
-pub fn fingerprint(campaign: &CampaignId, recipients: &[SentRecipient<'_>]) -> [u8; 32] {
+pub fn fingerprint_request(campaign: &CampaignId, recipients: &[SentRecipient<'_>]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(campaign.as_str().as_bytes());
     for recipient in recipients {
@@ -243,7 +243,7 @@ pub fn fingerprint(campaign: &CampaignId, recipients: &[SentRecipient<'_>]) -> [
 ///
 /// # Errors
 /// [`SendRequestError`] when the body is no JSON object.
-pub fn request_hash(body: &[u8]) -> Result<RequestHash, SendRequestError> {
+pub fn hash_request(body: &[u8]) -> Result<RequestHash, SendRequestError> {
     let SendEnvelope {
         campaign_id,
         recipients,
@@ -257,7 +257,7 @@ pub fn request_hash(body: &[u8]) -> Result<RequestHash, SendRequestError> {
         field_types,
         require_variable_images,
     ];
-    Ok(RequestHash::of_words(
+    Ok(RequestHash::hash_words(
         "send",
         &words.map(|word| word.map(RawValue::get)),
     ))

@@ -3,10 +3,10 @@ use serde_json::json;
 
 use super::*;
 
-fn refusal(body: &str) -> String {
-    let error = parse(body.as_bytes()).expect_err(body);
+fn expect_request_error(body: &str) -> String {
+    let error = parse_request(body.as_bytes()).expect_err(body);
     assert_eq!(
-        check(body.as_bytes()).expect_err(body),
+        check_request(body.as_bytes()).expect_err(body),
         error,
         "gateway and mailer agree"
     );
@@ -17,7 +17,7 @@ fn refusal(body: &str) -> String {
 fn a_request_is_read_with_names_and_values_trimmed_and_numbers_as_their_text() {
     let body = r#"{"campaign_id":"PA-ABC123","recipients":[{"reference":" r 1 ","zip":78701,"score":1.50,
         "vip":true,"city":null," Pet ":" Rex\u0021 "}],"field_types":{"score":"number"},"extra":[[1]]}"#;
-    let request = parse(body.as_bytes()).unwrap();
+    let request = parse_request(body.as_bytes()).unwrap();
     assert_eq!(request.campaign_id.unwrap().as_str(), "PA-ABC123");
     assert_eq!(request.field_types, [("score".into(), ColumnType::Number)]);
     let recipient = &request.recipients[0];
@@ -47,7 +47,11 @@ fn campaign_id_missing_or_not_a_text_is_no_shape_error() {
         r#"{"campaign_id":{"a":[]},"recipients":[{}]}"#,
         r#"{"campaign_id":"pa-abc123","recipients":[{}]}"#,
     ] {
-        assert_eq!(parse(body.as_bytes()).unwrap().campaign_id, None, "{body}");
+        assert_eq!(
+            parse_request(body.as_bytes()).unwrap().campaign_id,
+            None,
+            "{body}"
+        );
     }
 }
 
@@ -123,16 +127,16 @@ fn invalid_payload_names_the_position_and_the_key() {
         ),
     ];
     for (body, expected) in cases {
-        let message = refusal(body);
+        let message = expect_request_error(body);
         assert!(message.contains(expected), "{body} gave {message}");
     }
     assert!(
-        parse(b"{\"recipients\":[{\"a\":\"\xff\"}]}")
+        parse_request(b"{\"recipients\":[{\"a\":\"\xff\"}]}")
             .unwrap_err()
             .to_string()
             .contains("UTF-8")
     );
-    assert!(refusal("\u{feff}{\"recipients\":[{}]}").contains("byte-order mark"));
+    assert!(expect_request_error("\u{feff}{\"recipients\":[{}]}").contains("byte-order mark"));
 }
 
 #[test]
@@ -147,7 +151,7 @@ fn no_message_has_the_text_of_a_parser() {
         r#"{"recipients":[{"a" 1}]}"#,
         r#"{"recipients":[{}],"a":tru}"#,
     ] {
-        let message = refusal(body);
+        let message = expect_request_error(body);
         for text in [
             "unknown variant",
             "invalid type",
@@ -165,9 +169,9 @@ fn a_field_with_a_name_that_is_too_long_is_left_out_and_counted() {
     let (long, short) = ("x".repeat(201), "é".repeat(200));
     let body = json!({"recipients": [{&long: [1], &short: 1}, {}], "field_types": {&long: "money", &short: "date"}});
     let request = body.to_string();
-    check(request.as_bytes()).unwrap();
-    let request = parse(request.as_bytes()).unwrap();
-    assert_eq!(request.long_names(), 2);
+    check_request(request.as_bytes()).unwrap();
+    let request = parse_request(request.as_bytes()).unwrap();
+    assert_eq!(request.count_long_names(), 2);
     let names: Vec<_> = request.recipients[0]
         .fields
         .iter()
@@ -181,10 +185,10 @@ fn a_field_with_a_name_that_is_too_long_is_left_out_and_counted() {
 fn payload_too_large_counts_the_recipients_but_bad_shape_comes_first() {
     let body = |last: &str| format!(r#"{{"recipients":[{}{last}]}}"#, "{},".repeat(5000));
     assert_eq!(
-        parse(body("{}").as_bytes()).unwrap_err(),
+        parse_request(body("{}").as_bytes()).unwrap_err(),
         SendRequestError::TooManyRecipients(5001)
     );
-    assert!(refusal(&body("7")).contains("recipients[5000]"));
+    assert!(expect_request_error(&body("7")).contains("recipients[5000]"));
 }
 
 #[test]
@@ -194,26 +198,28 @@ fn depth_and_breadth_are_bounded_by_the_body_alone() {
         "[".repeat(100_000),
         "]".repeat(100_000)
     );
-    assert!(parse(deep.as_bytes()).is_ok());
+    assert!(parse_request(deep.as_bytes()).is_ok());
     let inside = format!(
         r#"{{"recipients":[{{"a":{}{}}}]}}"#,
         "[".repeat(100_000),
         "]".repeat(100_000)
     );
-    assert!(refusal(&inside).contains("not an array"));
+    assert!(expect_request_error(&inside).contains("not an array"));
     let names: serde_json::Map<_, _> = (0..10_000)
         .map(|n| (format!("field {n}"), json!(n)))
         .collect();
     let wide = json!({"recipients": [names]}).to_string();
     assert_eq!(
-        parse(wide.as_bytes()).unwrap().recipients[0].fields.len(),
+        parse_request(wide.as_bytes()).unwrap().recipients[0]
+            .fields
+            .len(),
         10_000
     );
 }
 
 #[test]
 fn the_key_is_found_in_a_body_whose_other_parts_are_malformed() {
-    let key = api_key_in(br#"{"api_key":" pk_live_abcdefghijkl ","recipients":7}"#).unwrap();
+    let key = find_api_key(br#"{"api_key":" pk_live_abcdefghijkl ","recipients":7}"#).unwrap();
     assert_eq!(key.hash(), PresentedKey::new("pk_live_abcdefghijkl").hash());
     for body in [
         &b"{"[..],
@@ -221,7 +227,7 @@ fn the_key_is_found_in_a_body_whose_other_parts_are_malformed() {
         br#"{}"#,
         br#"{"api_key":"a"} x"#,
     ] {
-        assert!(api_key_in(body).is_none());
+        assert!(find_api_key(body).is_none());
     }
 }
 
@@ -230,7 +236,10 @@ fn the_fingerprint_is_the_addresses_trimmed_and_folded_in_order_and_nothing_else
     let campaign = "PA-ABC123".parse().unwrap();
     let print = |recipients: serde_json::Value| {
         let body = json!({"recipients": recipients}).to_string();
-        fingerprint(&campaign, &parse(body.as_bytes()).unwrap().recipients)
+        fingerprint_request(
+            &campaign,
+            &parse_request(body.as_bytes()).unwrap().recipients,
+        )
     };
     let base = print(json!([{"address_1": "1 Main St", "zip": "1"}, {"address_1": "2 Main St"}]));
     let renamed = json!([{"address_1": " 1 MAIN st", "zip": 1, "first_name": "X"}, {"address_1": "2 Main St", "pet": "Y"}]);
@@ -243,20 +252,23 @@ fn the_fingerprint_is_the_addresses_trimmed_and_folded_in_order_and_nothing_else
         base,
         print(json!([{"address_1": "1 Main St", "city": "1"}, {"address_1": "2 Main St"}]))
     );
-    assert_ne!(base, fingerprint(&"PA-ABC124".parse().unwrap(), &[]));
+    assert_ne!(
+        base,
+        fingerprint_request(&"PA-ABC124".parse().unwrap(), &[])
+    );
 }
 
 proptest! {
     #[test]
     fn any_bytes_are_read_or_refused(body in proptest::collection::vec(any::<u8>(), 0..400)) {
-        prop_assert_eq!(parse(&body).map(drop), check(&body));
-        let _ = api_key_in(&body);
+        prop_assert_eq!(parse_request(&body).map(drop), check_request(&body));
+        let _ = find_api_key(&body);
     }
 
     #[test]
     fn a_value_survives_whatever_characters_it_has(value in "[^\u{0}]{0,40}") {
         let body = json!({"recipients": [{"a": value}]}).to_string();
-        let request = parse(body.as_bytes()).unwrap();
+        let request = parse_request(body.as_bytes()).unwrap();
         prop_assert_eq!(request.recipients[0].value("a"), value.trim());
     }
 }

@@ -419,7 +419,7 @@ impl SendResponse {
             },
             results,
         };
-        response.count();
+        response.update_summary();
         response
     }
 
@@ -449,11 +449,11 @@ impl SendResponse {
                 }
             })
             .collect();
-        self.count();
+        self.update_summary();
         self
     }
 
-    fn count(&mut self) {
+    fn update_summary(&mut self) {
         self.summary.received = self.results.len();
         self.summary.mailed = self
             .results

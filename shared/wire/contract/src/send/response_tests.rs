@@ -1,6 +1,6 @@
 use super::*;
 
-fn mailed(reference: &str) -> RecipientOutcome {
+fn mailed_outcome(reference: &str) -> RecipientOutcome {
     RecipientOutcome::mailed(
         Some(reference.to_owned()),
         "1 Main St, Austin, TX 78701".to_owned(),
@@ -10,7 +10,7 @@ fn mailed(reference: &str) -> RecipientOutcome {
     )
 }
 
-fn refused(reference: &str) -> RecipientOutcome {
+fn refused_outcome(reference: &str) -> RecipientOutcome {
     RecipientOutcome::not_mailed(
         Some(reference.to_owned()),
         "x".to_owned(),
@@ -22,7 +22,7 @@ fn refused(reference: &str) -> RecipientOutcome {
 #[test]
 fn an_outcome_shows_only_the_fields_of_its_status() {
     assert_eq!(
-        serde_json::to_value(mailed("a")).unwrap(),
+        serde_json::to_value(mailed_outcome("a")).unwrap(),
         serde_json::json!({"reference": "a", "address": "1 Main St, Austin, TX 78701", "status": "mailed",
             "detail": "The card is queued to print and mails by 2026-11-25.",
             "product_type": "postcard_4x6", "postage": "standard", "mail_by_date": "2026-11-25"})
@@ -49,20 +49,21 @@ fn a_card_with_fallbacks_says_which() {
     };
     let reason = ReturnAddressReason::MissingTokenValue;
     let result =
-        serde_json::to_value(mailed("a").with_fallbacks(vec![warning], Some(reason))).unwrap();
+        serde_json::to_value(mailed_outcome("a").with_fallbacks(vec![warning], Some(reason)))
+            .unwrap();
     let warnings = serde_json::json!([
         {"code": "variable_image_blank", "field": "photo", "detail": "Blank."}
     ]);
     assert_eq!(result["warnings"], warnings);
     assert_eq!(result["return_address_fallback"], true);
     assert_eq!(result["return_address_reason"], "missing_token_value");
-    let plain = serde_json::to_value(mailed("a").with_fallbacks(Vec::new(), None)).unwrap();
-    assert_eq!(plain, serde_json::to_value(mailed("a")).unwrap());
+    let plain = serde_json::to_value(mailed_outcome("a").with_fallbacks(Vec::new(), None)).unwrap();
+    assert_eq!(plain, serde_json::to_value(mailed_outcome("a")).unwrap());
 }
 
 #[test]
 fn a_center_shows_its_homes_and_no_product_also_when_the_payment_failed() {
-    let center = mailed("a").with_homes(5, 3);
+    let center = mailed_outcome("a").with_homes(5, 3);
     assert_eq!(
         serde_json::to_value(&center).unwrap(),
         serde_json::json!({"reference": "a", "address": "1 Main St, Austin, TX 78701", "status": "mailed",
@@ -91,8 +92,17 @@ fn a_decline_turns_the_mailed_and_their_copies_into_payment_failed() {
         NotMailedReason::DuplicateRecent,
         "Twice.".into(),
     );
-    let response = SendResponse::new(vec![mailed("a"), copy.clone(), copy, refused("d")], 2, 0)
-        .into_declined(&[1]);
+    let response = SendResponse::new(
+        vec![
+            mailed_outcome("a"),
+            copy.clone(),
+            copy,
+            refused_outcome("d"),
+        ],
+        2,
+        0,
+    )
+    .into_declined(&[1]);
     let reasons: Vec<_> = response
         .results
         .iter()
@@ -118,16 +128,16 @@ fn a_decline_turns_the_mailed_and_their_copies_into_payment_failed() {
 #[test]
 fn results_truncated_past_4_mb_lists_what_needs_attention_as_far_as_it_fits() {
     let long = "r".repeat(600);
-    let mut results: Vec<_> = (0..5000).map(|_| mailed(&long)).collect();
-    results[17] = refused("seventeen");
+    let mut results: Vec<_> = (0..5000).map(|_| mailed_outcome(&long)).collect();
+    results[17] = refused_outcome("seventeen");
     let response = SendResponse::new(results, 0, 0);
     assert!(serde_json::to_vec(&response).unwrap().len() > RESPONSE_BYTES - 600_000);
     let body = write_response(&response).unwrap();
     assert!(body.len() <= RESPONSE_BYTES);
 
     let longer = "r".repeat(1200);
-    let mut results: Vec<_> = (0..5000).map(|_| refused(&longer)).collect();
-    results[0] = mailed("first");
+    let mut results: Vec<_> = (0..5000).map(|_| refused_outcome(&longer)).collect();
+    results[0] = mailed_outcome("first");
     let body = write_response(&SendResponse::new(results, 0, 0)).unwrap();
     assert!(body.len() <= RESPONSE_BYTES && body.len() > RESPONSE_BYTES - 2000);
     let value: serde_json::Value = serde_json::from_slice(&body).unwrap();

@@ -115,7 +115,7 @@ mod tests {
     use crate::limits::RESPONSE_BYTES;
     use crate::send::{NotMailedReason, Postage};
 
-    fn mailed(reference: &str) -> RecipientOutcome {
+    fn mailed_outcome(reference: &str) -> RecipientOutcome {
         let day = NaiveDate::from_ymd_opt(2026, 11, 25).unwrap();
         RecipientOutcome::mailed(
             Some(reference.to_owned()),
@@ -126,7 +126,7 @@ mod tests {
         )
     }
 
-    fn written(response: SendResponse) -> Value {
+    fn write_and_parse(response: SendResponse) -> Value {
         let bytes = write_validation(&SendValidation::new(response, 79)).unwrap();
         assert!(bytes.len() <= RESPONSE_BYTES);
         serde_json::from_slice(&bytes).unwrap()
@@ -140,8 +140,12 @@ mod tests {
             NotMailedReason::DoNotMail,
             "Listed.".to_owned(),
         );
-        let center = mailed("center").with_homes(5, 3);
-        let answer = written(SendResponse::new(vec![mailed("a"), listed, center], 2, 0));
+        let center = mailed_outcome("center").with_homes(5, 3);
+        let answer = write_and_parse(SendResponse::new(
+            vec![mailed_outcome("a"), listed, center],
+            2,
+            0,
+        ));
         assert_eq!(
             answer["summary"],
             json!({"received": 3, "wouldMail": 2, "notMailed": 1, "costCents": 79, "unparseableTypedValues": 2})
@@ -166,7 +170,8 @@ mod tests {
 
     #[test]
     fn a_payment_that_would_fail_is_foreseen() {
-        let answer = written(SendResponse::new(vec![mailed("a")], 0, 0).into_declined(&[]));
+        let answer =
+            write_and_parse(SendResponse::new(vec![mailed_outcome("a")], 0, 0).into_declined(&[]));
         assert_eq!(answer["results"][0]["reason"], "payment_failed");
         assert_eq!(
             answer["results"][0]["detail"],
@@ -177,14 +182,16 @@ mod tests {
 
     #[test]
     fn a_dry_run_is_truncated_as_a_response_is() {
-        let mut results: Vec<_> = (0..5000).map(|_| mailed(&"r".repeat(1200))).collect();
+        let mut results: Vec<_> = (0..5000)
+            .map(|_| mailed_outcome(&"r".repeat(1200)))
+            .collect();
         results[17] = RecipientOutcome::not_mailed(
             None,
             "x".to_owned(),
             NotMailedReason::DoNotMail,
             "Listed.".to_owned(),
         );
-        let answer = written(SendResponse::new(results, 0, 0));
+        let answer = write_and_parse(SendResponse::new(results, 0, 0));
         assert_eq!(answer["results_truncated"], true);
         assert_eq!(answer["results"].as_array().unwrap().len(), 1);
         assert_eq!(answer["summary"]["wouldMail"], 4999);

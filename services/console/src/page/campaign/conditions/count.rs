@@ -51,7 +51,7 @@ impl MatchCount {
         };
         let store = &console.process.store;
         let recipients = store
-            .recipient_sample(person.0.team_id, campaign_id, LOOKED_AT)
+            .list_latest_recipients(person.0.team_id, campaign_id, LOOKED_AT)
             .await?;
         let today =
             crate::show::TeamTimeZone::new(person.0.time_zone).day(console.process.clock.now());
@@ -59,8 +59,8 @@ impl MatchCount {
         let count = move || {
             let begun = Instant::now();
             let matches = |recipient: &BookRecipient| {
-                let profile = RecipientProfile::stored(&recipient.entry, &recipient.values);
-                conditions.matches(&formulas.over(&profile, today), today)
+                let profile = RecipientProfile::from_entry(&recipient.entry, &recipient.values);
+                conditions.matches(&formulas.for_recipient(&profile, today), today)
             };
             Self::among(&recipients, matches, || begun.elapsed() > COMPUTING_TIME)
         };

@@ -85,7 +85,7 @@ pub(super) async fn take(
     let (store, now) = (&console.process.store, console.process.clock.now());
     let (team_id, addresses) = (person.0.team_id, &file.addresses);
     let added =
-        campaigns::list_addresses(store, person.actor(), team_id, &campaign_id, addresses, now)
+        campaigns::add_do_not_mail(store, person.actor(), team_id, &campaign_id, addresses, now)
             .await?;
     Ok(page(&DoNotMailUploadPage {
         frame: PageFrame::new(&person, PART),

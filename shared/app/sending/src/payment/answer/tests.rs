@@ -3,18 +3,18 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn payment(status: u16, body: &Value) -> StripeAnswer<PaymentOutcome> {
+fn parse_payment_json(status: u16, body: &Value) -> StripeAnswer<PaymentOutcome> {
     parse_payment(
         StatusCode::from_u16(status).unwrap(),
         body.to_string().as_bytes(),
     )
 }
 
-fn error(kind: &str, code: &str, param: &str) -> Value {
+fn stripe_error(kind: &str, code: &str, param: &str) -> Value {
     json!({ "error": { "type": kind, "code": code, "param": param, "message": "In Stripe's words." } })
 }
 
-fn declined(detail: &str) -> StripeAnswer<PaymentOutcome> {
+fn declined_answer(detail: &str) -> StripeAnswer<PaymentOutcome> {
     StripeAnswer::Final(PaymentOutcome::Declined {
         detail: detail.to_owned(),
     })
@@ -22,7 +22,7 @@ fn declined(detail: &str) -> StripeAnswer<PaymentOutcome> {
 
 #[test]
 fn only_a_succeeded_payment_is_paid() {
-    let intent = |status: &str| payment(200, &json!({ "id": "pi_1", "status": status }));
+    let intent = |status: &str| parse_payment_json(200, &json!({ "id": "pi_1", "status": status }));
     assert_eq!(
         intent("succeeded"),
         StripeAnswer::Final(PaymentOutcome::Paid {
@@ -37,7 +37,7 @@ fn only_a_succeeded_payment_is_paid() {
     ] {
         assert_eq!(
             intent(status),
-            declined("The card cannot be charged."),
+            declined_answer("The card cannot be charged."),
             "{status}"
         );
     }
@@ -52,28 +52,31 @@ fn only_a_succeeded_payment_is_paid() {
 #[test]
 fn a_decline_says_why_in_stripes_words() {
     assert_eq!(
-        payment(402, &error("card_error", "card_declined", "")),
-        declined("In Stripe's words.")
+        parse_payment_json(402, &stripe_error("card_error", "card_declined", "")),
+        declined_answer("In Stripe's words.")
     );
     let failed = json!({ "id": "pi_1", "status": "requires_payment_method",
         "last_payment_error": { "type": "card_error", "message": "Your card has expired." } });
-    assert_eq!(payment(200, &failed), declined("Your card has expired."));
+    assert_eq!(
+        parse_payment_json(200, &failed),
+        declined_answer("Your card has expired.")
+    );
 }
 
 #[test]
 fn an_order_that_can_never_be_paid_is_a_decline_but_our_own_fault_is_not() {
     for param in ["amount", "customer", "payment_method"] {
         assert_eq!(
-            payment(400, &error("invalid_request_error", "", param)),
-            declined("In Stripe's words.")
+            parse_payment_json(400, &stripe_error("invalid_request_error", "", param)),
+            declined_answer("In Stripe's words.")
         );
     }
     for body in [
-        error("invalid_request_error", "parameter_unknown", "confirm"),
-        error("idempotency_error", "", ""),
+        stripe_error("invalid_request_error", "parameter_unknown", "confirm"),
+        stripe_error("idempotency_error", "", ""),
     ] {
         assert!(
-            matches!(payment(400, &body), StripeAnswer::Unclear(_)),
+            matches!(parse_payment_json(400, &body), StripeAnswer::Unclear(_)),
             "{body}"
         );
     }
@@ -82,21 +85,21 @@ fn an_order_that_can_never_be_paid_is_a_decline_but_our_own_fault_is_not() {
 #[test]
 fn what_passes_is_tried_again() {
     for (status, body) in [
-        (429, error("invalid_request_error", "rate_limit", "")),
+        (429, stripe_error("invalid_request_error", "rate_limit", "")),
         (
             409,
-            error("idempotency_error", "idempotency_key_in_use", ""),
+            stripe_error("idempotency_error", "idempotency_key_in_use", ""),
         ),
         (
             400,
-            error("idempotency_error", "idempotency_key_in_use", ""),
+            stripe_error("idempotency_error", "idempotency_key_in_use", ""),
         ),
-        (500, error("api_error", "", "")),
+        (500, stripe_error("api_error", "", "")),
         (503, json!("Service Unavailable")),
         (200, json!({ "id": "pi_1" })),
     ] {
         assert!(
-            matches!(payment(status, &body), StripeAnswer::Again(_)),
+            matches!(parse_payment_json(status, &body), StripeAnswer::Again(_)),
             "{status} {body}"
         );
     }
@@ -106,7 +109,10 @@ fn what_passes_is_tried_again() {
 fn an_answer_of_something_between_us_declines_nothing() {
     for status in [301, 400, 402, 403, 404] {
         assert!(
-            matches!(payment(status, &json!("<html>")), StripeAnswer::Unclear(_)),
+            matches!(
+                parse_payment_json(status, &json!("<html>")),
+                StripeAnswer::Unclear(_)
+            ),
             "{status}"
         );
     }
@@ -115,7 +121,7 @@ fn an_answer_of_something_between_us_declines_nothing() {
 #[test]
 fn a_wrong_key_is_named_but_not_quoted() {
     let body = json!({ "error": { "type": "invalid_request_error", "message": "Invalid API Key provided: sk_live_x" } });
-    let StripeAnswer::Unclear(reason) = payment(401, &body) else {
+    let StripeAnswer::Unclear(reason) = parse_payment_json(401, &body) else {
         panic!("not unclear")
     };
     assert_eq!(

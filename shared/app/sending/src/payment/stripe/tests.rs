@@ -8,7 +8,7 @@ use super::*;
 
 const SECRET: &str = "sk_test_very_secret";
 
-fn settings(url: &str) -> runtime::config::StripeSettings {
+fn stripe_settings(url: &str) -> runtime::config::StripeSettings {
     runtime::config::StripeSettings {
         url: url.to_owned(),
         secret_key: SECRET.to_owned(),
@@ -17,7 +17,7 @@ fn settings(url: &str) -> runtime::config::StripeSettings {
     }
 }
 
-fn client(
+fn build_client(
     settings: &runtime::config::StripeSettings,
 ) -> Result<StripeClient, PaymentSettingsError> {
     // Another test may have installed it.
@@ -28,54 +28,62 @@ fn client(
     })
 }
 
-fn time(text: &str) -> DateTime<Utc> {
+fn parse_time(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
-fn order() -> PaymentOrder<'static> {
+fn sample_order() -> PaymentOrder<'static> {
     PaymentOrder {
         charge_id: "01920000-0000-7000-8000-000000000001".parse().unwrap(),
         amount_cents: 7_900,
         customer: "cus_1",
         payment_method: "pm_1",
-        created_at: time("2026-08-03T12:00:00Z"),
+        created_at: parse_time("2026-08-03T12:00:00Z"),
     }
 }
 
 /// Charges the order a minute after it was made.
-async fn charge(settings: &runtime::config::StripeSettings) -> Result<PaymentOutcome, String> {
-    client(settings)
+async fn charge_order(
+    settings: &runtime::config::StripeSettings,
+) -> Result<PaymentOutcome, String> {
+    build_client(settings)
         .unwrap()
-        .charge(&order(), time("2026-08-03T12:01:00Z"))
+        .charge(&sample_order(), parse_time("2026-08-03T12:01:00Z"))
         .await
 }
 
 /// Charges the order the day after it was made.
-async fn charge_late(settings: &runtime::config::StripeSettings) -> Result<PaymentOutcome, String> {
-    client(settings)
+async fn charge_order_late(
+    settings: &runtime::config::StripeSettings,
+) -> Result<PaymentOutcome, String> {
+    build_client(settings)
         .unwrap()
-        .charge(&order(), time("2026-08-04T12:01:00Z"))
+        .charge(&sample_order(), parse_time("2026-08-04T12:01:00Z"))
         .await
 }
 
-fn intent(status: &str) -> ResponseTemplate {
+fn intent_response(status: &str) -> ResponseTemplate {
     ResponseTemplate::new(200).set_body_json(json!({ "id": "pi_1", "status": status }))
 }
 
-fn error(status: u16, kind: &str, code: impl Into<Option<&'static str>>) -> ResponseTemplate {
+fn error_response(
+    status: u16,
+    kind: &str,
+    code: impl Into<Option<&'static str>>,
+) -> ResponseTemplate {
     let code = code.into();
     let error = json!({ "type": kind, "code": code, "message": format!("Stripe says {}.", code.unwrap_or(kind)) });
     ResponseTemplate::new(status).set_body_json(json!({ "error": error }))
 }
 
-fn paid() -> PaymentOutcome {
+fn paid_outcome() -> PaymentOutcome {
     PaymentOutcome::Paid {
         reference: Some("pi_1".to_owned()),
     }
 }
 
 /// A Stripe that gives these answers in order, each once, and then no more.
-async fn stripe(answers: Vec<ResponseTemplate>) -> MockServer {
+async fn start_stripe(answers: Vec<ResponseTemplate>) -> MockServer {
     let server = MockServer::start().await;
     for answer in answers {
         Mock::given(method("POST"))
@@ -90,7 +98,7 @@ async fn stripe(answers: Vec<ResponseTemplate>) -> MockServer {
 }
 
 /// The idempotency keys of the payments that Stripe was asked for.
-async fn keys(server: &MockServer) -> Vec<String> {
+async fn list_idempotency_keys(server: &MockServer) -> Vec<String> {
     let requests = server.received_requests().await.unwrap();
     let posts = requests.iter().filter(|request| request.method == "POST");
     posts
@@ -119,73 +127,97 @@ async fn a_payment_is_asked_for_as_stripe_documents_it() {
         ))
         .and(header("content-type", "application/x-www-form-urlencoded"))
         .and(body_string_contains(fields))
-        .respond_with(intent("succeeded"))
+        .respond_with(intent_response("succeeded"))
         .expect(1)
         .mount(&server)
         .await;
-    assert_eq!(charge(&settings(&server.uri())).await, Ok(paid()));
+    assert_eq!(
+        charge_order(&stripe_settings(&server.uri())).await,
+        Ok(paid_outcome())
+    );
 }
 
 #[tokio::test]
 async fn a_refused_card_is_a_decline_at_once() {
     for (answer, detail) in [
         (
-            error(402, "card_error", "card_declined"),
+            error_response(402, "card_error", "card_declined"),
             "Stripe says card_declined.",
         ),
         (
-            error(402, "card_error", "authentication_required"),
+            error_response(402, "card_error", "authentication_required"),
             "Stripe says authentication_required.",
         ),
-        (intent("requires_action"), "The card cannot be charged."),
         (
-            intent("requires_payment_method"),
+            intent_response("requires_action"),
+            "The card cannot be charged.",
+        ),
+        (
+            intent_response("requires_payment_method"),
             "The card cannot be charged.",
         ),
     ] {
-        let server = stripe(vec![answer]).await;
+        let server = start_stripe(vec![answer]).await;
         let expected = PaymentOutcome::Declined {
             detail: detail.to_owned(),
         };
-        assert_eq!(charge(&settings(&server.uri())).await, Ok(expected));
+        assert_eq!(
+            charge_order(&stripe_settings(&server.uri())).await,
+            Ok(expected)
+        );
     }
 }
 
 #[tokio::test]
 async fn a_failure_that_passes_is_tried_again_with_the_same_key() {
     for failure in [
-        error(500, "api_error", None),
-        error(429, "invalid_request_error", "rate_limit"),
-        error(409, "idempotency_error", "idempotency_key_in_use"),
+        error_response(500, "api_error", None),
+        error_response(429, "invalid_request_error", "rate_limit"),
+        error_response(409, "idempotency_error", "idempotency_key_in_use"),
         ResponseTemplate::new(200).set_body_string("{\"id\": \"pi_1\", \"sta"),
         ResponseTemplate::new(502).set_body_string("<html>Bad Gateway</html>"),
     ] {
-        let server = stripe(vec![failure, intent("succeeded")]).await;
-        assert_eq!(charge(&settings(&server.uri())).await, Ok(paid()));
-        let key = order().charge_id.to_string();
-        assert_eq!(keys(&server).await, [key.clone(), key]);
+        let server = start_stripe(vec![failure, intent_response("succeeded")]).await;
+        assert_eq!(
+            charge_order(&stripe_settings(&server.uri())).await,
+            Ok(paid_outcome())
+        );
+        let key = sample_order().charge_id.to_string();
+        assert_eq!(list_idempotency_keys(&server).await, [key.clone(), key]);
     }
 }
 
 #[tokio::test]
 async fn tries_are_bounded_and_then_nothing_is_certain() {
-    let server = stripe(vec![error(500, "api_error", None); ATTEMPTS as usize]).await;
+    let server = start_stripe(vec![
+        error_response(500, "api_error", None);
+        ATTEMPTS as usize
+    ])
+    .await;
     assert_eq!(
-        charge(&settings(&server.uri())).await,
+        charge_order(&stripe_settings(&server.uri())).await,
         Err("Stripe answered 500 (api_error)".to_owned())
     );
-    assert_eq!(keys(&server).await.len(), ATTEMPTS as usize);
+    assert_eq!(
+        list_idempotency_keys(&server).await.len(),
+        ATTEMPTS as usize
+    );
 }
 
 #[tokio::test]
 async fn a_timeout_is_not_certain() {
-    let slow = || intent("succeeded").set_delay(Duration::from_secs(60));
-    let server = stripe(vec![slow(), slow(), slow()]).await;
+    let slow = || intent_response("succeeded").set_delay(Duration::from_secs(60));
+    let server = start_stripe(vec![slow(), slow(), slow()]).await;
     let settings = runtime::config::StripeSettings {
         timeout_ms: 50,
-        ..settings(&server.uri())
+        ..stripe_settings(&server.uri())
     };
-    assert!(charge(&settings).await.unwrap_err().contains("timed out"));
+    assert!(
+        charge_order(&settings)
+            .await
+            .unwrap_err()
+            .contains("timed out")
+    );
 }
 
 #[tokio::test]
@@ -212,16 +244,19 @@ async fn an_answer_that_is_cut_off_is_asked_for_again() {
             connection.shutdown().await.unwrap();
         }
     });
-    assert_eq!(charge(&settings(&url)).await, Ok(paid()));
+    assert_eq!(
+        charge_order(&stripe_settings(&url)).await,
+        Ok(paid_outcome())
+    );
     server.await.unwrap();
 }
 
 #[tokio::test]
 async fn an_endless_answer_is_not_read_to_its_end() {
     let endless = || ResponseTemplate::new(200).set_body_bytes(vec![b' '; ANSWER_BYTES + 1]);
-    let server = stripe(vec![endless(), endless(), endless()]).await;
+    let server = start_stripe(vec![endless(), endless(), endless()]).await;
     assert_eq!(
-        charge(&settings(&server.uri())).await,
+        charge_order(&stripe_settings(&server.uri())).await,
         Err("Stripe's answer is too long".to_owned())
     );
 }
@@ -230,8 +265,10 @@ async fn an_endless_answer_is_not_read_to_its_end() {
 async fn a_wrong_secret_is_not_certain_and_not_told() {
     let message = format!("Invalid API Key provided: {SECRET}");
     let body = json!({ "error": { "type": "invalid_request_error", "message": message } });
-    let server = stripe(vec![ResponseTemplate::new(401).set_body_json(body)]).await;
-    let reason = charge(&settings(&server.uri())).await.unwrap_err();
+    let server = start_stripe(vec![ResponseTemplate::new(401).set_body_json(body)]).await;
+    let reason = charge_order(&stripe_settings(&server.uri()))
+        .await
+        .unwrap_err();
     assert!(
         reason.contains("stripe.secret_key is not accepted") && !reason.contains(SECRET),
         "{reason}"
@@ -242,8 +279,8 @@ async fn a_wrong_secret_is_not_certain_and_not_told() {
 async fn a_redirect_is_not_followed() {
     let elsewhere = MockServer::start().await;
     let redirect = ResponseTemplate::new(307).insert_header("location", elsewhere.uri());
-    let server = stripe(vec![redirect]).await;
-    assert!(charge(&settings(&server.uri())).await.is_err());
+    let server = start_stripe(vec![redirect]).await;
+    assert!(charge_order(&stripe_settings(&server.uri())).await.is_err());
     assert!(elsewhere.received_requests().await.unwrap().is_empty());
 }
 
@@ -270,32 +307,42 @@ async fn mount_page(server: &MockServer, after: Option<&str>, data: Value, has_m
 #[tokio::test]
 async fn once_the_key_may_be_forgotten_the_payment_is_looked_for_first() {
     let server = MockServer::start().await;
-    let charge_id = order().charge_id;
+    let charge_id = sample_order().charge_id;
     let other = json!([{ "id": "pi_2", "status": "succeeded", "metadata": {} }]);
     let wanted =
         json!([{ "id": "pi_1", "status": "succeeded", "metadata": { "charge_id": charge_id } }]);
     mount_page(&server, None, other, true).await;
     mount_page(&server, Some("pi_2"), wanted, false).await;
-    assert_eq!(charge_late(&settings(&server.uri())).await, Ok(paid()));
-    assert!(keys(&server).await.is_empty());
+    assert_eq!(
+        charge_order_late(&stripe_settings(&server.uri())).await,
+        Ok(paid_outcome())
+    );
+    assert!(list_idempotency_keys(&server).await.is_empty());
 }
 
 #[tokio::test]
 async fn a_late_charge_without_a_payment_is_made() {
-    let server = stripe(vec![intent("succeeded")]).await;
+    let server = start_stripe(vec![intent_response("succeeded")]).await;
     mount_page(&server, None, json!([]), false).await;
-    assert_eq!(charge_late(&settings(&server.uri())).await, Ok(paid()));
+    assert_eq!(
+        charge_order_late(&stripe_settings(&server.uri())).await,
+        Ok(paid_outcome())
+    );
 }
 
 #[tokio::test]
 async fn a_late_charge_is_not_made_while_the_search_fails() {
     let server = MockServer::start().await;
     Mock::given(method("GET"))
-        .respond_with(error(500, "api_error", None))
+        .respond_with(error_response(500, "api_error", None))
         .mount(&server)
         .await;
-    assert!(charge_late(&settings(&server.uri())).await.is_err());
-    assert!(keys(&server).await.is_empty());
+    assert!(
+        charge_order_late(&stripe_settings(&server.uri()))
+            .await
+            .is_err()
+    );
+    assert!(list_idempotency_keys(&server).await.is_empty());
 }
 
 #[test]
@@ -309,7 +356,11 @@ fn the_key_leaves_the_machine_over_tls_only() {
         ("http://127.0.0.1.example.com", false),
         ("api.stripe.com", false),
     ] {
-        assert_eq!(client(&settings(url)).is_ok(), is_usable, "{url}");
+        assert_eq!(
+            build_client(&stripe_settings(url)).is_ok(),
+            is_usable,
+            "{url}"
+        );
     }
 }
 
@@ -317,10 +368,10 @@ fn the_key_leaves_the_machine_over_tls_only() {
 fn a_key_that_is_no_header_is_refused() {
     let settings = runtime::config::StripeSettings {
         secret_key: "sk\n".to_owned(),
-        ..settings("https://api.stripe.com")
+        ..stripe_settings("https://api.stripe.com")
     };
     assert!(matches!(
-        client(&settings),
+        build_client(&settings),
         Err(PaymentSettingsError::Header)
     ));
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn error(document: &Json) -> String {
+fn parse_error(document: &Json) -> String {
     parse(document).unwrap_err().to_string()
 }
 
@@ -10,9 +10,14 @@ fn error(document: &Json) -> String {
 fn every_operator_of_a_column_is_taken_and_no_other() {
     for column in COLUMNS {
         for operator in Operator::ALL.iter().copied() {
-            let document = condition(column, operator.as_str(), &operand(column, operator));
+            let document =
+                condition_json(column, operator.as_str(), &sample_operand(column, operator));
             let taken = parse(&document).is_ok();
-            assert_eq!(taken, operators(column).contains(&operator), "{document}");
+            assert_eq!(
+                taken,
+                column_operators(column).contains(&operator),
+                "{document}"
+            );
         }
     }
 }
@@ -24,16 +29,20 @@ fn an_error_names_the_place_the_column_the_operator_and_what_is_allowed() {
         { "any": [{ "column": "Member", "operator": "contains", "value": "x" }] },
     ] });
     assert_eq!(
-        error(&document),
+        parse_error(&document),
         "conditions at all[1].any[0]: column `Member` has no operator `contains`; \
          it has is, is_not, is_empty, is_not_empty"
     );
     assert_eq!(
-        error(&condition("spent", "greater", &json!("much"))),
+        parse_error(&condition_json("spent", "greater", &json!("much"))),
         "conditions: the value of `greater` on column `spent` must be a number like 1,234.50 or $12"
     );
     assert_eq!(
-        error(&condition("birthday", "anniversary_in_month", &json!(13))),
+        parse_error(&condition_json(
+            "birthday",
+            "anniversary_in_month",
+            &json!(13)
+        )),
         "conditions: the value of `anniversary_in_month` on column `birthday` must be a whole number from 1 to 12"
     );
 }
@@ -42,31 +51,31 @@ fn an_error_names_the_place_the_column_the_operator_and_what_is_allowed() {
 fn values_that_an_operator_cannot_take_are_refused() {
     let long = "x".repeat(601);
     let refused = [
-        condition("loyalty", "is", &json!("  ")),
-        condition("loyalty", "is", &json!(["gold"])),
-        condition("loyalty", "contains", &json!(long)),
-        condition("loyalty", "is_one_of", &json!([])),
-        condition("loyalty", "is_one_of", &json!("gold")),
-        condition("loyalty", "is_one_of", &json!(["gold", ""])),
-        condition(
+        condition_json("loyalty", "is", &json!("  ")),
+        condition_json("loyalty", "is", &json!(["gold"])),
+        condition_json("loyalty", "contains", &json!(long)),
+        condition_json("loyalty", "is_one_of", &json!([])),
+        condition_json("loyalty", "is_one_of", &json!("gold")),
+        condition_json("loyalty", "is_one_of", &json!(["gold", ""])),
+        condition_json(
             "loyalty",
             "is_one_of",
             &json!(vec!["gold"; MAX_CHOICES + 1]),
         ),
-        condition("loyalty", "is_empty", &json!("gold")),
-        condition("spent", "is", &json!("")),
-        condition("spent", "is", &json!({})),
-        condition("spent", "between", &json!([5, 1])),
-        condition("spent", "between", &json!([1])),
-        condition("spent", "between", &json!([1, 2, 3])),
-        condition("joined", "is", &json!("2026-02-30")),
-        condition("joined", "between", &json!(["2026-02-01", "2026-01-01"])),
-        condition("joined", "in_last_days", &json!(-1)),
-        condition("joined", "in_last_days", &json!(1.5)),
-        condition("joined", "in_next_days", &json!(MAX_DAYS + 1)),
-        condition("member", "is", &json!("maybe")),
-        condition("birthday", "is", &json!("2/30")),
-        condition(
+        condition_json("loyalty", "is_empty", &json!("gold")),
+        condition_json("spent", "is", &json!("")),
+        condition_json("spent", "is", &json!({})),
+        condition_json("spent", "between", &json!([5, 1])),
+        condition_json("spent", "between", &json!([1])),
+        condition_json("spent", "between", &json!([1, 2, 3])),
+        condition_json("joined", "is", &json!("2026-02-30")),
+        condition_json("joined", "between", &json!(["2026-02-01", "2026-01-01"])),
+        condition_json("joined", "in_last_days", &json!(-1)),
+        condition_json("joined", "in_last_days", &json!(1.5)),
+        condition_json("joined", "in_next_days", &json!(MAX_DAYS + 1)),
+        condition_json("member", "is", &json!("maybe")),
+        condition_json("birthday", "is", &json!("2/30")),
+        condition_json(
             "birthday",
             "anniversary_in_next_days",
             &json!(MAX_ANNIVERSARY_DAYS + 1),
@@ -84,9 +93,9 @@ fn values_that_an_operator_cannot_take_are_refused() {
 #[test]
 fn a_value_that_is_missing_is_refused_where_the_operator_takes_one() {
     for column in COLUMNS {
-        for operator in operators(column).iter().copied() {
-            let takes_none = operand(column, operator).is_null();
-            let parsed = parse(&condition(column, operator.as_str(), &Json::Null));
+        for operator in column_operators(column).iter().copied() {
+            let takes_none = sample_operand(column, operator).is_null();
+            let parsed = parse(&condition_json(column, operator.as_str(), &Json::Null));
             assert_eq!(parsed.is_ok(), takes_none, "{column} {operator}");
         }
     }
@@ -134,8 +143,8 @@ fn shapes_that_are_no_group_and_no_condition_are_refused() {
 }
 
 /// A condition inside of so many groups. Built by moving: `json!` would copy every level again.
-fn nested(groups: usize) -> Json {
-    let leaf = condition("zip", "is_empty", &Json::Null);
+fn nested_groups(groups: usize) -> Json {
+    let leaf = condition_json("zip", "is_empty", &Json::Null);
     (0..groups).fold(leaf, |inner, _| {
         Json::Object(
             [("all".to_owned(), Json::Array(vec![inner]))]
@@ -147,9 +156,9 @@ fn nested(groups: usize) -> Json {
 
 #[test]
 fn nesting_is_bounded() {
-    assert!(parse(&nested(MAX_DEPTH)).is_ok());
+    assert!(parse(&nested_groups(MAX_DEPTH)).is_ok());
     for groups in [MAX_DEPTH + 1, 2_000] {
-        let error = parse(&nested(groups)).unwrap_err();
+        let error = parse(&nested_groups(groups)).unwrap_err();
         assert_eq!(error.problem, ConditionErrorKind::TooDeep);
         assert_eq!(error.path.matches("all[0]").count(), MAX_DEPTH + 1);
     }
@@ -158,7 +167,7 @@ fn nesting_is_bounded() {
 #[test]
 fn the_number_of_nodes_is_bounded() {
     let tree = |conditions: usize| {
-        let leaf = condition("zip", "is_empty", &Json::Null);
+        let leaf = condition_json("zip", "is_empty", &Json::Null);
         json!({ "any": [{ "all": vec![leaf; conditions] }] })
     };
     assert!(parse(&tree(MAX_NODES - 2)).is_ok());
@@ -171,8 +180,8 @@ fn the_number_of_nodes_is_bounded() {
 #[test]
 fn columns_are_listed_once_by_their_folded_names() {
     let document = json!({ "all": [
-        condition(" ZIP ", "is_empty", &Json::Null),
-        { "any": [condition("Spent", "is", &json!(1)), condition("zip", "is", &json!(1))] },
+        condition_json(" ZIP ", "is_empty", &Json::Null),
+        { "any": [condition_json("Spent", "is", &json!(1)), condition_json("zip", "is", &json!(1))] },
     ] });
     assert_eq!(
         parse(&document).unwrap().columns().collect::<Vec<_>>(),
@@ -190,16 +199,16 @@ fn an_unknown_column_takes_what_any_type_takes() {
         ("is_empty", Json::Null),
     ] {
         assert!(
-            parse(&condition("gone", operator, &value)).is_ok(),
+            parse(&condition_json("gone", operator, &value)).is_ok(),
             "{operator}"
         );
     }
-    let refused = parse(&condition("gone", "anniversary_today", &Json::Null)).unwrap_err();
+    let refused = parse(&condition_json("gone", "anniversary_today", &Json::Null)).unwrap_err();
     assert!(matches!(
         refused.problem,
         ConditionErrorKind::Operator { .. }
     ));
-    let refused = parse(&condition("gone", "greater", &json!("much"))).unwrap_err();
+    let refused = parse(&condition_json("gone", "greater", &json!("much"))).unwrap_err();
     assert!(matches!(refused.problem, ConditionErrorKind::Value { .. }));
 }
 
@@ -217,8 +226,8 @@ fn any_condition() -> impl Strategy<Value = Json> {
         any::<prop::sample::Index>(),
     )
         .prop_map(|(column, index)| {
-            let operator = *index.get(operators(column));
-            condition(column, operator.as_str(), &operand(column, operator))
+            let operator = *index.get(column_operators(column));
+            condition_json(column, operator.as_str(), &sample_operand(column, operator))
         })
 }
 
@@ -269,14 +278,14 @@ proptest! {
     fn no_json_and_no_value_panics(document in any_json(), value in any::<String>()) {
         if let Ok(conditions) = parse(&document) {
             let recipient: BTreeMap<_, _> = COLUMNS.iter().map(|column| ((*column).to_owned(), value.clone())).collect();
-            conditions.matches(&recipient, today());
+            conditions.matches(&recipient, fixed_today());
         }
     }
 
     #[test]
     fn a_tree_of_any_conditions_never_panics_on_any_value(document in any_tree(), value in any::<String>()) {
         let recipient: BTreeMap<_, _> = COLUMNS.iter().map(|column| ((*column).to_owned(), value.clone())).collect();
-        for date in [today(), NaiveDate::MIN, NaiveDate::MAX] {
+        for date in [fixed_today(), NaiveDate::MIN, NaiveDate::MAX] {
             parse(&document).unwrap().matches(&recipient, date);
         }
     }

@@ -2,7 +2,7 @@
 
 use chrono::NaiveDate;
 
-use super::{FormatCharacter, FormatError, fault, pieces, refuse_strange};
+use super::{FormatCharacter, FormatError, invalid_format, reject_unsupported_sign, split_format};
 
 /// How a date is written.
 pub(super) struct DateFormat(Vec<DateFormatPart>);
@@ -15,8 +15,8 @@ enum DateFormatPart {
 
 impl DateFormat {
     /// Runs of Y, M and D in any case; what has no letters stands for itself.
-    pub(super) fn read(format: &str) -> Result<Self, FormatError> {
-        let pieces = pieces(format)?;
+    pub(super) fn parse(format: &str) -> Result<Self, FormatError> {
+        let pieces = split_format(format)?;
         let mut parts = Vec::new();
         let mut rest = pieces.as_slice();
         while let [(at, first), behind @ ..] = rest {
@@ -28,11 +28,11 @@ impl DateFormat {
                 FormatCharacter::Sign(sign) if sign.is_alphabetic() => {
                     let is_same = |(_, piece): &&(usize, FormatCharacter)| matches!(piece, FormatCharacter::Sign(one) if one.eq_ignore_ascii_case(&sign));
                     let more = behind.iter().take_while(is_same).count();
-                    parts.push(DateFormatPart::Field(field(*at, sign, more + 1)?));
+                    parts.push(DateFormatPart::Field(strftime_field(*at, sign, more + 1)?));
                     rest = &behind[more..];
                 }
                 FormatCharacter::Sign(sign @ ('0' | '#' | ';')) => {
-                    return fault(
+                    return invalid_format(
                         *at,
                         format!(
                             "A date is written with Y, M and D; a {sign} that is to print stands in quotes."
@@ -40,7 +40,7 @@ impl DateFormat {
                     );
                 }
                 FormatCharacter::Sign(sign) => {
-                    refuse_strange(*at, sign)?;
+                    reject_unsupported_sign(*at, sign)?;
                     parts.push(DateFormatPart::Literal(sign));
                 }
             }
@@ -49,7 +49,7 @@ impl DateFormat {
             .iter()
             .any(|part| matches!(part, DateFormatPart::Field(_)))
         {
-            return fault(
+            return invalid_format(
                 0,
                 "A date is written where Y, M or D stands, as in MMMM D, YYYY.",
             );
@@ -58,7 +58,7 @@ impl DateFormat {
     }
 
     /// The date as text.
-    pub(super) fn write(&self, date: NaiveDate) -> String {
+    pub(super) fn format(&self, date: NaiveDate) -> String {
         let mut text = String::new();
         for part in &self.0 {
             match part {
@@ -70,7 +70,7 @@ impl DateFormat {
     }
 }
 
-fn field(at: usize, letter: char, count: usize) -> Result<&'static str, FormatError> {
+fn strftime_field(at: usize, letter: char, count: usize) -> Result<&'static str, FormatError> {
     Ok(match (letter.to_ascii_uppercase(), count) {
         ('Y', 1 | 2) => "%y",
         ('Y', 3 | 4) => "%Y",
@@ -83,17 +83,17 @@ fn field(at: usize, letter: char, count: usize) -> Result<&'static str, FormatEr
         ('D', 3) => "%a",
         ('D', 4) => "%A",
         ('H' | 'S', _) => {
-            return fault(
+            return invalid_format(
                 at,
                 "A date has no time; letters other than Y, M and D stand in quotes.",
             );
         }
         ('Y' | 'M' | 'D', _) => {
-            return fault(at, "Y, M and D stand four times in a row at the most.");
+            return invalid_format(at, "Y, M and D stand four times in a row at the most.");
         }
         _ => {
             let why = format!("Letters other than Y, M and D stand in quotes; this is {letter}.");
-            return fault(at, why);
+            return invalid_format(at, why);
         }
     })
 }
@@ -119,7 +119,7 @@ mod tests {
         ];
         for (format, expected) in cases {
             assert_eq!(
-                DateFormat::read(format).map(|format| format.write(date)),
+                DateFormat::parse(format).map(|format| format.format(date)),
                 Ok(expected.to_owned()),
                 "{format}"
             );
@@ -144,7 +144,7 @@ mod tests {
             ("--", 0),
         ] {
             assert_eq!(
-                DateFormat::read(format).err().map(|fault| fault.at),
+                DateFormat::parse(format).err().map(|fault| fault.at),
                 Some(at),
                 "{format}"
             );

@@ -5,7 +5,7 @@ mod number;
 
 use std::borrow::Cow;
 
-use crate::machine::{EvaluationError, EvaluationResult, FormulaEvaluator, error};
+use crate::machine::{EvaluationError, EvaluationResult, FormulaEvaluator, evaluation_error};
 use crate::node::ExpressionNode;
 use crate::value::{CellValue, ValueType};
 
@@ -26,40 +26,40 @@ enum FormatCharacter {
 }
 
 /// Checks a format that stands in a formula, for values of a type.
-pub(crate) fn check(of: ValueType, format: &str) -> Result<(), FormatError> {
+pub(crate) fn check_format(of: ValueType, format: &str) -> Result<(), FormatError> {
     if format.is_empty() {
         return Ok(());
     }
     match of {
-        ValueType::Number => number::NumberFormat::read(format).map(drop),
-        ValueType::Date => date::DateFormat::read(format).map(drop),
+        ValueType::Number => number::NumberFormat::parse(format).map(drop),
+        ValueType::Date => date::DateFormat::parse(format).map(drop),
         ValueType::Text | ValueType::YesNo | ValueType::Blank => Ok(()),
     }
 }
 
-pub(super) fn text<'a>(
+pub(super) fn format_value<'a>(
     machine: &mut FormulaEvaluator<'a>,
     arguments: &'a [ExpressionNode],
 ) -> EvaluationResult<'a> {
     let cell = machine
-        .blankable(&arguments[0])?
+        .evaluate_optional(&arguments[0])?
         .ok_or(EvaluationError::Nothing("the value to be written is blank"))?;
     let Some(node) = arguments.get(1) else {
         return Ok(CellValue::Text(cell.into_text()));
     };
-    let format = machine.text(node)?;
+    let format = machine.evaluate_text(node)?;
     machine.spend_text(format.len())?;
     let written = match cell {
         _ if format.is_empty() => Ok(String::new()),
         CellValue::Number(number) => {
-            number::NumberFormat::read(&format).map(|format| format.write(number))
+            number::NumberFormat::parse(&format).map(|format| format.format(number))
         }
-        CellValue::Date(date) => date::DateFormat::read(&format).map(|format| format.write(date)),
+        CellValue::Date(date) => date::DateFormat::parse(&format).map(|format| format.format(date)),
         other => return Ok(CellValue::Text(other.into_text())),
     };
     match written {
         Ok(text) => Ok(CellValue::Text(Cow::Owned(text))),
-        Err(fault) => error(format!(
+        Err(fault) => evaluation_error(format!(
             "the format is not understood: {}",
             fault.message.trim_end_matches('.')
         )),
@@ -67,7 +67,7 @@ pub(super) fn text<'a>(
 }
 
 /// The characters of a format with their places, without quotes and backslashes.
-fn pieces(format: &str) -> Result<Vec<(usize, FormatCharacter)>, FormatError> {
+fn split_format(format: &str) -> Result<Vec<(usize, FormatCharacter)>, FormatError> {
     let mut read = Vec::new();
     let mut characters = format.chars().enumerate();
     while let Some((at, character)) = characters.next() {
@@ -76,12 +76,19 @@ fn pieces(format: &str) -> Result<Vec<(usize, FormatCharacter)>, FormatError> {
                 match characters.next() {
                     Some((_, '"')) => break,
                     Some((at, quoted)) => read.push((at, FormatCharacter::Literal(quoted))),
-                    None => return fault(at, "A quote that opens in a format has to close."),
+                    None => {
+                        return invalid_format(at, "A quote that opens in a format has to close.");
+                    }
                 }
             },
             '\\' => match characters.next() {
                 Some((at, escaped)) => read.push((at, FormatCharacter::Literal(escaped))),
-                None => return fault(at, "Behind a backslash in a format stands a character."),
+                None => {
+                    return invalid_format(
+                        at,
+                        "Behind a backslash in a format stands a character.",
+                    );
+                }
             },
             sign => read.push((at, FormatCharacter::Sign(sign))),
         }
@@ -90,17 +97,17 @@ fn pieces(format: &str) -> Result<Vec<(usize, FormatCharacter)>, FormatError> {
 }
 
 /// Signs that spreadsheets give a meaning, and formulas none.
-fn refuse_strange(at: usize, sign: char) -> Result<(), FormatError> {
+fn reject_unsupported_sign(at: usize, sign: char) -> Result<(), FormatError> {
     match sign {
-        '?' => fault(
+        '?' => invalid_format(
             at,
             "Formats have no fractions and no ? for a space; digits are 0 or #.",
         ),
-        '*' | '_' => fault(
+        '*' | '_' => invalid_format(
             at,
             format!("Formats fill no space; a {sign} that is to print stands in quotes."),
         ),
-        '[' | ']' | '@' => fault(
+        '[' | ']' | '@' => invalid_format(
             at,
             format!("Formats have no {sign}; one that is to print stands in quotes."),
         ),
@@ -108,7 +115,7 @@ fn refuse_strange(at: usize, sign: char) -> Result<(), FormatError> {
     }
 }
 
-fn fault<T>(at: usize, message: impl Into<String>) -> Result<T, FormatError> {
+fn invalid_format<T>(at: usize, message: impl Into<String>) -> Result<T, FormatError> {
     Err(FormatError {
         at,
         message: message.into(),

@@ -1,6 +1,6 @@
 //! `$#,##0.00;($0.00)`, `0%`, `(000) 000-0000`.
 
-use super::{FormatCharacter, FormatError, fault, pieces, refuse_strange};
+use super::{FormatCharacter, FormatError, invalid_format, reject_unsupported_sign, split_format};
 use crate::value::round_to;
 
 /// Most digits behind the point that a format may ask for.
@@ -42,24 +42,24 @@ enum DigitPlaceholder {
 
 impl NumberFormat {
     /// Reads the sections.
-    pub(super) fn read(format: &str) -> Result<Self, FormatError> {
-        let pieces = pieces(format)?;
+    pub(super) fn parse(format: &str) -> Result<Self, FormatError> {
+        let pieces = split_format(format)?;
         let parts: Vec<_> = pieces
             .split(|(_, piece)| *piece == FormatCharacter::Sign(';'))
             .collect();
         if let Some(beyond) = parts.get(MAX_SECTIONS) {
             let at = beyond.first().map_or(format.chars().count(), |(at, _)| *at);
-            return fault(
+            return invalid_format(
                 at,
                 "A format has three sections at the most: above zero, below it, and zero.",
             );
         }
         let sections = parts
             .iter()
-            .map(|part| NumberFormatSection::read(part))
+            .map(|part| NumberFormatSection::parse(part))
             .collect::<Result<Vec<_>, _>>()?;
         if !sections[0].has_digits() {
-            return fault(
+            return invalid_format(
                 0,
                 "A number is written where 0 or # stands, as in $#,##0.00.",
             );
@@ -68,7 +68,7 @@ impl NumberFormat {
     }
 
     /// The number as text. One that rounds to zero is written as zero.
-    pub(super) fn write(&self, number: f64) -> String {
+    pub(super) fn format(&self, number: f64) -> String {
         let [above, behind @ ..] = self.sections.as_slice() else {
             return String::new();
         };
@@ -77,22 +77,22 @@ impl NumberFormat {
             Some(below) if number < 0.0 => below,
             _ => above,
         };
-        let rounded = section.rounded(number);
+        let rounded = section.round_number(number);
         if rounded == 0.0 && section.has_digits() || number == 0.0 {
-            return zero.write(0.0);
+            return zero.format(0.0);
         }
         let sign = if rounded < 0.0 && behind.is_empty() {
             "-"
         } else {
             ""
         };
-        format!("{sign}{}", section.write(rounded.abs()))
+        format!("{sign}{}", section.format(rounded.abs()))
     }
 }
 
 impl NumberFormatSection {
     /// What stands before the first and behind the last of the digits stays, and between those before the point.
-    fn read(pieces: &[(usize, FormatCharacter)]) -> Result<Self, FormatError> {
+    fn parse(pieces: &[(usize, FormatCharacter)]) -> Result<Self, FormatError> {
         let is_digit = |(_, piece): &(usize, FormatCharacter)| {
             matches!(piece, FormatCharacter::Sign('0' | '#'))
         };
@@ -113,18 +113,18 @@ impl NumberFormatSection {
         if let [(at, FormatCharacter::Sign(',')), ..] = suffix
             && !picture.is_empty()
         {
-            return fault(
+            return invalid_format(
                 *at,
                 "A comma behind the digits means nothing here; one that is to print stands in quotes.",
             );
         }
         for (at, piece) in prefix {
-            let literal = section.literal(*at, *piece)?;
+            let literal = section.parse_literal(*at, *piece)?;
             section.prefix.push(literal);
         }
         section.read_picture(picture)?;
         for (at, piece) in suffix {
-            let literal = section.literal(*at, *piece)?;
+            let literal = section.parse_literal(*at, *piece)?;
             section.suffix.push(literal);
         }
         Ok(section)
@@ -145,9 +145,9 @@ impl NumberFormatSection {
                     continue;
                 }
                 FormatCharacter::Sign('%') => {
-                    return fault(*at, "A % stands before or behind all digits.");
+                    return invalid_format(*at, "A % stands before or behind all digits.");
                 }
-                other => DigitPlaceholder::Literal(self.literal(*at, *other)?),
+                other => DigitPlaceholder::Literal(self.parse_literal(*at, *other)?),
             };
             self.whole.push(place);
         }
@@ -155,7 +155,7 @@ impl NumberFormatSection {
             .iter()
             .find(|(_, piece)| !matches!(piece, FormatCharacter::Sign('0' | '#' | ',')));
         if let (Some((at, _)), true) = (between, self.is_grouped || !decimals.is_empty()) {
-            return fault(
+            return invalid_format(
                 *at,
                 "Digits are either grouped and with a point, or parted by other signs.",
             );
@@ -164,11 +164,11 @@ impl NumberFormatSection {
             match piece {
                 FormatCharacter::Sign('0') => self.needed = self.decimals + 1,
                 FormatCharacter::Sign('#') => {}
-                _ => return fault(*at, "Behind the point stand only 0 and #."),
+                _ => return invalid_format(*at, "Behind the point stand only 0 and #."),
             }
             self.decimals += 1;
             if self.decimals > MAX_DECIMALS {
-                return fault(
+                return invalid_format(
                     *at,
                     format!("A format has at most {MAX_DECIMALS} digits behind the point."),
                 );
@@ -178,14 +178,14 @@ impl NumberFormatSection {
     }
 
     /// A character beside the digits, as it prints.
-    fn literal(&mut self, at: usize, piece: FormatCharacter) -> Result<char, FormatError> {
+    fn parse_literal(&mut self, at: usize, piece: FormatCharacter) -> Result<char, FormatError> {
         let sign = match piece {
             FormatCharacter::Literal(character) => return Ok(character),
             FormatCharacter::Sign(sign) => sign,
         };
-        refuse_strange(at, sign)?;
+        reject_unsupported_sign(at, sign)?;
         match sign {
-            '%' if self.is_percent => fault(
+            '%' if self.is_percent => invalid_format(
                 at,
                 "A format has one % at the most; others stand in quotes.",
             ),
@@ -193,11 +193,11 @@ impl NumberFormatSection {
                 self.is_percent = true;
                 Ok(sign)
             }
-            'E' | 'e' => fault(
+            'E' | 'e' => invalid_format(
                 at,
                 "Formats have no powers of ten; letters stand in quotes, as in 0 \"points\".",
             ),
-            letter if letter.is_alphabetic() => fault(
+            letter if letter.is_alphabetic() => invalid_format(
                 at,
                 format!("Letters stand in quotes, as in 0 \"points\"; this is {letter}."),
             ),
@@ -214,7 +214,7 @@ impl NumberFormatSection {
     }
 
     /// The number that is written.
-    fn rounded(&self, number: f64) -> f64 {
+    fn round_number(&self, number: f64) -> f64 {
         let number = if self.is_percent {
             number * 100.0
         } else {
@@ -225,19 +225,22 @@ impl NumberFormatSection {
     }
 
     /// A rounded number without its sign.
-    fn write(&self, rounded: f64) -> String {
+    fn format(&self, rounded: f64) -> String {
         if !self.has_digits() {
             return format!("{}{}", self.prefix, self.suffix);
         }
         let shown = self.decimals;
         let digits = format!("{rounded:.shown$}");
         let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
-        let (whole, fraction) = (self.whole(whole), fraction_text(fraction, self.needed));
+        let (whole, fraction) = (
+            self.format_whole_part(whole),
+            fraction_text(fraction, self.needed),
+        );
         format!("{}{whole}{fraction}{}", self.prefix, self.suffix)
     }
 
     /// The digits before the point in their places, from the right; those that have none stand before the first.
-    fn whole(&self, digits: &str) -> String {
+    fn format_whole_part(&self, digits: &str) -> String {
         let mut left = digits.trim_start_matches('0').chars().rev();
         let (mut text, mut count) = (Vec::with_capacity(digits.len() + self.whole.len()), 0);
         let mut push = |text: &mut Vec<char>, digit: char| {
@@ -314,7 +317,7 @@ mod tests {
             (1e300, "0.0", &format!("{:.1}", 1e300)),
         ];
         for (number, format, expected) in cases {
-            let written = NumberFormat::read(format).map(|format| format.write(number));
+            let written = NumberFormat::parse(format).map(|format| format.format(number));
             assert_eq!(written, Ok(expected.to_owned()), "{number} as {format}");
         }
     }
@@ -331,7 +334,7 @@ mod tests {
             (12.0, "0\"/\"0", "1/2"),
         ];
         for (number, format, expected) in cases {
-            let written = NumberFormat::read(format).map(|format| format.write(number));
+            let written = NumberFormat::parse(format).map(|format| format.format(number));
             assert_eq!(written, Ok(expected.to_owned()), "{number} as {format}");
         }
     }
@@ -350,7 +353,7 @@ mod tests {
             (5.0, "0;;", "5"),
         ];
         for (number, format, expected) in cases {
-            let written = NumberFormat::read(format).map(|format| format.write(number));
+            let written = NumberFormat::parse(format).map(|format| format.format(number));
             assert_eq!(written, Ok(expected.to_owned()), "{number} as {format}");
         }
     }
@@ -377,7 +380,7 @@ mod tests {
             ("0.0000000000000000", 17),
         ] {
             assert_eq!(
-                NumberFormat::read(format).err().map(|fault| fault.at),
+                NumberFormat::parse(format).err().map(|fault| fault.at),
                 Some(at),
                 "{format}"
             );

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{FORMULA_PAGE_COLUMNS, FormulaTool, PREVIEW_ROWS, PREVIEW_ROWS_DEFAULT};
 use crate::mcp::schema::{
-    answer_schema, count_schema, list_schema, object_schema, one_of_schema, text_or_null,
+    answer_schema, count_schema, list_schema, nullable_text_schema, object_schema, one_of_schema,
     text_schema, with_description, yes_no_schema,
 };
 
@@ -16,7 +16,7 @@ pub(super) fn input_schema(tool: FormulaTool) -> Value {
             json!({
                 "search": text_schema("Only columns whose name contains this, whatever its case."),
                 "after": text_schema("nextAfter of the page before."),
-                "limit": limit(FORMULA_PAGE_COLUMNS, FORMULA_PAGE_COLUMNS),
+                "limit": limit_schema(FORMULA_PAGE_COLUMNS, FORMULA_PAGE_COLUMNS),
             }),
             &[],
         ),
@@ -28,14 +28,14 @@ pub(super) fn input_schema(tool: FormulaTool) -> Value {
             &[],
         ),
         FormulaTool::CheckFormula => object_schema(
-            json!({"formula": formula(), "name": text_schema("The formula column that it is meant for, if it exists.")}),
+            json!({"formula": formula_schema(), "name": text_schema("The formula column that it is meant for, if it exists.")}),
             &["formula"],
         ),
-        FormulaTool::PreviewFormula => object_schema(preview_arguments(), &[]),
+        FormulaTool::PreviewFormula => object_schema(preview_arguments_schema(), &[]),
         FormulaTool::SaveFormula => object_schema(
             json!({
                 "name": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The column's name."},
-                "formula": formula(),
+                "formula": formula_schema(),
             }),
             &["name", "formula"],
         ),
@@ -46,9 +46,9 @@ pub(super) fn input_schema(tool: FormulaTool) -> Value {
     }
 }
 
-fn preview_arguments() -> Value {
+fn preview_arguments_schema() -> Value {
     json!({
-        "formula": formula(),
+        "formula": formula_schema(),
         "name": text_schema("A formula column: computed as it is saved when formula is left out."),
         "rows": {
             "type": "array",
@@ -56,36 +56,36 @@ fn preview_arguments() -> Value {
             "items": {"type": "object", "additionalProperties": true},
             "description": "Values by column name, each a text, a number, true, false or null. Without rows, people of the address book are shown.",
         },
-        "limit": limit(PREVIEW_ROWS_DEFAULT, PREVIEW_ROWS),
+        "limit": limit_schema(PREVIEW_ROWS_DEFAULT, PREVIEW_ROWS),
     })
 }
 
-fn formula() -> Value {
+fn formula_schema() -> Value {
     text_schema("The formula, such as IF(lifetime_value > 500, \"VIP\", PROPER(first_name)).")
 }
 
-fn limit(default: usize, most: usize) -> Value {
+fn limit_schema(default: usize, most: usize) -> Value {
     json!({"type": "integer", "minimum": 1, "maximum": most, "default": default, "description": "At most so many."})
 }
 
 /// The schema of a tool's answer, failures included.
 pub(super) fn output_schema(tool: FormulaTool) -> Value {
     answer_schema(match tool {
-        FormulaTool::ListColumns => columns(),
-        FormulaTool::ListFunctions => functions(),
-        FormulaTool::CheckFormula => checked(),
-        FormulaTool::PreviewFormula => previewed(),
-        FormulaTool::SaveFormula => saved(),
-        FormulaTool::ExplainFormula => explained(),
+        FormulaTool::ListColumns => columns_answer_schema(),
+        FormulaTool::ListFunctions => functions_answer_schema(),
+        FormulaTool::CheckFormula => check_answer_schema(),
+        FormulaTool::PreviewFormula => preview_answer_schema(),
+        FormulaTool::SaveFormula => save_answer_schema(),
+        FormulaTool::ExplainFormula => explain_answer_schema(),
     })
 }
 
-fn columns() -> Value {
+fn columns_answer_schema() -> Value {
     let kinds = ["built_in", "custom", "formula", "ai"];
     let column = object_schema(
         json!({
             "name": text_schema("How it is called."),
-            "type": column_type(),
+            "type": column_type_schema(),
             "kind": one_of_schema(&kinds, "Who fills it: every address book has built_in ones."),
             "formula": text_schema("The formula of a formula column."),
             "prompt": text_schema("What a language model is asked for an AI column."),
@@ -93,14 +93,15 @@ fn columns() -> Value {
         }),
         &["name", "type", "kind"],
     );
-    let next_after = text_or_null("Pass it as after for the next page; null on the last one.");
+    let next_after =
+        nullable_text_schema("Pass it as after for the next page; null on the last one.");
     object_schema(
         json!({"columns": list_schema(column), "nextAfter": next_after}),
         &["columns", "nextAfter"],
     )
 }
 
-fn functions() -> Value {
+fn functions_answer_schema() -> Value {
     let properties = json!({
         "name": text_schema("How it is called."),
         "category": text_schema("text, number, date or logic."),
@@ -123,18 +124,18 @@ fn functions() -> Value {
     object_schema(json!({"functions": list_schema(function)}), &["functions"])
 }
 
-fn checked() -> Value {
+fn check_answer_schema() -> Value {
     let properties = json!({
         "valid": yes_no_schema("Whether it can be saved."),
-        "type": column_type(),
-        "columns": column_names(),
-        "problems": list_schema(problem()),
-        "warnings": with_description(list_schema(problem()), "Where a valid formula is likely to give something else than is meant."),
+        "type": column_type_schema(),
+        "columns": column_names_schema(),
+        "problems": list_schema(problem_schema()),
+        "warnings": with_description(list_schema(problem_schema()), "Where a valid formula is likely to give something else than is meant."),
     });
     object_schema(properties, &["valid", "columns", "problems"])
 }
 
-fn problem() -> Value {
+fn problem_schema() -> Value {
     let properties = json!({
         "offset": count_schema("Where it begins, in characters from the start of the formula, from 0."),
         "length": count_schema("How many characters it covers."),
@@ -145,15 +146,15 @@ fn problem() -> Value {
     object_schema(properties, &["offset", "length", "excerpt", "message"])
 }
 
-fn previewed() -> Value {
+fn preview_answer_schema() -> Value {
     let row = object_schema(
         json!({
             "values": {
                 "type": "object",
-                "additionalProperties": text_or_null("The value; null for blank."),
+                "additionalProperties": nullable_text_schema("The value; null for blank."),
                 "description": "Values of the columns that the formula uses, by name.",
             },
-            "result": text_or_null("The result as text; null for blank."),
+            "result": nullable_text_schema("The result as text; null for blank."),
             "reason": text_schema("Why it is blank."),
             "reasons": {
                 "type": "object",
@@ -164,8 +165,8 @@ fn previewed() -> Value {
         &["values", "result"],
     );
     let properties = json!({
-        "formula": formula(),
-        "type": column_type(),
+        "formula": formula_schema(),
+        "type": column_type_schema(),
         "source": one_of_schema(&["rows", "address_book"], "Where the rows come from."),
         "masked": yes_no_schema("True when people of the address book show by the first letters, first digits and years of their values, from which the formula was computed."),
         "unknownColumns": with_description(
@@ -177,18 +178,18 @@ fn previewed() -> Value {
     object_schema(properties, &["formula", "type", "source", "rows"])
 }
 
-fn saved() -> Value {
+fn save_answer_schema() -> Value {
     let properties = json!({
         "name": text_schema("The column's name as it stands."),
         "outcome": one_of_schema(&["created", "changed", "unchanged"], "What was done."),
-        "formula": formula(),
-        "type": column_type(),
+        "formula": formula_schema(),
+        "type": column_type_schema(),
         "previousFormula": text_schema("The formula before a change."),
     });
     object_schema(properties, &["name", "outcome", "formula", "type"])
 }
 
-fn explained() -> Value {
+fn explain_answer_schema() -> Value {
     let campaign = object_schema(
         json!({"id": text_schema("Its id."), "name": text_schema("Its name.")}),
         &["id", "name"],
@@ -211,16 +212,16 @@ fn explained() -> Value {
             "changedAt": {"type": "string", "format": "date-time"},
             "byKey": text_schema("The name of the API key that was used."),
             "formula": text_schema("The formula since then."),
-            "previousFormula": text_or_null("The formula before; null when the column was new."),
+            "previousFormula": nullable_text_schema("The formula before; null when the column was new."),
         }),
         &["changedAt", "byKey", "formula", "previousFormula"],
     );
     let properties = json!({
         "name": text_schema("The column's name."),
-        "formula": formula(),
-        "type": column_type(),
-        "columns": column_names(),
-        "problems": with_description(list_schema(problem()), "Why it is blank everywhere, when its formula no longer fits the columns."),
+        "formula": formula_schema(),
+        "type": column_type_schema(),
+        "columns": column_names_schema(),
+        "problems": with_description(list_schema(problem_schema()), "Why it is blank everywhere, when its formula no longer fits the columns."),
         "usedBy": used_by,
         "changes": with_description(list_schema(change), "Its latest changes, the newest first."),
     });
@@ -232,14 +233,14 @@ fn explained() -> Value {
     )
 }
 
-fn column_names() -> Value {
+fn column_names_schema() -> Value {
     with_description(
         list_schema(json!({"type": "string"})),
         "The columns that it uses, by name.",
     )
 }
 
-fn column_type() -> Value {
+fn column_type_schema() -> Value {
     one_of_schema(
         &ColumnType::ALL.map(ColumnType::as_str),
         "The type of its values.",

@@ -3,27 +3,27 @@
 
 use serde_json::{Value, json};
 
-use super::{IntegrationTool, field_properties, semantic, sync_id};
+use super::{IntegrationTool, field_properties, semantic_schema, sync_id_schema};
 use crate::limits::WARNING_EXAMPLES;
 use crate::mcp::schema::{
-    always_true, answer_schema, count_schema, list_schema, object_schema, one_of_schema, or_null,
-    text_or_null, text_schema, yes_no_schema,
+    always_true_schema, answer_schema, count_schema, list_schema, nullable_schema,
+    nullable_text_schema, object_schema, one_of_schema, text_schema, yes_no_schema,
 };
 
 /// The schema of a tool's answer, failures included.
 pub(super) fn output_schema(tool: IntegrationTool) -> Value {
     answer_schema(match tool {
-        IntegrationTool::GetStatus => status(),
-        IntegrationTool::DeclareSchema => declared(),
-        IntegrationTool::ValidateRecords => validated(),
-        IntegrationTool::BeginSync => begun(),
-        IntegrationTool::PushRecords => pushed(),
-        IntegrationTool::CompleteSync => completed(),
-        IntegrationTool::GetRejections => rejections_page(),
+        IntegrationTool::GetStatus => status_answer_schema(),
+        IntegrationTool::DeclareSchema => declare_answer_schema(),
+        IntegrationTool::ValidateRecords => validation_answer_schema(),
+        IntegrationTool::BeginSync => begin_answer_schema(),
+        IntegrationTool::PushRecords => push_answer_schema(),
+        IntegrationTool::CompleteSync => complete_answer_schema(),
+        IntegrationTool::GetRejections => rejections_page_schema(),
     })
 }
 
-fn status() -> Value {
+fn status_answer_schema() -> Value {
     let integration = object_schema(
         json!({
             "id": text_schema("The integration's public id."),
@@ -35,9 +35,9 @@ fn status() -> Value {
     );
     let open_sync = object_schema(
         json!({
-            "id": sync_id("Its id."),
-            "mode": mode(),
-            "expiresAt": time("When it expires."),
+            "id": sync_id_schema("Its id."),
+            "mode": mode_schema(),
+            "expiresAt": time_schema("When it expires."),
             "batchesReceived": count_schema("Batches that it received."),
         }),
         &["id", "mode", "expiresAt", "batchesReceived"],
@@ -58,10 +58,10 @@ fn status() -> Value {
     );
     let properties = json!({
         "integration": integration,
-        "openSync": or_null(open_sync),
+        "openSync": nullable_schema(open_sync),
         "limits": limits,
         "nextStep": text_schema("What to call next."),
-        "fields": list_schema(object_schema(field_properties(or_null(semantic())), &["key", "label", "type", "semantic"])),
+        "fields": list_schema(object_schema(field_properties(nullable_schema(semantic_schema())), &["key", "label", "type", "semantic"])),
     });
     object_schema(
         properties,
@@ -69,24 +69,24 @@ fn status() -> Value {
     )
 }
 
-fn declared() -> Value {
+fn declare_answer_schema() -> Value {
     let properties = json!({
-        "ok": always_true(),
+        "ok": always_true_schema(),
         "added": count_schema("Fields declared for the first time."),
         "noLongerSent": list_schema(text_schema("Key of a declared field that was not mentioned.")),
     });
     object_schema(properties, &["ok", "added", "noLongerSent"])
 }
 
-fn begun() -> Value {
+fn begin_answer_schema() -> Value {
     object_schema(sync_properties(), &["syncId", "mode", "expiresAt"])
 }
 
 fn sync_properties() -> Value {
-    json!({"syncId": sync_id("The sync's id."), "mode": mode(), "expiresAt": time("When it expires.")})
+    json!({"syncId": sync_id_schema("The sync's id."), "mode": mode_schema(), "expiresAt": time_schema("When it expires.")})
 }
 
-fn pushed() -> Value {
+fn push_answer_schema() -> Value {
     let mut properties = batch_properties();
     properties["deleted"] = count_schema("Records that removed a contact.");
     object_schema(
@@ -95,9 +95,9 @@ fn pushed() -> Value {
     )
 }
 
-fn validated() -> Value {
+fn validation_answer_schema() -> Value {
     let mut properties = batch_properties();
-    properties["validated"] = always_true();
+    properties["validated"] = always_true_schema();
     object_schema(
         properties,
         &[
@@ -114,15 +114,15 @@ fn batch_properties() -> Value {
     json!({
         "accepted": count_schema("Records that are applied."),
         "rejected": count_schema("Records that are refused."),
-        "rejections": list_schema(rejection()),
-        "warnings": list_schema(warning_group()),
+        "rejections": list_schema(rejection_schema()),
+        "warnings": list_schema(warning_group_schema()),
     })
 }
 
-fn rejection() -> Value {
+fn rejection_schema() -> Value {
     let properties = json!({
         "index": count_schema("Position in the batch."),
-        "externalId": text_or_null("The record's external_id, where it can be read."),
+        "externalId": nullable_text_schema("The record's external_id, where it can be read."),
         "code": text_schema("missing_external_id, invalid_external_id, unknown_field, invalid_type, invalid_email, \
             duplicate_in_batch, record_too_large or invalid_record; more may be added."),
         "field": text_schema("The field at fault."),
@@ -131,7 +131,7 @@ fn rejection() -> Value {
     object_schema(properties, &["index", "externalId", "code", "message"])
 }
 
-fn warning_group() -> Value {
+fn warning_group_schema() -> Value {
     let mut external_ids = list_schema(json!({"type": "string"}));
     external_ids["maxItems"] = json!(WARNING_EXAMPLES);
     let properties = json!({
@@ -157,11 +157,11 @@ fn warning_group() -> Value {
     )
 }
 
-fn completed() -> Value {
+fn complete_answer_schema() -> Value {
     let properties = json!({
-        "ok": always_true(),
-        "syncId": sync_id("The completed sync."),
-        "mode": mode(),
+        "ok": always_true_schema(),
+        "syncId": sync_id_schema("The completed sync."),
+        "mode": mode_schema(),
         "recordsUpserted": count_schema("Upserts that it applied."),
         "recordsDeleted": count_schema("Deletes that it applied."),
         "recordsRejected": count_schema("Records that it refused."),
@@ -179,15 +179,15 @@ fn completed() -> Value {
     object_schema(properties, &required)
 }
 
-fn rejections_page() -> Value {
+fn rejections_page_schema() -> Value {
     let item = object_schema(
         json!({
             "id": count_schema("Its number within the sync."),
             "batch": count_schema("The batch's number within the sync, from 1."),
             "index": count_schema("Position in the batch."),
-            "externalId": text_or_null("The record's external_id, where it can be read."),
+            "externalId": nullable_text_schema("The record's external_id, where it can be read."),
             "code": text_schema("Why."),
-            "field": text_or_null("The field at fault."),
+            "field": nullable_text_schema("The field at fault."),
             "message": text_schema("What is wrong, in a sentence."),
             "resolved": yes_no_schema("True when a later batch of the sync accepted the record, or a value for the field."),
         }),
@@ -202,21 +202,21 @@ fn rejections_page() -> Value {
         ],
     );
     let properties = json!({
-        "syncId": sync_id("The sync."),
+        "syncId": sync_id_schema("The sync."),
         "type": one_of_schema(&["rejection", "warning"], "What is listed."),
         "items": list_schema(item),
-        "nextAfter": text_or_null("Pass it as after for the next page; null on the last one."),
+        "nextAfter": nullable_text_schema("Pass it as after for the next page; null on the last one."),
     });
     object_schema(properties, &["syncId", "type", "items", "nextAfter"])
 }
 
-fn mode() -> Value {
+fn mode_schema() -> Value {
     one_of_schema(
         &["full", "delta"],
         "full removes at its end what it did not receive; delta does not.",
     )
 }
 
-fn time(description: &str) -> Value {
+fn time_schema(description: &str) -> Value {
     json!({"type": "string", "format": "date-time", "description": description})
 }

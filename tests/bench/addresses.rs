@@ -19,7 +19,7 @@ use crate::step;
 const PARSED: usize = 400_000;
 
 /// Addresses of the largest request.
-const REQUEST: usize = contract::limits::RECIPIENTS_PER_REQUEST;
+const REQUEST: usize = model::limits::RECIPIENTS_PER_REQUEST;
 
 /// Rows of the file that is imported.
 const IMPORTED: usize = 1_000_000;

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::{Context, ensure};
 use chrono::Utc;
-use contract::id::TeamId;
+use model::id::TeamId;
 use pillarbox_tests::PASSWORD;
 use reqwest::header::{COOKIE, SET_COOKIE};
 use reqwest::redirect::Policy;

@@ -10,9 +10,9 @@ use std::time::Instant;
 use anyhow::Context;
 use audience::fold_name;
 use bytes::Bytes;
-use contract::id::DesignId;
-use contract::scan::MailpieceCode;
 use design::{LayoutPlan, PrintableDesign, Product, RecipientValues, Typesetter};
+use model::id::DesignId;
+use model::scan::MailpieceCode;
 use print::{
     AddressSide, Barcode, MailerId, PictureError, PictureStore, PressFileWriter, PressMailpiece,
     PressSettings, ServiceType,

@@ -19,7 +19,7 @@ const EVALUATIONS: usize = 500_000;
 const ROUNDS: usize = 5;
 
 /// Recipients of the largest request, and formula columns that its campaign looks at.
-const RECIPIENTS: usize = contract::limits::RECIPIENTS_PER_REQUEST;
+const RECIPIENTS: usize = model::limits::RECIPIENTS_PER_REQUEST;
 const FORMULA_COLUMNS: usize = 10;
 
 /// Times that a formula is compiled.

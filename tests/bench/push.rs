@@ -14,7 +14,7 @@ use crate::push::client::{Client, Ids, provision};
 use crate::{step, tell};
 
 /// Records in a batch.
-const BATCH: usize = contract::limits::RECORDS_PER_BATCH;
+const BATCH: usize = model::limits::RECORDS_PER_BATCH;
 
 /// Times that each short measurement is taken.
 const ROUNDS: usize = 31;

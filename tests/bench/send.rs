@@ -20,7 +20,7 @@ pub const PARTS: [&str; 6] = ["share", "copy", "size", "burst", "memory", "histo
 const ROUNDS: usize = 7;
 
 /// Recipients in the largest request.
-const LARGE: usize = contract::limits::RECIPIENTS_PER_REQUEST;
+const LARGE: usize = model::limits::RECIPIENTS_PER_REQUEST;
 
 /// A stack with what sends requests to it.
 struct Stack {

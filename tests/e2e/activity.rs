@@ -1,7 +1,7 @@
 //! What the operator changes of a team is in the team's activity log, as what its members change: by each command, by a file,
 //! and once.
 
-use contract::id::{ActivityId, TeamId};
+use model::id::{ActivityId, TeamId};
 use pillarbox_tests::{StackOptions, TestStack, WebhookSink, run_operator_command};
 use serde_json::{Value, json};
 use store::{Activity, ActivityFilter, EndpointState, StoreError};

@@ -1,7 +1,7 @@
 //! What happens later: steps after the first, the daily re-check.
 
 use chrono::TimeDelta;
-use contract::id::TeamId;
+use model::id::TeamId;
 use pillarbox_tests::{
     ADDRESS, CAMPAIGN, StackOptions, TestStack, build_recipient, build_recipients, wait_until,
 };

@@ -21,8 +21,8 @@ async fn with_open_charge() -> (TestStack, store::Charge) {
         .await
         .unwrap();
     let (team_id, charge_id) = (
-        contract::id::TeamId(row.get(0)),
-        contract::id::ChargeId(row.get(1)),
+        model::id::TeamId(row.get(0)),
+        model::id::ChargeId(row.get(1)),
     );
     stack
         .sql

@@ -67,7 +67,7 @@ async fn a_slow_body_is_invalid_payload() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_body_that_never_comes_and_shows_no_key_holds_up_nobody_who_shows_one() {
     // Room for one body of the largest size, and more patience than the test has.
-    let memory = contract::limits::BODY_BYTES.to_string();
+    let memory = model::limits::BODY_BYTES.to_string();
     let settings = vec![
         ("GATEWAY__BODY_MEMORY_BYTES", memory),
         ("GATEWAY__BODY_TIMEOUT_MS", "600000".to_owned()),
@@ -82,7 +82,7 @@ async fn a_body_that_never_comes_and_shows_no_key_holds_up_nobody_who_shows_one(
     let mut silent = Vec::new();
     for source in 1..5 {
         let mut stream = open(&stack).await;
-        let length = contract::limits::BODY_BYTES;
+        let length = model::limits::BODY_BYTES;
         let head = format!(
             "POST /api/v1/recipients HTTP/1.1\r\nhost: x\r\nx-forwarded-for: 192.0.2.{source}\r\ncontent-length: {length}\r\n\r\n{{"
         );

@@ -1,6 +1,6 @@
 //! A person at the console, without a browser: forms, redirects and the session's cookie.
 
-use contract::id::{MemberId, TeamId};
+use model::id::{MemberId, TeamId};
 use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderMap, LOCATION, ORIGIN, SET_COOKIE};
 use reqwest::{Method, StatusCode};
 use secret::Password;

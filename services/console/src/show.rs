@@ -5,7 +5,7 @@ use chrono::{
     DateTime, Datelike as _, NaiveDate, NaiveDateTime, SecondsFormat, TimeZone as _, Utc,
 };
 use chrono_tz::Tz;
-use contract::money::DollarAmount;
+use model::money::DollarAmount;
 
 /// The zone of a team's times.
 #[derive(Debug, Clone, Copy)]

@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use contract::limits::ANSWER_BYTES;
 use contract::webhook::{ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER};
 use http::header::{CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, HeaderName, HeaderValue};
+use model::limits::ANSWER_BYTES;
 use outbound::{OutboundError, OutboundResponse, TargetUrl, TargetUrlError};
 use runtime::trace::TraceContext;
 use runtime::{fail_point, task};

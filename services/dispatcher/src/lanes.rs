@@ -10,7 +10,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use contract::id::EndpointId;
+use model::id::EndpointId;
 use store::DeliveryLane;
 
 /// A lane may hold one in so many of the attempts that are free or its own. With the usual settings that is as much as
@@ -235,7 +235,7 @@ impl DeliveryLanes {
 mod tests {
     use std::collections::HashSet;
 
-    use contract::id::EndpointId;
+    use model::id::EndpointId;
     use proptest::prelude::*;
     use uuid::Uuid;
 

@@ -26,8 +26,8 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use contract::id::{EndpointId, TeamId};
 use messages::{DELIVERIES_QUEUE, DELIVERIES_WAITING_V1};
+use model::id::{EndpointId, TeamId};
 use outbound::{OutboundClient, TargetPolicy};
 use runtime::Process;
 use store::{DeliveryAttempt, DeliveryLane};

@@ -12,8 +12,8 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::id::{EndpointId, TeamId};
-use contract::limits::DELIVERIES_SHOWN;
+use model::id::{EndpointId, TeamId};
+use model::limits::DELIVERIES_SHOWN;
 use runtime::fail_point;
 use store::{DeliveryAttempt, DeliveryFailureRules, Fault, StoreError, retry_conflicts};
 use tokio::sync::mpsc;
@@ -365,8 +365,8 @@ async fn cancel(dispatcher: &DispatcherState, team_id: TeamId, endpoint_id: Endp
 #[cfg(test)]
 pub(crate) mod tests {
     use chrono::Utc;
-    use contract::id::DeliveryId;
     use contract::webhook::EventId;
+    use model::id::DeliveryId;
     use store::{AttemptOutcome, DeliveryKind, DeliveryLane, LeasedDelivery};
     use uuid::Uuid;
 

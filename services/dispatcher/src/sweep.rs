@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use contract::id::EndpointId;
+use model::id::EndpointId;
 use runtime::housekeeping::record_failure;
 use runtime::purge::PurgePortions;
 use store::{DeliveryLane, StoreError};

@@ -29,8 +29,8 @@ pub use applied::{
     AppliedCampaign, AppliedDesign, AppliedEndpoint, AppliedFile, AppliedKey, AppliedMember,
     AppliedTeam, AppliedTopUp,
 };
-pub use contract::name::{DisplayName, NormalizedEmail};
 pub use error::ApplyError;
+pub use model::name::{DisplayName, NormalizedEmail};
 pub use pictures::fetch_pictures;
 pub use text::FILE_BYTES;
 pub(crate) use text::parse_document as read_document;

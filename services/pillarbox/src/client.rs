@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use bytes::Bytes;
-use contract::limits::RESPONSE_BYTES;
 use contract::send::COST_HEADER;
+use model::limits::RESPONSE_BYTES;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
 use reqwest::{Method, Response, StatusCode, Url};
 use serde::Deserialize;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use contract::id::{ApiKeyId, CampaignId, TopUpRequestId};
-use contract::key::KeyKind;
+use model::id::{ApiKeyId, CampaignId, TopUpRequestId};
+use model::key::KeyKind;
 use store::MemberRole;
 use uuid::Uuid;
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use contract::limits::RESPONSE_BYTES;
 use contract::send::SendSummary;
+use model::limits::RESPONSE_BYTES;
 use reqwest::{Response, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

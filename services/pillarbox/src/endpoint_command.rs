@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use clap::{Args, Subcommand};
-use contract::id::{CampaignId, DeliveryId, EndpointId};
+use model::id::{CampaignId, DeliveryId, EndpointId};
 
 /// Webhook endpoints of a team.
 #[derive(Debug, Subcommand)]

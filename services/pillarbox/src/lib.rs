@@ -27,4 +27,4 @@ mod sheet;
 mod text_file;
 mod upload;
 
-pub use contract::money;
+pub use model::money;

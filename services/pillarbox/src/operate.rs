@@ -13,7 +13,7 @@ pub(crate) mod sync;
 pub(crate) mod team;
 pub(crate) mod user;
 
-use contract::id::TeamId;
+use model::id::TeamId;
 use store::{Integration, Store, Team};
 
 use crate::command::IntegrationArgs;

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use chrono::NaiveDate;
 use clap::Args;
-use contract::id::CampaignId;
-use contract::scan::{MailpieceCode, SCAN_PATH, ScanTarget};
 use design::Product;
+use model::id::CampaignId;
+use model::scan::{MailpieceCode, SCAN_PATH, ScanTarget};
 
 /// Prints.
 #[derive(Debug, Args)]

@@ -4,8 +4,8 @@ mod answer;
 mod new_columns;
 
 use anyhow::bail;
-use contract::limits::BODY_BYTES;
-use contract::money::DollarAmount;
+use model::limits::BODY_BYTES;
+use model::money::DollarAmount;
 use serde_json::{Map, Value, json};
 
 use self::answer::SendBatchResponse;

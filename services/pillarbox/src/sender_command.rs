@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use contract::id::CampaignId;
+use model::id::CampaignId;
 
 use crate::sheet::ColumnMapping;
 

@@ -1,6 +1,6 @@
 //! Designs: mistakes are told beside the document, versions are kept, and what is shown is what prints.
 
-use contract::id::DesignId;
+use model::id::DesignId;
 use pillarbox_tests::{
     ConsoleClient, ConsoleResponse, TestStack, build_recipient, postcard_design, text_box,
 };
@@ -20,7 +20,7 @@ fn id_of(location: &str) -> DesignId {
         .unwrap_or_else(|_| panic!("no design in {location:?}"))
 }
 
-async fn team_id(stack: &TestStack) -> contract::id::TeamId {
+async fn team_id(stack: &TestStack) -> model::id::TeamId {
     stack.store.list_teams("", 1).await.unwrap()[0].team_id
 }
 

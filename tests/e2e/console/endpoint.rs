@@ -1,6 +1,6 @@
 //! Webhook endpoints: added, tried, paused and deleted at the console, as a real receiver sees it.
 
-use contract::id::EndpointId;
+use model::id::EndpointId;
 use pillarbox_tests::{
     CAMPAIGN, ConsoleClient, EndpointReaction, StackOptions, TestStack, WebhookSink,
     build_recipient, list_codes, wait_until, with_qr_codes,

@@ -54,7 +54,7 @@ async fn foreigner(stack: &TestStack, url: &str) -> ConsoleClient {
     let mut connection = stack.store.connection().await.unwrap();
     let transaction = connection.begin_transaction().await.unwrap();
     let other = Team {
-        team_id: contract::id::TeamId::new(),
+        team_id: model::id::TeamId::new(),
         name: "Somebody else".to_owned(),
         ..ours
     };

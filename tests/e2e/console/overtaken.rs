@@ -1,7 +1,7 @@
 //! Nobody saves over what somebody else has saved meanwhile without having seen it.
 
-use contract::id::IntegrationId;
 use contract::push::FieldSemantic;
+use model::id::IntegrationId;
 use pillarbox_tests::{CAMPAIGN, ConsoleClient, ConsoleResponse, CrmClient};
 use serde_json::json;
 use store::MemberRole;

@@ -1,7 +1,7 @@
 //! People: links that work once, roles that hold at once, and sessions that end when they must.
 
 use chrono::TimeDelta;
-use contract::id::MemberId;
+use model::id::MemberId;
 use pillarbox_tests::{ConsoleClient, PASSWORD, TestStack};
 use serde_json::{Value, json};
 use store::{Actor, MemberRole};

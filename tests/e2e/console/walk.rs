@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use chrono::TimeDelta;
 use console::route::{self, ConsoleRoute, RouteAccess};
-use contract::id::{SyncId, TeamId};
 use contract::push::{OpenSync, SyncMode};
 use delivering::EndpointManager;
+use model::id::{SyncId, TeamId};
 use pillarbox_tests::{CAMPAIGN, TestStack, build_recipient};
 use reqwest::Method;
 use serde_json::json;

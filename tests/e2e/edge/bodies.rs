@@ -1,7 +1,7 @@
 //! Bodies that come slowly or never.
 
 use chrono::TimeDelta;
-use contract::limits::BODY_BYTES;
+use model::limits::BODY_BYTES;
 use pillarbox_tests::{CAMPAIGN, ConsoleClient, StackOptions, TestStack, build_recipients};
 use serde_json::json;
 use store::MemberRole;

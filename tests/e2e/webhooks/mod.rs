@@ -10,8 +10,8 @@ mod record;
 mod safety;
 mod state;
 
-use contract::id::{EndpointId, TeamId};
 use delivering::EndpointManager;
+use model::id::{EndpointId, TeamId};
 use pillarbox_tests::{
     EndpointReaction, ReceivedEvent, StackOptions, TestStack, WebhookSink, build_recipient,
     list_codes, wait_until, with_qr_codes,

@@ -6,7 +6,7 @@ use askama::Template;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::response::Response;
-use contract::id::{ActivityId, MemberId};
+use model::id::{ActivityId, MemberId};
 use serde::Deserialize;
 use store::{Activity, ActivityFilter, TeamMember};
 use url::form_urlencoded;

@@ -7,7 +7,7 @@ use askama::Template;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::response::Response;
-use contract::id::LedgerTransactionId;
+use model::id::LedgerTransactionId;
 use serde::Deserialize;
 use store::{LedgerKind, LedgerLine, PaymentKind, TopUpRequest, TopUpRequestState};
 

@@ -12,7 +12,7 @@ use askama::Template;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
-use contract::id::CampaignId;
+use model::id::CampaignId;
 use serde::Deserialize;
 use serde_json::Value;
 use store::CampaignSummary;

@@ -6,7 +6,7 @@ mod list;
 mod proof;
 mod version;
 
-use contract::id::DesignId;
+use model::id::DesignId;
 
 use crate::route::{self, ConsoleRoute, RouteAccess};
 

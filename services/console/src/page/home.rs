@@ -6,8 +6,8 @@ mod figures;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
-use contract::id::IntegrationId;
 use contract::push::SyncView;
+use model::id::IntegrationId;
 use store::{Endpoint, EndpointState, HeldBackSync};
 
 use self::chart::BarChart;

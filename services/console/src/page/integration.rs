@@ -10,11 +10,11 @@ use axum::Form;
 use axum::extract::rejection::{FormRejection, PathRejection, QueryRejection};
 use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Redirect, Response};
-use contract::id::IntegrationId;
-use contract::name::DisplayName;
 use contract::push::{
     IntegrationField, IntegrationReadiness, IntegrationStatus, SyncStatus, SyncView,
 };
+use model::id::IntegrationId;
+use model::name::DisplayName;
 use serde::Deserialize;
 use store::{HeldBackSync, Integration, StoreError};
 

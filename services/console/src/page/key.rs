@@ -9,10 +9,10 @@ use axum::extract::rejection::{FormRejection, PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Redirect, Response};
-use contract::id::{ApiKeyId, IntegrationId};
-use contract::key::KeyKind;
-use contract::limits::ACTIVE_TEAM_KEYS;
-use contract::name::DisplayName;
+use model::id::{ApiKeyId, IntegrationId};
+use model::key::KeyKind;
+use model::limits::ACTIVE_TEAM_KEYS;
+use model::name::DisplayName;
 use serde::Deserialize;
 use store::{Actor, ApiKeySummary, Integration, StoreError};
 

@@ -7,7 +7,7 @@ use askama::Template;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
-use contract::id::CampaignId;
+use model::id::CampaignId;
 use serde::Deserialize;
 use store::{CampaignSummary, RecipientLine, all_outcomes};
 use uuid::Uuid;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use contract::id::EndpointId;
+use model::id::EndpointId;
 use store::DeliveryAttempt;
 use tokio::time::Instant;
 

@@ -1,6 +1,6 @@
 //! What a file made, for the one who applied it.
 
-use contract::id::{ApiKeyId, CampaignId, DesignId, EndpointId, IntegrationId, MemberId, TeamId};
+use model::id::{ApiKeyId, CampaignId, DesignId, EndpointId, IntegrationId, MemberId, TeamId};
 use serde::Serialize;
 
 use crate::money::{DollarAmount, Money};

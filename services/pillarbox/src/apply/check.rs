@@ -6,8 +6,8 @@ use std::hash::Hash;
 
 use audience::{ColumnType, fold_name};
 use campaigns::ConditionsProblem;
-use contract::key::KeyKind;
 use design::TextTemplate;
+use model::key::KeyKind;
 use serde_json::Value;
 
 use super::error::ApplyError;
@@ -30,7 +30,7 @@ const MOST_RESEND_PROTECTION_DAYS: u16 = 3_653;
 const MOST_RADIUS_METRES: u32 = 20_000;
 
 /// Homes of one center at the most: those that a request may mail.
-const MOST_HOMES_PER_CENTER: u32 = contract::limits::HOMES_PER_REQUEST as u32;
+const MOST_HOMES_PER_CENTER: u32 = model::limits::HOMES_PER_REQUEST as u32;
 
 type Result = std::result::Result<(), ApplyError>;
 

@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 use audience::{BuiltInColumn, ColumnType, fold_name};
 use chrono::{DateTime, Utc};
 use columns::TypeUses;
-use contract::id::TeamId;
 use design::TextTemplate;
 use formula::CheckedColumn;
 use formula::limits::MAX_FORMULA_COLUMNS;
+use model::id::TeamId;
 use store::{Actor, ColumnKind, ColumnSource, Transaction};
 
 use super::check::iter_items;

@@ -1,8 +1,8 @@
 //! Webhook endpoints of a file.
 
 use chrono::{DateTime, Utc};
-use contract::id::TeamId;
 use delivering::{EndpointSettings, save_endpoint_within};
+use model::id::TeamId;
 use outbound::TargetPolicy;
 use store::{Actor, Transaction};
 

@@ -5,8 +5,8 @@ use std::fmt;
 
 use address::{AddressInput, AddressListEntry};
 use audience::{BuiltInColumn, GeoArea};
-use contract::limits::FIELD_NAME_CHARS;
 use designs::DesignDocument;
+use model::limits::FIELD_NAME_CHARS;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};

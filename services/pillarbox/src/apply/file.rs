@@ -3,9 +3,9 @@
 
 use audience::ColumnType;
 use chrono_tz::Tz;
-use contract::id::CampaignId;
-use contract::key::KeyKind;
 use contract::send::Postage;
+use model::id::CampaignId;
+use model::key::KeyKind;
 use serde::Deserialize;
 use serde_json::Value;
 use store::{IntegrationAvailability, MemberRole, PaymentKind};

@@ -10,8 +10,8 @@ use accounts::{
 use address::AddressListEntry;
 use campaigns::SaveCampaignError;
 use chrono::{DateTime, Utc};
-use contract::id::{CampaignId, DesignId, TeamId};
-use contract::key::KeyKind;
+use model::id::{CampaignId, DesignId, TeamId};
+use model::key::KeyKind;
 use store::{Actor, CampaignSettings, Integration, MemberRole, StepSettings, Transaction};
 
 use super::DisplayName;

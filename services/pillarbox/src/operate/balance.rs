@@ -2,8 +2,8 @@
 
 use accounts::{BalanceCredit, credit_balance};
 use chrono::{DateTime, SecondsFormat, Utc};
-use contract::id::TopUpRequestId;
-use contract::name::DisplayName;
+use model::id::TopUpRequestId;
+use model::name::DisplayName;
 use serde_json::json;
 use store::{Actor, Store};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Context;
 use chrono::{DateTime, Utc};
-use contract::id::CampaignId;
+use model::id::CampaignId;
 use serde_json::{Value, json};
 use store::{Actor, CampaignStep, CampaignSummary, Store};
 

@@ -1,8 +1,8 @@
 //! `endpoint`.
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
-use contract::id::{CampaignId, EndpointId};
 use delivering::EndpointManager;
+use model::id::{CampaignId, EndpointId};
 use outbound::TargetPolicy;
 use runtime::Config;
 use secret::SigningSecret;

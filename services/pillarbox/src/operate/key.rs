@@ -2,9 +2,9 @@
 
 use accounts::{CreatedTeamKey, NewTeamKey, create_key, revoke_key};
 use chrono::{DateTime, SecondsFormat, Utc};
-use contract::id::ApiKeyId;
-use contract::key::KeyKind;
-use contract::name::DisplayName;
+use model::id::ApiKeyId;
+use model::key::KeyKind;
+use model::name::DisplayName;
 use serde_json::json;
 use store::{Actor, Store};
 

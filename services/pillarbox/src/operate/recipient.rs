@@ -2,7 +2,7 @@
 
 use address::AddressListEntry;
 use chrono::{DateTime, Utc};
-use contract::id::CampaignId;
+use model::id::CampaignId;
 use serde::Serialize;
 use serde_json::json;
 use store::{Actor, Store};

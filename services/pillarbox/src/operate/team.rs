@@ -3,7 +3,7 @@
 use accounts::create_team;
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
-use contract::id::TeamId;
+use model::id::TeamId;
 use serde_json::json;
 use store::{Actor, PaymentKind, Store, Team};
 

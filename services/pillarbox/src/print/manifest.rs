@@ -157,7 +157,7 @@ mod tests {
     fn a_name_like_a_formula_is_text_in_the_csv_and_itself_in_the_json() {
         let piece = PrintMailpiece {
             position: 1,
-            team_id: contract::id::TeamId(Uuid::nil()),
+            team_id: model::id::TeamId(Uuid::nil()),
             piece_id: Uuid::nil(),
             campaign_id: "PA-ABC123".parse().unwrap(),
             first_name: "=1+1".to_owned(),
@@ -170,7 +170,7 @@ mod tests {
             plus4: Some("1234".to_owned()),
             postage: "standard".to_owned(),
             mail_by_date: NaiveDate::from_ymd_opt(2026, 11, 24).unwrap(),
-            design_id: contract::id::DesignId(Uuid::nil()),
+            design_id: model::id::DesignId(Uuid::nil()),
             design_version: 1,
             code: None,
             content: store::MailpieceContent::default(),

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use anyhow::Context;
 use chrono::TimeDelta;
-use contract::id::{DesignId, TeamId};
 use design::{LayoutPlan, PrintableDesign, Product};
 use indicatif::{ProgressBar, ProgressStyle};
+use model::id::{DesignId, TeamId};
 use printing::PaperSettings;
 use runtime::fail_point;
 use store::{PrintMailpiece, PrintRun, SetAsideMailpiece, StoreError};

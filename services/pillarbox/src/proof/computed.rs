@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use audience::ValueLookup;
 use chrono::{DateTime, Utc};
 use columns::FormulaColumns;
-use contract::id::TeamId;
+use model::id::TeamId;
 use store::{ColumnKind, Store, TeamColumn};
 
 /// Values by folded name.

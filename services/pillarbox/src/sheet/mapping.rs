@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 
-use contract::limits::FIELD_NAME_CHARS;
+use model::limits::FIELD_NAME_CHARS;
 use strsim::osa_distance;
 
 use super::known::KnownField;

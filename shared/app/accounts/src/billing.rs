@@ -1,9 +1,9 @@
 //! Money that a team pays in: it says what it will send and gets a reference, and the operator books what has arrived.
 
 use chrono::{DateTime, Utc};
-use contract::id::{TeamId, TopUpRequestId};
-use contract::money::Money;
-use contract::name::DisplayName;
+use model::id::{TeamId, TopUpRequestId};
+use model::money::Money;
+use model::name::DisplayName;
 use secret::random_reference;
 use store::{Actor, Result, Store, TopUpResult, Transaction};
 

@@ -1,9 +1,9 @@
 //! API keys: those of a team, and those of its integrations.
 
 use chrono::{DateTime, Utc};
-use contract::id::{ApiKeyId, IntegrationId, TeamId};
-use contract::key::KeyKind;
-use contract::name::DisplayName;
+use model::id::{ApiKeyId, IntegrationId, TeamId};
+use model::key::KeyKind;
+use model::name::DisplayName;
 use secret::KeyText;
 use store::{Actor, NewApiKey, Result, Store, Transaction};
 

@@ -1,8 +1,8 @@
 //! The members of a team: who they are, what they may do, and their passwords.
 
 use chrono::{DateTime, Utc};
-use contract::id::{MemberId, TeamId};
-use contract::name::{DisplayName, NormalizedEmail};
+use model::id::{MemberId, TeamId};
+use model::name::{DisplayName, NormalizedEmail};
 use secret::SecretToken;
 use store::{
     Actor, EmailOwner, MemberCredentials, MemberRole, Result, SignedInMember, Store, StoreError,

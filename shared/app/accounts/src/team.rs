@@ -1,7 +1,7 @@
 //! Teams: that there is one, how it pays, and the settings of it as a whole.
 
 use chrono::{DateTime, Utc};
-use contract::id::TeamId;
+use model::id::TeamId;
 use store::{Actor, Result, SavedTeam, Store, StoreError, Team, Transaction};
 
 /// Why a team is not made.

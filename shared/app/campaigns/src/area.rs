@@ -2,7 +2,7 @@
 
 use audience::{AreaError, GeoArea};
 use chrono::{DateTime, Utc};
-use contract::id::{CampaignId, TeamId};
+use model::id::{CampaignId, TeamId};
 use store::{Actor, Store, StoreError};
 
 /// Why a map area was not set.

@@ -2,7 +2,7 @@
 
 use audience::{ColumnType, ConditionError, FilterConditions, fold_name};
 use chrono::{DateTime, Utc};
-use contract::id::{CampaignId, TeamId};
+use model::id::{CampaignId, TeamId};
 use serde_json::Value;
 use store::{Actor, Store, StoreError, TeamColumn, describe_change};
 

@@ -2,7 +2,7 @@
 
 use address::AddressListEntry;
 use chrono::{DateTime, Utc};
-use contract::id::{CampaignId, TeamId};
+use model::id::{CampaignId, TeamId};
 use store::{Actor, Result, Store, StoreError, Transaction};
 use uuid::Uuid;
 

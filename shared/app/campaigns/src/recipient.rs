@@ -1,7 +1,7 @@
 //! People who are taken out of a campaign.
 
 use chrono::{DateTime, Utc};
-use contract::id::{CampaignId, TeamId};
+use model::id::{CampaignId, TeamId};
 use store::{Actor, AddressRemoval, Result, Store, Transaction};
 use uuid::Uuid;
 

@@ -1,7 +1,7 @@
 //! A whole campaign as a file has it.
 
 use chrono::{DateTime, Utc};
-use contract::id::{CampaignId, TeamId};
+use model::id::{CampaignId, TeamId};
 use secret::random_campaign_id;
 use serde_json::Value;
 use store::{Actor, CampaignSettings, StoreError, StoredCampaignSettings, Transaction};

@@ -1,7 +1,7 @@
 //! Whether a campaign runs.
 
 use chrono::{DateTime, Utc};
-use contract::id::{CampaignId, TeamId};
+use model::id::{CampaignId, TeamId};
 use store::{Actor, Result, Store};
 
 /// From now on requests are taken and due steps mailed.

@@ -2,8 +2,8 @@
 
 use audience::{BuiltInColumn, ColumnType, fold_name};
 use chrono::{DateTime, Utc};
-use contract::id::TeamId;
 use contract::mcp::FormulaError;
+use model::id::TeamId;
 use store::{Actor, ColumnKind, ColumnSource, Store, TeamColumn, Transaction};
 
 use crate::save::{FORMULA_SAVED, SaveColumnError, check_name};

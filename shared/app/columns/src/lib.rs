@@ -33,8 +33,8 @@ pub use uses::{TypeUses, find_design_uses, find_filtering_campaigns};
 use std::error::Error;
 
 use chrono::{DateTime, NaiveDate, Utc};
-use contract::id::TeamId;
 use contract::mcp::FormulaError;
+use model::id::TeamId;
 use store::{Store, StoreError};
 
 /// Whose columns are asked about, and when.

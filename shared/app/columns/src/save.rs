@@ -2,9 +2,9 @@
 
 use audience::{ColumnType, FilterConditions};
 use chrono::{DateTime, Utc};
-use contract::id::{RequestId, TeamId};
 use contract::mcp::{FormulaError, SaveAnswer, SaveOutcome};
 use formula::name_problem;
+use model::id::{RequestId, TeamId};
 use store::{Actor, FormulaChangeAuthor, NewFormulaChange, StoreError, TeamColumn, Transaction};
 
 use crate::book::{ColumnCatalog, FittedFormula, NamedColumn, formula_source};

@@ -4,11 +4,11 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::computed::{list_formula_columns, list_input_columns};
 use audience::{ColumnType, FilterConditions, fold_name};
-use contract::id::TeamId;
 use contract::mcp::DesignUse;
 use contract::push::TypeLockReason;
 use design::{DesignElement, ElementContent, PrintableDesign, Side};
 use formula::FormulaSheet;
+use model::id::TeamId;
 use serde_json::Value;
 use store::{NamedCampaignConditions, Result, TeamColumn, Transaction};
 

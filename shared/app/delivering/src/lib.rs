@@ -8,8 +8,8 @@
 mod spec;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use contract::id::{CampaignId, DeliveryId, EndpointId, TeamId};
 use contract::webhook::QrScanned;
+use model::id::{CampaignId, DeliveryId, EndpointId, TeamId};
 use outbound::{TargetPolicy, TargetPolicyError, TargetUrl, TargetUrlError};
 use secret::SigningSecret;
 use store::{

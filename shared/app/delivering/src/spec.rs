@@ -1,7 +1,7 @@
 //! An endpoint as it is to be, whatever it was before.
 
 use chrono::{DateTime, Utc};
-use contract::id::{CampaignId, EndpointId, TeamId};
+use model::id::{CampaignId, EndpointId, TeamId};
 use outbound::TargetUrl;
 use secret::SigningSecret;
 use store::{Actor, Endpoint, EndpointState, Result, Transaction};

@@ -1,8 +1,8 @@
 //! Changes of designs.
 
 use chrono::{DateTime, Utc};
-use contract::id::{DesignId, TeamId};
-use contract::name::DisplayName;
+use model::id::{DesignId, TeamId};
+use model::name::DisplayName;
 use store::{Actor, NewDesign, SavedDesign, Store, StoreError, StoredDesign, Transaction};
 
 use crate::document::{DesignDocument, UnprintableDocument};

@@ -1,9 +1,9 @@
 //! The keys of an integration: at most two, so that one can take the other's place.
 
 use chrono::{DateTime, Utc};
-use contract::id::ApiKeyId;
-use contract::key::KeyKind;
-use contract::name::DisplayName;
+use model::id::ApiKeyId;
+use model::key::KeyKind;
+use model::name::DisplayName;
 use secret::KeyText;
 use store::{Actor, CreatedApiKey, Integration, NewApiKey, Result, Store, StoreError, Transaction};
 

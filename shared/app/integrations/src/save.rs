@@ -1,7 +1,7 @@
 //! An integration as a file has it.
 
 use chrono::{DateTime, Utc};
-use contract::id::TeamId;
+use model::id::TeamId;
 use store::{Actor, Integration, IntegrationAvailability, Result, StoreError, Transaction};
 
 use crate::guard::{guard_action, guard_subject};
@@ -82,7 +82,7 @@ fn list_changes(
 
 #[cfg(test)]
 mod tests {
-    use contract::id::IntegrationId;
+    use model::id::IntegrationId;
 
     use super::*;
 

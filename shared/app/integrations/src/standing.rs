@@ -1,8 +1,8 @@
 //! That there is an integration, and whether it takes requests.
 
 use chrono::{DateTime, Utc};
-use contract::id::{IntegrationId, TeamId};
-use contract::name::DisplayName;
+use model::id::{IntegrationId, TeamId};
+use model::name::DisplayName;
 use store::{Actor, Integration, IntegrationAvailability, Result, Store};
 
 /// Makes an integration.

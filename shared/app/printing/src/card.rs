@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use audience::fold_name;
-use contract::id::DesignId;
-use contract::scan::MailpieceCode;
 use design::{LaidOutPage, LayoutPlan, RecipientValues, Typesetter};
+use model::id::DesignId;
+use model::scan::MailpieceCode;
 use print::{AddressSide, PressMailpiece, fit_name_line};
 use store::{MailpieceContent, PrintMailpiece};
 
@@ -138,7 +138,7 @@ fn address_lines(typesetter: &mut Typesetter, piece: &PrintMailpiece) -> Vec<Str
 
 #[cfg(test)]
 mod tests {
-    use contract::id::{DesignId, TeamId};
+    use model::id::{DesignId, TeamId};
     use uuid::Uuid;
 
     use super::*;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use audience::fold_name;
 use bytes::Bytes;
-use contract::id::TeamId;
 use design::{ElementContent, ImageElement, ImageSource, PrintableDesign, Side};
+use model::id::TeamId;
 use pictures::{PictureFetchError, PictureFetcher as Fetcher, ResolvedPicture};
 use print::{PictureError, PictureStore};
 use storage::{FileName, InvalidFileName, Storage, StorageError};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use contract::id::DesignId;
 use design::{LayoutPlan, PrintableDesign, Product, Typesetter};
+use model::id::DesignId;
 use print::{PressError, PressFileWriter, PressSettings};
 use store::PrintMailpiece;
 

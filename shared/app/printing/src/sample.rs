@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashSet};
 use address::AddressInput;
 use audience::fold_name;
 use chrono::{DateTime, Utc};
-use contract::id::{DesignId, TeamId};
-use contract::scan::MailpieceCode;
 use design::{ImageSource, PrintableDesign};
+use model::id::{DesignId, TeamId};
+use model::scan::MailpieceCode;
 use store::{MailpieceContent, PrintMailpiece};
 use uuid::Uuid;
 

@@ -3,8 +3,8 @@
 use address::{AddressCorrection, AddressVerdict};
 use audience::BuiltInColumn;
 use audience::column::MAX_VALUE_CHARS;
-use contract::limits::HOMES_PER_REQUEST;
 use contract::send::{NotMailedReason, RecipientWarning};
+use model::limits::HOMES_PER_REQUEST;
 use store::NeighborhoodSettings;
 
 use crate::assess::AssessedRecipient;

@@ -10,8 +10,8 @@ mod portion;
 use std::error::Error;
 
 use chrono::{TimeDelta, Utc};
-use contract::id::{ChargeId, TeamId};
 use contract::send::{NotMailedReason, SendError};
+use model::id::{ChargeId, TeamId};
 use queue::{CallRefusedError, SlotScheduler};
 use runtime::fail_point;
 use store::{Campaign, Job, JobKind, StoreError, retry_conflicts};

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use address::AddressVerdict;
 use chrono::NaiveDate;
-use contract::id::TeamId;
 use contract::send::{SendError, SendRequest};
+use model::id::TeamId;
 use pictures::PictureFetchError;
 use store::{
     BookEntryValues, Campaign, RecipientListings, SendLease, StoreError, TeamColumn,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use contract::id::TeamId;
+use model::id::TeamId;
 use store::StoreError;
 use tokio::task::{JoinError, JoinSet};
 

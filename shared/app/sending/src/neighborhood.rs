@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use chrono::NaiveDate;
 use columns::RecipientProfile;
-use contract::limits::HOMES_PER_REQUEST;
 use contract::send::NotMailedReason;
+use model::limits::HOMES_PER_REQUEST;
 use store::{
     BookEntryValues, MailpieceRow, NeighborhoodHome, NeighborhoodSettings, RecipientListings,
     Store, StoreError,

@@ -4,7 +4,7 @@
 use std::error::Error;
 
 use chrono::TimeDelta;
-use contract::id::TeamId;
+use model::id::TeamId;
 use store::{ReservedSend, StoreError};
 use tracing::Instrument;
 use tracing::field::Empty;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use chrono::{DateTime, Utc};
-use contract::id::ChargeId;
+use model::id::ChargeId;
 use store::{BalanceDebit, Charge, PaymentKind, Store};
 
 use tokio::sync::Semaphore;

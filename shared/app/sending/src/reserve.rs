@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, HashSet};
 use address::{AddressVerdict, one_line_as_sent};
 use bytes::Bytes;
 use chrono::{DateTime, NaiveDate, Utc};
-use contract::id::{CampaignId, ChargeId};
 use contract::send::{NotMailedReason, RecipientOutcome, SendError, SendResponse, write_response};
+use model::id::{CampaignId, ChargeId};
 use store::{
     BookEntryRow, Campaign, CampaignFigure, ChargeKind, LockedCampaign, MailpieceBatch,
     MailpieceRow, NewCharge, PaymentKind, RecipientListings, ReservedSend, SendLease, StoreError,

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use chrono::TimeDelta;
-use contract::id::{CampaignId, RequestId, TeamId};
-use contract::idempotency::IdempotencyKey;
-use contract::limits::CENTERS_PER_REQUEST;
 use contract::send::{SendError, SendRequest, fingerprint_request, hash_request, parse_request};
+use model::id::{CampaignId, RequestId, TeamId};
+use model::idempotency::IdempotencyKey;
+use model::limits::CENTERS_PER_REQUEST;
 use runtime::fail_point;
 use store::{
     Campaign, FinishedSend, NewSend, ReservedSend, SendClaim, SendIdempotencyKey, SendLease,

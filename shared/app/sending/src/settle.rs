@@ -6,9 +6,9 @@ use std::error::Error;
 use bytes::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
-use contract::id::ChargeId;
-use contract::limits::RESPONSE_BYTES;
 use contract::send::{NotMailedReason, SendError, SendResponse, write_response};
+use model::id::ChargeId;
+use model::limits::RESPONSE_BYTES;
 use runtime::fail_point;
 use store::{
     Campaign, CampaignFigure, Charge, FinishedSend, JobLease, PaymentKind, ReservedSend,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use chrono::{DateTime, Utc};
-use contract::id::{ActivityId, ApiKeyId, MemberId, TeamId};
+use model::id::{ActivityId, ApiKeyId, MemberId, TeamId};
 use uuid::Uuid;
 
 use crate::error::Result;

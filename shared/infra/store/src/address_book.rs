@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use contract::id::{IntegrationId, TeamId};
 use contract::push::{FieldSemantic, IntegrationField};
+use model::id::{IntegrationId, TeamId};
 use serde::Serialize;
 use uuid::Uuid;
 

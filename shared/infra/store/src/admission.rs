@@ -1,8 +1,8 @@
 //! Letting a request in: the key and both rate windows in one round trip.
 
 use chrono::{DateTime, Utc};
-use contract::id::{ApiKeyId, IntegrationId, TeamId};
-use contract::key::{KeyHash, KeyKind};
+use model::id::{ApiKeyId, IntegrationId, TeamId};
+use model::key::{KeyHash, KeyKind};
 
 use tokio_postgres::Row;
 

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use chrono::{DateTime, NaiveDate, Utc};
-use contract::id::TeamId;
+use model::id::TeamId;
 use uuid::Uuid;
 
 use crate::error::Result;

@@ -3,8 +3,8 @@
 use address::VerificationStrictness;
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
-use contract::id::{CampaignId, DesignId, TeamId};
 use contract::send::Postage;
+use model::id::{CampaignId, DesignId, TeamId};
 use serde::Serialize;
 use serde_json::Value;
 use tokio_postgres::Row;

@@ -1,8 +1,8 @@
 //! What happened to a team's campaigns, day by day: added up where it happens, so that nobody counts it later.
 
 use chrono::NaiveDate;
-use contract::id::{CampaignId, ChargeId, TeamId};
 use contract::send::NotMailedReason;
+use model::id::{CampaignId, ChargeId, TeamId};
 
 use crate::error::Result;
 use crate::pool::{Store, Transaction};

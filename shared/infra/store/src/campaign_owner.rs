@@ -1,7 +1,7 @@
 //! What an owner looks at and changes of a campaign, one thing at a time.
 
 use chrono::{DateTime, Utc};
-use contract::id::{CampaignId, TeamId};
+use model::id::{CampaignId, TeamId};
 use serde_json::Value;
 use tokio_postgres::Row;
 

@@ -1,7 +1,7 @@
 //! Charges: the money for one batch of cards.
 
 use chrono::{DateTime, Utc};
-use contract::id::{CampaignId, ChargeId, TeamId};
+use model::id::{CampaignId, ChargeId, TeamId};
 use tokio_postgres::Row;
 
 use crate::error::{Result, StoreError};

@@ -1,7 +1,7 @@
 //! Charges as people see them: one line for each request, re-check or later step, and what its cards cost.
 
 use chrono::{DateTime, Utc};
-use contract::id::{ChargeId, TeamId};
+use model::id::{ChargeId, TeamId};
 use tokio_postgres::Row;
 use uuid::Uuid;
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use audience::{ColumnType, fold_name};
 use chrono::{DateTime, Utc};
-use contract::id::TeamId;
+use model::id::TeamId;
 use tokio_postgres::Row;
 use uuid::Uuid;
 

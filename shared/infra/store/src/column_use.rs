@@ -1,6 +1,6 @@
 //! What may use a column: the conditions of campaigns and the documents of designs, page by page.
 
-use contract::id::{CampaignId, TeamId};
+use model::id::{CampaignId, TeamId};
 use serde_json::Value;
 
 use crate::error::{Result, StoreError};

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use contract::id::{IntegrationId, SyncId};
 use contract::push::{AcceptedUpsert, ContactFingerprint};
+use model::id::{IntegrationId, SyncId};
 use tokio_postgres::Row;
 use uuid::Uuid;
 

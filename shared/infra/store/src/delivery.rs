@@ -1,8 +1,8 @@
 //! Deliveries under way: claimed by lease, lane by lane, and what came of each attempt.
 
 use chrono::{DateTime, Utc};
-use contract::id::{DeliveryId, EndpointId, TeamId};
 use contract::webhook::EventId;
+use model::id::{DeliveryId, EndpointId, TeamId};
 use tokio_postgres::Row;
 use uuid::Uuid;
 

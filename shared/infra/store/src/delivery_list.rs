@@ -1,9 +1,9 @@
 //! Deliveries as people see them: the last ones with their attempts, again, all failed again, and a test.
 
 use chrono::{DateTime, Utc};
-use contract::id::{DeliveryId, EndpointId, TeamId};
-use contract::limits::DELIVERIES_SHOWN;
 use contract::webhook::EventId;
+use model::id::{DeliveryId, EndpointId, TeamId};
+use model::limits::DELIVERIES_SHOWN;
 use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;

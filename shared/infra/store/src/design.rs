@@ -1,7 +1,7 @@
 //! Design documents.
 
 use chrono::{DateTime, Utc};
-use contract::id::{DesignId, TeamId};
+use model::id::{DesignId, TeamId};
 use serde_json::Value;
 
 use crate::error::{Result, StoreError};

@@ -1,7 +1,7 @@
 //! Designs and their versions, for people to look at.
 
 use chrono::{DateTime, Utc};
-use contract::id::{DesignId, TeamId};
+use model::id::{DesignId, TeamId};
 use serde_json::Value;
 use tokio_postgres::Row;
 

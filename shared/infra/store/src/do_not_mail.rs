@@ -1,7 +1,7 @@
 //! The do-not-mail lists of campaigns.
 
 use chrono::{DateTime, Utc};
-use contract::id::{CampaignId, TeamId};
+use model::id::{CampaignId, TeamId};
 use uuid::Uuid;
 
 use crate::error::{Result, StoreError};

@@ -1,7 +1,7 @@
 //! E-mails to be sent.
 
 use chrono::{DateTime, Utc};
-use contract::id::TeamId;
+use model::id::TeamId;
 use uuid::Uuid;
 
 use crate::error::Result;

@@ -1,8 +1,8 @@
 //! Webhook endpoints: where a team wants its events.
 
 use chrono::{DateTime, Utc};
-use contract::id::{CampaignId, EndpointId, TeamId};
-use contract::limits::ENDPOINTS_PER_TEAM;
+use model::id::{CampaignId, EndpointId, TeamId};
+use model::limits::ENDPOINTS_PER_TEAM;
 use serde::Serialize;
 use tokio_postgres::Row;
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use audience::{BuiltInColumn, ValueLookup};
 use chrono::{DateTime, Utc};
-use contract::id::TeamId;
+use model::id::TeamId;
 use serde_json::Value;
 use uuid::Uuid;
 

@@ -1,7 +1,7 @@
 //! Entries of the address book, for people to look at: in the order of their names.
 
 use chrono::{DateTime, Utc};
-use contract::id::TeamId;
+use model::id::TeamId;
 use uuid::Uuid;
 
 use crate::entry::BookEntryValues;

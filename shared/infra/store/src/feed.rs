@@ -5,7 +5,7 @@
 //! goes on behind one misses nothing that commits later.
 
 use chrono::{DateTime, Utc};
-use contract::id::TeamId;
+use model::id::TeamId;
 use uuid::Uuid;
 
 use crate::error::{Result, StoreError};

@@ -1,7 +1,7 @@
 //! The changes of formula columns.
 
 use chrono::{DateTime, Utc};
-use contract::id::{ApiKeyId, RequestId, TeamId};
+use model::id::{ApiKeyId, RequestId, TeamId};
 
 use crate::error::Result;
 use crate::pool::{Store, Transaction};

@@ -1,8 +1,8 @@
 //! Syncs whose completing the removal guard refused: what the owner is told until they end.
 
 use chrono::{DateTime, Utc};
-use contract::id::{IntegrationId, SyncId, TeamId};
-use contract::limits::INTEGRATIONS_PER_TEAM;
+use model::id::{IntegrationId, SyncId, TeamId};
+use model::limits::INTEGRATIONS_PER_TEAM;
 
 use crate::error::Result;
 use crate::pool::Store;

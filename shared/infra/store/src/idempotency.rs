@@ -5,8 +5,8 @@
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use contract::id::IntegrationId;
 use contract::push::{IdempotencyKey, RequestHash};
+use model::id::IntegrationId;
 
 use crate::error::Result;
 use crate::pool::{Store, Transaction};

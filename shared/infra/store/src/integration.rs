@@ -3,10 +3,10 @@
 use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
-use contract::id::{IntegrationId, RequestId, TeamId};
 use contract::push::{
     FieldSemantic, FieldType, IntegrationField, IntegrationReadiness, IntegrationStatus,
 };
+use model::id::{IntegrationId, RequestId, TeamId};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use chrono::{DateTime, Utc};
-use contract::id::{IntegrationId, TeamId};
-use contract::limits::INTEGRATIONS_PER_TEAM;
 use contract::push::FieldSemantic;
+use model::id::{IntegrationId, TeamId};
+use model::limits::INTEGRATIONS_PER_TEAM;
 
 use crate::error::{Result, StoreError};
 use crate::integration::IntegrationAvailability;

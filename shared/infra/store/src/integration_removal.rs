@@ -1,7 +1,7 @@
 //! Removing an integration: at once it opens for nobody and its contacts count no more; later they are erased.
 
 use chrono::{DateTime, Utc};
-use contract::id::IntegrationId;
+use model::id::IntegrationId;
 
 use crate::error::{Result, StoreError};
 use crate::integration::Integration;

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use chrono::{DateTime, Utc};
-use contract::id::{IntegrationId, SyncId};
 use contract::push::{
     AcceptedUpsert, ContactIssue, DroppedValue, IssueKind, RecordRejection, RejectionItem,
 };
+use model::id::{IntegrationId, SyncId};
 use tokio_postgres::Row;
 
 use crate::error::{Result, StoreError};

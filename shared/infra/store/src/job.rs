@@ -1,7 +1,7 @@
 //! Work that falls due, done in portions under a lease.
 
 use chrono::{DateTime, Utc};
-use contract::id::{CampaignId, ChargeId, JobId, TeamId};
+use model::id::{CampaignId, ChargeId, JobId, TeamId};
 use tokio_postgres::Row;
 use uuid::Uuid;
 

@@ -1,9 +1,9 @@
 //! API keys.
 
 use chrono::{DateTime, Utc};
-use contract::id::{ApiKeyId, IntegrationId, TeamId};
-use contract::key::{KeyKind, PresentedKey};
-use contract::limits::{ACTIVE_INTEGRATION_KEYS, ACTIVE_TEAM_KEYS};
+use model::id::{ApiKeyId, IntegrationId, TeamId};
+use model::key::{KeyKind, PresentedKey};
+use model::limits::{ACTIVE_INTEGRATION_KEYS, ACTIVE_TEAM_KEYS};
 use serde::Serialize;
 use tokio_postgres::Row;
 use uuid::Uuid;

@@ -1,7 +1,7 @@
 //! The ledger: double entry, one transaction per charge and per top-up.
 
 use chrono::{DateTime, Utc};
-use contract::id::{ChargeId, TeamId};
+use model::id::{ChargeId, TeamId};
 use uuid::Uuid;
 
 use crate::error::{Result, StoreError, retry_conflicts};

@@ -1,7 +1,7 @@
 //! The ledger as people see it: money that came in and money that was spent.
 
 use chrono::{DateTime, Utc};
-use contract::id::{ChargeId, LedgerTransactionId, TeamId};
+use model::id::{ChargeId, LedgerTransactionId, TeamId};
 use tokio_postgres::Row;
 use uuid::Uuid;
 

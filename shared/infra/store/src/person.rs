@@ -1,8 +1,8 @@
 //! The people of a team, as its owners manage them: roles, leaving, and links that set a password.
 
 use chrono::{DateTime, Utc};
-use contract::id::{MemberId, TeamId};
-use contract::limits::PEOPLE_PER_TEAM;
+use model::id::{MemberId, TeamId};
+use model::limits::PEOPLE_PER_TEAM;
 
 use crate::error::{Result, StoreError};
 use crate::pool::{Store, Transaction};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
-use contract::id::TeamId;
+use model::id::TeamId;
 
 use crate::error::Result;
 use crate::pool::Store;

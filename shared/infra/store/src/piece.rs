@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use chrono::{DateTime, NaiveDate, Utc};
-use contract::id::{CampaignId, ChargeId, DesignId, TeamId};
-use contract::scan::MailpieceCode;
+use model::id::{CampaignId, ChargeId, DesignId, TeamId};
+use model::scan::MailpieceCode;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 

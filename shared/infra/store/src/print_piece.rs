@@ -1,8 +1,8 @@
 //! Cards as a printer reads them, and the designs that they print with.
 
 use chrono::NaiveDate;
-use contract::id::{CampaignId, DesignId, TeamId};
-use contract::scan::MailpieceCode;
+use model::id::{CampaignId, DesignId, TeamId};
+use model::scan::MailpieceCode;
 use serde_json::Value;
 use tokio_postgres::Row;
 use uuid::Uuid;

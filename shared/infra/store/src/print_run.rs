@@ -4,7 +4,7 @@
 //! one. What a run is made of does not change until it ends; a printer that dies leaves it to the next one.
 
 use chrono::{DateTime, NaiveDate, Utc};
-use contract::id::TeamId;
+use model::id::TeamId;
 use serde_json::Value;
 use tokio_postgres::Row;
 use uuid::Uuid;

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use address::AddressId;
 use chrono::{DateTime, Utc};
-use contract::id::{CampaignId, ChargeId, TeamId};
 use contract::send::NotMailedReason;
+use model::id::{CampaignId, ChargeId, TeamId};
 use tokio_postgres::Row;
 use uuid::Uuid;
 

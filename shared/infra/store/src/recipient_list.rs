@@ -1,8 +1,8 @@
 //! The recipients that a campaign received, for people: listed, looked for, exported.
 
 use chrono::{DateTime, Utc};
-use contract::id::{CampaignId, TeamId};
 use contract::send::NotMailedReason;
+use model::id::{CampaignId, TeamId};
 use tokio_postgres::Row;
 use uuid::Uuid;
 

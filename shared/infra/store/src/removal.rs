@@ -1,7 +1,7 @@
 //! The removal of what a full sync did not receive, and taking it back.
 
 use chrono::{DateTime, Utc};
-use contract::id::{IntegrationId, SyncId};
+use model::id::{IntegrationId, SyncId};
 
 use crate::error::{Result, StoreError};
 use crate::pool::{Store, Transaction};

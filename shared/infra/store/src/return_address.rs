@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, NaiveDate, Utc};
-use contract::id::TeamId;
+use model::id::TeamId;
 use uuid::Uuid;
 
 use crate::error::Result;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, NaiveDate, Utc};
 use chrono_tz::Tz;
-use contract::id::{EndpointId, MailpieceId, TeamId};
+use model::id::{EndpointId, MailpieceId, TeamId};
 use tokio_postgres::Row;
 use uuid::Uuid;
 

@@ -1,7 +1,7 @@
 //! A team's scans with their cards, for those who follow them.
 
 use chrono::{DateTime, Utc};
-use contract::id::TeamId;
+use model::id::TeamId;
 use tokio_postgres::Row;
 use uuid::Uuid;
 

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use contract::id::{CampaignId, RequestId, TeamId};
+use model::id::{CampaignId, RequestId, TeamId};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;

@@ -5,8 +5,8 @@
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use contract::id::TeamId;
-use contract::idempotency::{IdempotencyKey, RequestHash};
+use model::id::TeamId;
+use model::idempotency::{IdempotencyKey, RequestHash};
 use uuid::Uuid;
 
 use crate::error::Result;

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use contract::id::{RequestId, TeamId};
+use model::id::{RequestId, TeamId};
 
 use crate::error::Result;
 use crate::pool::Store;

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
-use contract::id::{MemberId, TeamId};
+use model::id::{MemberId, TeamId};
 
 use crate::error::Result;
 use crate::pool::{Store, Transaction};

@@ -1,7 +1,7 @@
 //! Secrets on their way to the one page that shows them. They are encrypted with what only the browser has.
 
 use chrono::{DateTime, Utc};
-use contract::id::MemberId;
+use model::id::MemberId;
 
 use crate::error::Result;
 use crate::pool::{Store, Transaction};

@@ -1,7 +1,7 @@
 //! Signing in: attempts that are counted, and where people have signed in from before.
 
 use chrono::{DateTime, Utc};
-use contract::id::MemberId;
+use model::id::MemberId;
 
 use crate::error::{Result, StoreError};
 use crate::pool::{Store, Transaction};

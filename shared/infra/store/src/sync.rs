@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
-use contract::id::{IntegrationId, SyncId, TeamId};
 use contract::push::{OpenSync, SyncMode, SyncStatus, SyncView};
+use model::id::{IntegrationId, SyncId, TeamId};
 use tokio_postgres::Row;
 
 use crate::error::{Result, StoreError};

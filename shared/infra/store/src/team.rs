@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
-use contract::id::{MemberId, TeamId};
+use model::id::{MemberId, TeamId};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 

@@ -1,8 +1,8 @@
 //! Top-ups that a team has asked for: money on its way, which only the operator books.
 
 use chrono::{DateTime, Utc};
-use contract::id::{TeamId, TopUpRequestId};
-use contract::limits::OPEN_TOP_UP_REQUESTS;
+use model::id::{TeamId, TopUpRequestId};
+use model::limits::OPEN_TOP_UP_REQUESTS;
 use serde::Serialize;
 use tokio_postgres::Row;
 use uuid::Uuid;

@@ -6,6 +6,3 @@ pub mod mcp;
 pub mod push;
 pub mod send;
 pub mod webhook;
-
-// The names under which the model was known here.
-pub use model::{id, idempotency, key, limits, money, name, scan};

@@ -1,8 +1,8 @@
 //! The push API: batches of records, and declarations of fields.
 
-use contract::limits::{DECLARED_FIELDS, RECORDS_PER_BATCH};
 use contract::push::{FieldSchema, IntegrationField, check_batch, read_declaration, split_batch};
 use fuzz::Target;
+use model::limits::{DECLARED_FIELDS, RECORDS_PER_BATCH};
 use proptest::{prop_assert, prop_assert_eq};
 use serde_json::json;
 

@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use contract::id::{CampaignId, RequestId};
-use contract::idempotency::IdempotencyKey;
-use contract::limits::{FIELD_NAME_CHARS, RECIPIENTS_PER_REQUEST};
-use contract::scan::ScanTarget;
 use contract::send::{
     SentRecipient, check_request, find_api_key, fingerprint_request, hash_request, parse_request,
 };
 use fuzz::{Target, Verdict};
+use model::id::{CampaignId, RequestId};
+use model::idempotency::IdempotencyKey;
+use model::limits::{FIELD_NAME_CHARS, RECIPIENTS_PER_REQUEST};
+use model::scan::ScanTarget;
 use proptest::{prop_assert, prop_assert_eq};
 use serde_json::{Map, Value, json};
 

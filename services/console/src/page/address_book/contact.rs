@@ -5,8 +5,8 @@ use audience::fold_name;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
-use contract::id::{IntegrationId, TeamId};
 use contract::push::IntegrationField;
+use model::id::{IntegrationId, TeamId};
 use serde::Deserialize;
 use store::{BookCursor, BookLine, Contact, Integration};
 

@@ -8,8 +8,8 @@ use axum::extract::rejection::{FormRejection, QueryRejection};
 use axum::extract::{Query, State};
 use axum::response::Response;
 use columns::{ColumnsContext, FormulaToSave, SaveColumnError};
-use contract::id::RequestId;
 use contract::mcp::{FormulaError, FormulaProblem, PreviewAnswer, PreviewArguments};
+use model::id::RequestId;
 use serde::Deserialize;
 use store::{ColumnKind, FormulaChange, TeamColumn};
 

@@ -4,7 +4,7 @@ use askama::Template;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
-use contract::id::ChargeId;
+use model::id::ChargeId;
 use serde::Deserialize;
 use store::{ChargeKind, ChargeState, ChargeSummary, ChargedMailpieces};
 

@@ -5,8 +5,8 @@ use axum::Form;
 use axum::extract::rejection::{FormRejection, PathRejection};
 use axum::extract::{Path, State};
 use axum::response::Response;
-use contract::id::TopUpRequestId;
-use contract::money::Money;
+use model::id::TopUpRequestId;
+use model::money::Money;
 use serde::Deserialize;
 use store::{Actor, StoreError, TopUpRequestState};
 

@@ -9,7 +9,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::response::Response;
 use campaigns::SetAreaError;
-use contract::id::CampaignId;
+use model::id::CampaignId;
 use store::CampaignSummary;
 
 use super::{CampaignPath, PART, find};

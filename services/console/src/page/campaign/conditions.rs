@@ -11,7 +11,7 @@ use axum::extract::rejection::{FormRejection, QueryRejection};
 use axum::extract::{Query, State};
 use axum::response::Response;
 use campaigns::{ConditionSentence, ConditionsProblem, SetConditionsError, check_conditions};
-use contract::id::CampaignId;
+use model::id::CampaignId;
 use serde_json::Value;
 use store::TeamColumn;
 

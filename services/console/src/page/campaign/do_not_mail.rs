@@ -9,7 +9,7 @@ use axum::Form;
 use axum::extract::rejection::{FormRejection, QueryRejection};
 use axum::extract::{Query, State};
 use axum::response::Response;
-use contract::id::CampaignId;
+use model::id::CampaignId;
 use serde::Deserialize;
 use store::{CampaignSummary, DoNotMailAddress, DoNotMailCursor};
 use uuid::Uuid;

@@ -6,8 +6,8 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
-use contract::id::CampaignId;
 use design::Side;
+use model::id::CampaignId;
 
 use crate::ConsoleState;
 use crate::access::CurrentMember;

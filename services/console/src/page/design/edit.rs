@@ -6,9 +6,9 @@ use askama::Template;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, RawQuery, State};
 use axum::response::Response;
-use contract::id::DesignId;
-use contract::name::DisplayName;
 use designs::{CreateDesignError, SaveVersionError};
+use model::id::DesignId;
+use model::name::DisplayName;
 use store::{DesignSummary, DesignVersionSummary, StoredDesign};
 
 use super::DOCUMENT_BYTES;

@@ -4,8 +4,8 @@ use askama::Template;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, RawQuery, State};
 use axum::response::Response;
-use contract::id::DesignId;
 use designs::RestoreDesignError;
+use model::id::DesignId;
 use serde::Deserialize;
 use store::{DesignSummary, DesignVersionSummary};
 

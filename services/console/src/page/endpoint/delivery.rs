@@ -6,8 +6,8 @@ use axum::extract::rejection::{FormRejection, PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use chrono::{DateTime, Utc};
-use contract::id::{DeliveryId, EndpointId};
 use delivering::EndpointError;
+use model::id::{DeliveryId, EndpointId};
 use serde::Deserialize;
 use store::{DeliverySummary, Endpoint, EndpointState, StoreError};
 

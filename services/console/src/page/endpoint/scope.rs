@@ -1,6 +1,6 @@
 //! Which campaigns' scans an endpoint hears of, as a form has it.
 
-use contract::id::CampaignId;
+use model::id::CampaignId;
 use url::form_urlencoded;
 
 use crate::ConsoleState;

@@ -6,9 +6,9 @@ use axum::extract::rejection::{FormRejection, QueryRejection};
 use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
-use contract::limits::ACTIVE_INTEGRATION_KEYS;
 use contract::push::{PUSH_API, SyncView};
 use integrations::{SetGuardError, format_guard};
+use model::limits::ACTIVE_INTEGRATION_KEYS;
 use serde::Deserialize;
 use store::{
     ApiKeySummary, HeldBackSync, Integration, IntegrationAvailability, LastSyncRemoval, StoreError,

@@ -4,8 +4,8 @@ use askama::Template;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
-use contract::id::{IntegrationId, SyncId};
 use contract::push::{IssueKind, RejectionItem, SyncView};
+use model::id::{IntegrationId, SyncId};
 use serde::Deserialize;
 use store::{HeldBackSync, Integration, IssueFilter};
 

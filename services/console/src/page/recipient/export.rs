@@ -3,7 +3,7 @@
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::response::Response;
-use contract::id::{CampaignId, TeamId};
+use model::id::{CampaignId, TeamId};
 use store::{RecipientLine, RecipientSearchCursor, Store};
 use uuid::Uuid;
 

@@ -9,7 +9,7 @@
 use std::net::IpAddr;
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
-use contract::id::MemberId;
+use model::id::MemberId;
 use runtime::source::build_source_key;
 use uuid::Uuid;
 

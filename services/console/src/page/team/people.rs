@@ -11,9 +11,9 @@ use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Redirect, Response};
 use chrono::{DateTime, TimeDelta, Utc};
-use contract::id::MemberId;
-use contract::limits::PEOPLE_PER_TEAM;
-use contract::name::{DisplayName, NormalizedEmail};
+use model::id::MemberId;
+use model::limits::PEOPLE_PER_TEAM;
+use model::name::{DisplayName, NormalizedEmail};
 use serde::Deserialize;
 use store::{Actor, MemberRole, StoreError, TeamMember, Transaction};
 

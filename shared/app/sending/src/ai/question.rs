@@ -6,8 +6,8 @@ use audience::{ValueLookup, fold_name};
 use chrono::{DateTime, NaiveDate, Utc};
 use columns::FormulaColumns;
 use columns::RecipientProfile;
-use contract::id::TeamId;
 use design::TextTemplate;
+use model::id::TeamId;
 use store::{AiCell, BookRecipient, StoreError, TeamColumn};
 use uuid::Uuid;
 

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use audience::fold_name;
-use contract::id::DesignId;
 use design::{DesignError, LayoutPlan, PrintableDesign};
+use model::id::DesignId;
 use store::StepDesign;
 
 use super::pictures::DesignPictures;

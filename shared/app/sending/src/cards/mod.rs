@@ -13,8 +13,8 @@ use std::time::Duration;
 use ::pictures::PictureFetchError;
 use audience::ValueLookup;
 use chrono::NaiveDate;
-use contract::id::TeamId;
 use contract::send::{NotMailedReason, RecipientWarning, ReturnAddressReason};
+use model::id::TeamId;
 use store::MailpieceContent;
 use verification::VerificationError;
 

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use audience::column::may_be_cut;
 use audience::fold_name;
-use contract::id::TeamId;
 use contract::send::SendError;
 use design::{DesignElement, ElementContent, ImageElement, ImageSource, PrintableDesign, Side};
+use model::id::TeamId;
 use pictures::{PictureFetchError, ResolvedPicture};
 use store::PictureUse;
 use tokio::time::Instant;

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use chrono::NaiveDate;
 use columns::RecipientProfile;
-use contract::id::ChargeId;
 use contract::send::NotMailedReason;
+use model::id::ChargeId;
 use store::{
     Campaign, CampaignFigure, ChargeKind, Job, JobKind, LockedCampaign, MailpieceRow,
     RecipientListings, StoreError, Transaction, retry_conflicts,

@@ -1,4 +1,4 @@
-use contract::id::TeamId;
+use model::id::TeamId;
 use store::{ChargeKind, ChargeState, PaymentKind};
 
 use super::*;

@@ -4,16 +4,16 @@ mod answers;
 
 use serde_json::{Value, json};
 
-use crate::limits::{
-    DECLARED_FIELDS, EXTERNAL_ID_CHARS, IDEMPOTENCY_KEY_CHARS, PAGE_ITEMS, PAGE_ITEMS_DEFAULT,
-    RECORD_BYTES, RECORDS_PER_BATCH,
-};
 use crate::mcp::schema::{
     empty_object_schema, list_schema, object_schema, one_of_schema, text_schema, with_description,
     yes_no_schema,
 };
 use crate::mcp::{McpTool, ServerInfo, ToolAnnotations};
 use crate::push::{FieldSemantic, FieldType};
+use model::limits::{
+    DECLARED_FIELDS, EXTERNAL_ID_CHARS, IDEMPOTENCY_KEY_CHARS, PAGE_ITEMS, PAGE_ITEMS_DEFAULT,
+    RECORD_BYTES, RECORDS_PER_BATCH,
+};
 
 /// How the Integrations server introduces itself.
 pub const INTEGRATIONS_SERVER: ServerInfo = ServerInfo {

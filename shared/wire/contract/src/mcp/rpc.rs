@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::limits::BODY_BYTES;
 use crate::push::body::{describe_json_end, parse_json_string};
+use model::limits::BODY_BYTES;
 
 const VERSION: &str = "2.0";
 

@@ -10,9 +10,9 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::limits::RECORDS_PER_BATCH;
 use crate::push::PushError;
 use crate::push::body::{parse_json_string, read_object};
+use model::limits::RECORDS_PER_BATCH;
 
 /// The records of one batch, each as it was sent.
 #[derive(Debug)]

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use crate::limits::{EXTERNAL_ID_CHARS, FIELD_NAME_CHARS, RECORD_BYTES};
 use crate::push::batch::{PushedRecord, RecordBatch, RecordOperation, SentFields};
 use crate::push::body::parse_json_string;
 use crate::push::field::{FieldSemantic, FieldType, IntegrationField};
@@ -16,6 +15,7 @@ use crate::push::issue::{
 };
 use crate::push::value::{ScalarValue, is_complete_email};
 use crate::push::values::{ContactFingerprint, ContactValues};
+use model::limits::{EXTERNAL_ID_CHARS, FIELD_NAME_CHARS, RECORD_BYTES};
 
 /// The declared fields.
 pub struct FieldSchema<'s> {

@@ -4,10 +4,10 @@ use model::idempotency::IdempotencyKeyError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::limits::{
+use crate::push::{OpenSync, SyncMode};
+use model::limits::{
     BODY_BYTES, DECLARED_FIELDS, IDEMPOTENCY_KEY_CHARS, PAGE_ITEMS, RECORDS_PER_BATCH,
 };
-use crate::push::{OpenSync, SyncMode};
 
 /// A declared field whose column keeps another type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

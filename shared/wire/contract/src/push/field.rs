@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::limits::{DECLARED_FIELDS, FIELD_NAME_CHARS, OPTION_CHARS, OPTIONS_PER_FIELD};
 use crate::push::PushError;
 use crate::push::body::read_object;
+use model::limits::{DECLARED_FIELDS, FIELD_NAME_CHARS, OPTION_CHARS, OPTIONS_PER_FIELD};
 
 /// How the values of a field are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]

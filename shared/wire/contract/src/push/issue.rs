@@ -7,7 +7,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::limits::WARNING_EXAMPLES;
+use model::limits::WARNING_EXAMPLES;
 
 /// Whether the record was refused or only lost a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

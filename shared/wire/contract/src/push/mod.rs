@@ -15,7 +15,6 @@ mod sync;
 mod value;
 mod values;
 
-pub use crate::idempotency::{IdempotencyKey, RequestHash};
 pub use batch::{PushedRecord, RecordBatch, RecordOperation, split_batch};
 pub use check::{AcceptedUpsert, CheckedBatch, FieldSchema, check_batch};
 pub use error::{LockedField, PushError, TypeLockReason};
@@ -24,6 +23,7 @@ pub use issue::{
     DroppedValue, DryRunAnswer, IssueCode, IssueKind, PushAnswer, RecordRejection, WarningGroup,
     group_warnings,
 };
+pub use model::idempotency::{IdempotencyKey, RequestHash};
 pub use read::{
     ContactAnswer, ContactIssue, IntegrationAnswer, IntegrationLimits, IntegrationStatus,
     IntegrationView, OpenSyncView, RejectionItem, RejectionsAnswer, SchemaAnswer, SyncAnswer,

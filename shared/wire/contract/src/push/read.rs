@@ -6,11 +6,11 @@ use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::id::{IntegrationId, SyncId};
-use crate::limits::{BODY_BYTES, DECLARED_FIELDS, RECORDS_PER_BATCH};
 use crate::push::field::IntegrationField;
 use crate::push::issue::{IssueCode, IssueKind};
 use crate::push::sync::{SyncMode, SyncStatus, timestamp};
+use model::id::{IntegrationId, SyncId};
+use model::limits::{BODY_BYTES, DECLARED_FIELDS, RECORDS_PER_BATCH};
 
 /// What an integration can do now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]

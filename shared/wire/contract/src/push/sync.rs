@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::id::SyncId;
-use crate::idempotency::RequestHash;
 use crate::push::PushError;
 use crate::push::body::{parse_json_string, read_optional_object};
+use model::id::SyncId;
+use model::idempotency::RequestHash;
 
 /// What a sync does with contacts that it did not receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -13,10 +13,10 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::id::CampaignId;
-use crate::idempotency::RequestHash;
-use crate::key::PresentedKey;
-use crate::limits::{FIELD_NAME_CHARS, RECIPIENTS_PER_REQUEST};
+use model::id::CampaignId;
+use model::idempotency::RequestHash;
+use model::key::PresentedKey;
+use model::limits::{FIELD_NAME_CHARS, RECIPIENTS_PER_REQUEST};
 
 /// A request body in its documented shape.
 #[derive(Debug)]

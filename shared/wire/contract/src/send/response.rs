@@ -6,7 +6,7 @@ use chrono::NaiveDate;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
-use crate::limits::RESPONSE_BYTES;
+use model::limits::RESPONSE_BYTES;
 
 /// Why a recipient was not mailed.
 // Contract: Reasons a recipient was not mailed.

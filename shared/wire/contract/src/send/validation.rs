@@ -112,8 +112,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::limits::RESPONSE_BYTES;
     use crate::send::{NotMailedReason, Postage};
+    use model::limits::RESPONSE_BYTES;
 
     fn mailed_outcome(reference: &str) -> RecipientOutcome {
         let day = NaiveDate::from_ymd_opt(2026, 11, 25).unwrap();

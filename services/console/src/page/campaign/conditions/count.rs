@@ -5,7 +5,7 @@ use std::time::Instant;
 use audience::FilterConditions;
 use columns::FormulaColumns;
 use columns::RecipientProfile;
-use contract::id::CampaignId;
+use model::id::CampaignId;
 use store::{BookRecipient, TeamColumn};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;

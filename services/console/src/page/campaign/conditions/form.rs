@@ -5,7 +5,7 @@ use audience::condition::operators_for;
 use audience::{BuiltInColumn, ColumnType, Operator};
 use axum::response::Response;
 use campaigns::{ConditionSentence, operator_name};
-use contract::id::CampaignId;
+use model::id::CampaignId;
 use store::{CampaignSummary, TeamColumn};
 
 use super::tree::{

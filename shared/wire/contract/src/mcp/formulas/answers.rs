@@ -7,8 +7,8 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::id::CampaignId;
 use crate::mcp::FormulaProblem;
+use model::id::CampaignId;
 
 /// Who fills a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

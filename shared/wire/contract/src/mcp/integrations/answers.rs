@@ -4,11 +4,11 @@
 use serde_json::{Value, json};
 
 use super::{IntegrationTool, field_properties, semantic_schema, sync_id_schema};
-use crate::limits::WARNING_EXAMPLES;
 use crate::mcp::schema::{
     always_true_schema, answer_schema, count_schema, list_schema, nullable_schema,
     nullable_text_schema, object_schema, one_of_schema, text_schema, yes_no_schema,
 };
+use model::limits::WARNING_EXAMPLES;
 
 /// The schema of a tool's answer, failures included.
 pub(super) fn output_schema(tool: IntegrationTool) -> Value {

@@ -3,7 +3,7 @@
 //! A cache of refusals, not a counter: another gateway needs nothing of it, and losing it costs one query.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use chrono::{DateTime, Utc};
 
@@ -34,10 +34,7 @@ impl RefusalCache {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Vec<u8>, DateTime<Utc>>> {
-        // A panic while the lock was held cannot leave the map half-changed.
-        self.refused_until
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        runtime::task::lock_mutex(&self.refused_until)
     }
 }
 

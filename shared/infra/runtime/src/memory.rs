@@ -9,7 +9,7 @@
 mod ledger;
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -21,6 +21,8 @@ use hyper::body::{Frame, SizeHint};
 use tokio::time::Instant;
 
 use self::ledger::{Asked, HolderSignal, MemoryLedger};
+
+use crate::task::lock_mutex;
 
 /// How often is looked whether somebody has become slow, while others wait.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
@@ -119,7 +121,7 @@ impl MemoryBudget {
     }
 
     fn with<T>(&self, change: impl FnOnce(&mut MemoryLedger, Instant) -> T) -> T {
-        let mut ledger = lock(&self.shared.ledger);
+        let mut ledger = lock_mutex(&self.shared.ledger);
         let before = ledger.figures();
         let changed = change(&mut ledger, Instant::now());
         let after = ledger.figures();
@@ -134,18 +136,13 @@ impl MemoryBudget {
 
     /// Looks for slow ones, once in an interval however many wait.
     fn look(&self) {
-        let mut looked_at = lock(&self.shared.looked_at);
+        let mut looked_at = lock_mutex(&self.shared.looked_at);
         if looked_at.elapsed() >= LOOK_INTERVAL {
             *looked_at = Instant::now();
             drop(looked_at);
             self.with(MemoryLedger::settle);
         }
     }
-}
-
-fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic while the lock was held cannot leave a change half-made.
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl MemoryReservation {

@@ -2,7 +2,7 @@
 //! one means to all that uses it. The Formula MCP server and the console are two ways to the same functions.
 //!
 //! In reading order: [`RecipientProfile`] (what cards and conditions see), [`ColumnCatalog`] (the team's columns as formulas see
-//! them), [`preview`], the changes ([`create`], [`set_lock`], [`save_within`], and [`declare_within`] for files), each with its entry in the team's
+//! them), [`preview`], what else is asked of formulas ([`list_columns`], [`check_formula`], [`explain_formula`]), the changes ([`create`], [`set_lock`], [`save_within`], and [`declare_within`] for files), each with its entry in the team's
 //! activity log, and what [uses](filtering_campaigns) a column.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
@@ -10,6 +10,7 @@
 mod book;
 mod computed;
 mod create;
+mod inspect;
 mod mask;
 mod preview;
 mod profile;
@@ -20,6 +21,7 @@ mod uses;
 pub use book::{ColumnCatalog, FittedFormula, NamedColumn, source};
 pub use computed::{ComputedRecipient, FormulaColumns, definitions, offered, prompts, today};
 pub use create::{create, declare_within, set_lock};
+pub use inspect::{check_formula, explain_formula, list_columns, list_functions};
 pub use mask::PeopleMasking;
 pub use preview::preview;
 pub use profile::RecipientProfile;

@@ -1,27 +1,53 @@
-//! Between the queue and the tools: messages in, replies out.
+//! The tools of the Formula MCP server, which are the crate `columns`'s. A mailer answers them because it is what computes formula
+//! columns when it makes cards: a preview and a card come from the same code. They have a queue of their own, so that neither waits
+//! for the other.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use bytes::Bytes;
-use columns::{ColumnsContext, PeopleMasking};
-use contract::mcp::{FormulaError, FormulaTool, read_arguments};
+use columns::{
+    ColumnsContext, FormulaToSave, PeopleMasking, SaveColumnError, checked_name, failed,
+};
+use contract::mcp::{FormulaError, FormulaTool, SaveAnswer, SaveArguments, read_arguments};
 use messages::{FORMULA_QUEUE, FormulaContext, REPLY_ERROR, REPLY_OK};
-use model::id::{RequestId, TeamId};
-use queue::{CallHandler, QueueCall, QueueReply, SlotPermit};
-use runtime::Process;
+use model::id::{ApiKeyId, RequestId, TeamId};
+use queue::{CallHandler, ConsumerOptions, QueueCall, QueueReply, SlotPermit};
 use runtime::trace::{TraceContext, work};
+use runtime::{Process, fail_point};
 use serde::Serialize;
+use store::{Actor, retry};
 
-use super::{check, explain, list, save};
+/// Answers calls of formula tools until the process is to stop.
+pub(crate) async fn run(process: &Process) {
+    let consumption = ConsumerOptions {
+        queue: FORMULA_QUEUE,
+        concurrency: process.config.mailer.formula_concurrency,
+        shutdown: process.shutdown.clone(),
+        grace: process.grace(),
+        // Whether the process is ready depends on sends.
+        is_consuming: Arc::new(AtomicBool::new(false)),
+    };
+    let handler = Arc::new(FormulaHandler {
+        process: process.clone(),
+    });
+    queue::serve(&process.broker, consumption, handler).await;
+}
+
+/// A call, and who makes it.
+#[derive(Clone, Copy)]
+struct FormulaCall<'a> {
+    asker: ColumnsContext<'a>,
+    request_id: RequestId,
+    key_id: ApiKeyId,
+}
 
 /// Answers the calls of the formula queue.
-pub(super) struct FormulaHandler {
+struct FormulaHandler {
     process: Process,
 }
 
 impl FormulaHandler {
-    pub(super) fn new(process: Process) -> Self {
-        Self { process }
-    }
-
     async fn answer_call(
         &self,
         call: &QueueCall,
@@ -41,13 +67,13 @@ impl FormulaHandler {
         let body = &call.body[..];
         match tool {
             FormulaTool::ListColumns => {
-                to_json_bytes(list::list_columns(asker, read_arguments(tool, body)?).await)
+                to_json_bytes(columns::list_columns(asker, read_arguments(tool, body)?).await)
             }
             FormulaTool::ListFunctions => {
-                to_json_bytes(list::list_functions(&read_arguments(tool, body)?))
+                to_json_bytes(columns::list_functions(&read_arguments(tool, body)?))
             }
             FormulaTool::CheckFormula => {
-                to_json_bytes(check::check_formula(asker, read_arguments(tool, body)?).await)
+                to_json_bytes(columns::check_formula(asker, read_arguments(tool, body)?).await)
             }
             FormulaTool::PreviewFormula => {
                 // Nobody waits for the answer any more.
@@ -59,15 +85,15 @@ impl FormulaHandler {
                 )
             }
             FormulaTool::SaveFormula => {
-                let call = super::FormulaCall {
+                let call = FormulaCall {
                     asker,
                     request_id: RequestId(call.id),
                     key_id: context.key_id,
                 };
-                to_json_bytes(save::save_formula(call, read_arguments(tool, body)?).await)
+                to_json_bytes(save_formula(call, read_arguments(tool, body)?).await)
             }
             FormulaTool::ExplainFormula => {
-                to_json_bytes(explain::explain_formula(asker, read_arguments(tool, body)?).await)
+                to_json_bytes(columns::explain_formula(asker, read_arguments(tool, body)?).await)
             }
         }
     }
@@ -83,7 +109,7 @@ async fn recipient_access(
             .store
             .formula_keys_see_people(asker.team_id)
             .await
-            .map_err(columns::failed)?;
+            .map_err(failed)?;
     Ok(if is_open {
         PeopleMasking::Shown
     } else {
@@ -134,4 +160,45 @@ fn to_json_bytes(answer: Result<impl Serialize, FormulaError>) -> Result<Bytes, 
             .map(Bytes::from)
             .unwrap_or_default()
     })
+}
+
+/// Makes a formula column or changes one. A call that is delivered again finds its change and gets the same answer.
+async fn save_formula(
+    call: FormulaCall<'_>,
+    arguments: SaveArguments,
+) -> Result<SaveAnswer, FormulaError> {
+    let (name, formula) = (checked_name(&arguments.name)?, arguments.formula.trim());
+    let save = FormulaToSave {
+        request_id: call.request_id,
+        name,
+        formula,
+    };
+    let attempt = retry(|| async {
+        match save_in_transaction(call, save).await {
+            Err(SaveColumnError::Store(error)) => Err(error),
+            Err(SaveColumnError::Request(error)) => Ok(Err(error)),
+            Ok(answer) => Ok(Ok(answer)),
+        }
+    });
+    attempt.await.map_err(failed)?
+}
+
+async fn save_in_transaction(
+    call: FormulaCall<'_>,
+    save: FormulaToSave<'_>,
+) -> Result<SaveAnswer, SaveColumnError> {
+    let asker = call.asker;
+    let mut connection = asker.store.connection().await?;
+    let transaction = connection.begin().await?;
+    let name = transaction.key_name(call.key_id).await?;
+    let actor = Actor::KeyHolder {
+        key_id: call.key_id,
+        name: &name,
+    };
+    let answer = columns::save_within(&transaction, actor, asker.team_id, save, asker.now).await?;
+    fail_point::pass("formula.saved");
+    transaction.commit().await?;
+    fail_point::pass("formula.committed");
+    tracing::info!(team_id = %asker.team_id, key_id = %call.key_id, "saved a formula");
+    Ok(answer)
 }

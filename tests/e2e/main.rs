@@ -49,5 +49,6 @@ mod roles;
 mod scan_feed;
 mod scans;
 mod sender;
+mod walks;
 mod webhooks;
 mod wire;

@@ -1,17 +1,17 @@
 //! Letting a request in: who asks, and have they asked too often?
 
+use std::collections::HashMap;
 use std::error::Error;
 use std::net::IpAddr;
+use std::sync::{Mutex, MutexGuard};
 
+use axum::http::{HeaderMap, HeaderValue, header};
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use model::key::{KeyKind, PresentedKey};
-use runtime::trace::RequestIdentity;
-use runtime::{Clock, Config, Process};
-use store::{AdmissionRequest, AdmittedKey, Store};
-
-use crate::refusal::AdmissionError;
-use crate::shield::RefusalCache;
 use runtime::source::build_source_key;
+use runtime::trace::RequestIdentity;
+use runtime::{Clock, Config, Process, task};
+use store::{AdmissionRequest, AdmittedKey, Store};
 
 /// The length of a rate window. Windows begin with the minute.
 const WINDOW: TimeDelta = TimeDelta::minutes(1);
@@ -72,6 +72,21 @@ impl RateGroup {
             per_key: Some(config.gateway.formula_requests_per_minute_per_key),
         }
     }
+}
+
+/// Why a request is refused before anybody looks into it. Each API puts it into its own error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum AdmissionError {
+    /// Over the requests per minute of the key or of the source address.
+    RateLimited,
+    /// The body is over the limit.
+    BodyTooLarge,
+    /// The body did not arrive whole; the text says why.
+    BodyUnreadable(&'static str),
+    /// The key is missing, wrong, revoked, or of a kind that does not open this.
+    InvalidKey,
+    /// Something on our side failed.
+    Failed,
 }
 
 /// Counts the requests of one group and looks keys up.
@@ -174,4 +189,85 @@ impl AdmissionGate {
 /// What a key's rate window is called in a group of requests; no source address is called so.
 fn key_subject(group: &str, key: &PresentedKey) -> Vec<u8> {
     [group.as_bytes(), b":key:", &key.hash().0[..]].concat()
+}
+
+/// What a client that was refused for its rate is told to wait, in seconds.
+pub(crate) const RETRY_AFTER: HeaderValue = HeaderValue::from_static("60");
+
+/// The key in `Authorization`; an empty one when the header holds something else. `None` without the header.
+pub(crate) fn bearer_key(headers: &HeaderMap) -> Option<PresentedKey> {
+    let value = headers
+        .get(header::AUTHORIZATION)?
+        .to_str()
+        .unwrap_or_default();
+    let (scheme, key) = value.trim().split_once(' ').unwrap_or_default();
+    Some(PresentedKey::new(
+        if scheme.eq_ignore_ascii_case("bearer") {
+            key
+        } else {
+            ""
+        },
+    ))
+}
+
+/// Refused subjects that are remembered; past it further ones go to Postgres.
+const SUBJECTS: usize = 100_000;
+
+/// A local brake: whom Postgres refused for the running minute is refused here until it ends. A cache of refusals, not a counter:
+/// another gateway needs nothing of it, and losing it costs one query.
+#[derive(Default)]
+struct RefusalCache {
+    refused_until: Mutex<HashMap<Vec<u8>, DateTime<Utc>>>,
+}
+
+impl RefusalCache {
+    /// Whether a subject is refused now.
+    fn is_refused(&self, subject: &[u8], now: DateTime<Utc>) -> bool {
+        self.lock_refusals()
+            .get(subject)
+            .is_some_and(|until| now < *until)
+    }
+
+    /// Refuses a subject until the end of its window.
+    fn insert(&self, subject: Vec<u8>, until: DateTime<Utc>, now: DateTime<Utc>) {
+        let mut refused = self.lock_refusals();
+        if refused.len() >= SUBJECTS {
+            refused.retain(|_, until| now < *until);
+        }
+        if refused.len() < SUBJECTS {
+            refused.insert(subject, until);
+        }
+    }
+
+    fn lock_refusals(&self) -> MutexGuard<'_, HashMap<Vec<u8>, DateTime<Utc>>> {
+        task::lock_mutex(&self.refused_until)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+
+    use super::*;
+
+    #[test]
+    fn a_refusal_ends_with_its_window_and_the_memory_is_bounded() {
+        let (shield, now) = (RefusalCache::default(), Utc::now());
+        let until = now + TimeDelta::seconds(30);
+        for number in 0..=SUBJECTS {
+            shield.insert(number.to_be_bytes().to_vec(), until, now);
+        }
+        assert!(shield.is_refused(&0_usize.to_be_bytes(), now));
+        assert!(
+            !shield.is_refused(&SUBJECTS.to_be_bytes(), now),
+            "there was no place left"
+        );
+        assert!(!shield.is_refused(&0_usize.to_be_bytes(), until));
+        let later = until + TimeDelta::seconds(1);
+        shield.insert(b"next".to_vec(), later + TimeDelta::seconds(60), later);
+        assert!(
+            shield.is_refused(b"next", later),
+            "what has ended makes place"
+        );
+    }
 }

@@ -15,7 +15,7 @@ use runtime::memory::{MemoryAccount, MemoryBudget, MemoryLimits, MemoryReservati
 use runtime::source::{build_source_key, source_address};
 use runtime::trace::RequestIdentity;
 
-use crate::refusal::AdmissionError;
+use crate::admission::AdmissionError;
 use crate::{GatewayState, PeerAddress};
 
 /// Bytes of a stored response with what stands around it.

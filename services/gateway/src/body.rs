@@ -14,7 +14,7 @@ use runtime::source::build_source_key;
 use runtime::{Process, task};
 use tokio::time::{Instant, timeout};
 
-use crate::refusal::AdmissionError;
+use crate::admission::AdmissionError;
 
 /// Bytes of a refused request's body that are read and thrown away, so that its sender gets to see the answer: one
 /// that is still writing when the connection closes may never read it.

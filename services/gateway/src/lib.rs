@@ -17,11 +17,8 @@ mod mcp;
 mod per_team;
 mod push;
 mod recipients;
-mod refusal;
-mod request;
 mod requests;
 mod scan;
-mod shield;
 
 use std::net::SocketAddr;
 use std::ops::Deref;

@@ -1,7 +1,7 @@
 //! What each team has of something while it uses it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use model::id::TeamId;
 
@@ -25,7 +25,7 @@ impl<T> PerTeam<T> {
 
     /// The team's.
     pub(crate) fn get(&self, team_id: TeamId) -> Arc<T> {
-        let mut teams = self.teams.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut teams = runtime::task::lock_mutex(&self.teams);
         if let Some(team) = teams.get(&team_id).and_then(Weak::upgrade) {
             return team;
         }

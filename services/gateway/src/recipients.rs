@@ -21,12 +21,10 @@ use model::limits::BODY_BYTES;
 use queue::{CallError, QueueCall, QueueReply};
 use store::AdmittedKey;
 
-use crate::admission::AdmissionGate;
+use crate::admission::{AdmissionError, AdmissionGate, RETRY_AFTER, bearer_key};
 use crate::body::{declared_too_large, drain_body};
 use crate::push::answer::{REPLAYED, ReplayableAnswer};
 use crate::push::query::PushQuery;
-use crate::refusal::AdmissionError;
-use crate::request::{RETRY_AFTER, bearer_key};
 use crate::{GatewayState, PeerAddress};
 use runtime::source::source_address;
 use runtime::task;

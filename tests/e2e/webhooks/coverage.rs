@@ -32,12 +32,8 @@ const SOURCES: &[(&str, &str)] = &[
         include_str!("../../../shared/domain/design/src/link.rs"),
     ),
     (
-        "schedule",
-        include_str!("../../../services/dispatcher/src/schedule.rs"),
-    ),
-    (
-        "signature",
-        include_str!("../../../services/dispatcher/src/signature.rs"),
+        "attempt",
+        include_str!("../../../shared/app/delivering/src/attempt.rs"),
     ),
     (
         "visitor",
@@ -125,7 +121,7 @@ const CONTRACT: &[(&str, &str)] = &[
     ),
     (
         "rule 2: jitter",
-        "schedule::a_pause_is_at_the_most_a_tenth_longer",
+        "attempt::a_pause_is_at_the_most_a_tenth_longer",
     ),
     (
         "rule 3, and the warning at 10",
@@ -228,7 +224,7 @@ const BEYOND: &[(&str, &str)] = &[
     ),
     (
         "signatures as specified",
-        "signature::the_signature_is_that_of_the_specification",
+        "attempt::the_signature_is_that_of_the_specification",
     ),
     (
         "provisioning",

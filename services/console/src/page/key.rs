@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use accounts::{KeyIntegration, NewTeamKey, create_key_within, revoke_key};
+use accounts::{NewTeamKey, create_key_within, revoke_key};
 use askama::Template;
 use axum::Form;
 use axum::extract::rejection::{FormRejection, PathRejection, QueryRejection};
@@ -192,10 +192,7 @@ pub(crate) async fn make(
     let new = NewTeamKey {
         team_id: person.0.team_id,
         kind,
-        integration: integration.map(|integration| KeyIntegration {
-            integration_id: integration.integration_id,
-            name: &integration.name,
-        }),
+        integration,
         name: &name,
         chosen: None,
     };

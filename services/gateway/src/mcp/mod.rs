@@ -1,17 +1,14 @@
 //! The two MCP servers: one dispatcher, stateless, one JSON answer to each POST.
 //!
-//! A request in reading order: [`server_route`] (POST only) → [`origin`] → [`admit`] → the body → [`dispatch`] → the tools of
+//! A request in reading order: [`route`] (POST only) → [`admit`] → the body → [`dispatch`] → the tools of
 //! [`integrations`] or [`formulas`]. What HTTP refuses is a [`McpAccessError`]; everything after the admission is JSON-RPC and
 //! HTTP 200, since the protocol's clients lose their session over other statuses.
 
 mod admit;
-mod denied;
 mod dispatch;
 mod formulas;
 mod integrations;
-mod origin;
 mod turns;
-mod version;
 
 use std::net::IpAddr;
 
@@ -24,13 +21,12 @@ use axum::routing::{MethodRouter, post};
 use bytes::Bytes;
 use contract::mcp::{self, RequestIdFinder, RpcError, RpcMessage};
 
+use crate::admission::AdmissionError;
 use crate::body::{declared_too_large, drain_body, skip_body};
-use crate::mcp::admit::McpAccess;
-use crate::mcp::denied::McpAccessError;
+use crate::mcp::admit::{McpAccess, McpAccessError};
 use crate::mcp::dispatch::McpMethod;
 pub(crate) use crate::mcp::turns::TeamCallLimiter;
 use crate::push::answer::json_response;
-use crate::refusal::AdmissionError;
 use crate::{GatewayState, PeerAddress};
 use runtime::source::source_address;
 use runtime::trace::RequestIdentity;
@@ -115,11 +111,11 @@ async fn handle_request(
     identity: &RequestIdentity,
 ) -> Result<McpOutcome, McpAccessError> {
     let settings = &gateway.process.config.gateway;
-    origin::check_origin(&parts.headers, &settings.mcp_allowed_origins)?;
+    admit::check_origin(&parts.headers, &settings.mcp_allowed_origins)?;
     let source = source_address(peer, &parts.headers, &settings.trusted_proxies);
     // An error is answered below: whoever asks gets to know which of its requests failed.
     let access = admit::admit_request(gateway, server, identity, source, &parts.headers).await?;
-    version::check_version(&parts.headers)?;
+    admit::check_version(&parts.headers)?;
     if declared_too_large(body).is_some() {
         return Ok(answer_too_large(body).await);
     }

@@ -8,7 +8,7 @@ use contract::push::PushError;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::request::RETRY_AFTER;
+use crate::admission::RETRY_AFTER;
 
 /// How a client without a key is told to bring one.
 pub(crate) const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"Pillarbox\"");

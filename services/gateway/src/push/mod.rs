@@ -21,12 +21,11 @@ use contract::push::{PUSH_API, PushError};
 use model::id::{IntegrationId, TeamId};
 use store::{AdmittedKey, IntegrationAvailability};
 
+use crate::admission::{AdmissionError, bearer_key};
 use crate::body::{declared_too_large, drain_body};
 use crate::mcp::{self, McpServer};
 use crate::push::answer::{ReplayableAnswer, build_response};
 use crate::push::query::PushQuery;
-use crate::refusal::AdmissionError;
-use crate::request::bearer_key;
 use crate::{GatewayState, PeerAddress};
 use runtime::source::source_address;
 use runtime::trace::RequestIdentity;

@@ -3,16 +3,15 @@
 use std::collections::{BTreeMap, HashMap};
 
 use accounts::{
-    BalanceCredit, KeyIntegration, MemberSettings, NewMember, NewTeamKey, create_key_within,
-    credit_balance_within, save_member_within, save_team_within, set_formula_keys_within,
-    set_idempotency_keys_within,
+    BalanceCredit, MemberSettings, NewMember, NewTeamKey, TeamSetting, change_team_setting_within,
+    credit_balance_within, provide_key_within, save_member_within, save_team_within,
 };
 use address::AddressListEntry;
 use campaigns::SaveCampaignError;
 use chrono::{DateTime, Utc};
 use model::id::{CampaignId, DesignId, TeamId};
 use model::key::KeyKind;
-use store::{Actor, CampaignSettings, Integration, MemberRole, StepSettings, Transaction};
+use store::{Actor, CampaignSettings, MemberRole, StepSettings, Transaction};
 
 use super::DisplayName;
 use super::applied::{
@@ -24,13 +23,12 @@ use super::column::save_columns;
 use super::endpoint::save_endpoints;
 use super::error::{ApplyError, WithPlace};
 use super::file::{
-    CampaignSpec, DesignSpec, IntegrationKeySpec, IntegrationSpec, MemberSpec, StatusSpec,
-    StepSpec, TeamKeySpec, TeamSpec, TopUpSpec,
+    CampaignSpec, DesignSpec, IntegrationSpec, MemberSpec, StatusSpec, StepSpec, TeamKeySpec,
+    TeamSpec, TopUpSpec,
 };
 use super::pictures::list_image_links;
 use designs::DesignContent;
 use integrations::IntegrationSettings;
-use secret::KeyText;
 
 type ApplyResult<T> = std::result::Result<T, ApplyError>;
 
@@ -57,13 +55,13 @@ pub(super) async fn save_team(
     let actor = Actor::Operator;
     let saved = save_team_within(transaction, actor, &wanted, now).await;
     let team_id = saved.with_place(place)?.team_id;
-    if let Some(is_on) = team.idempotency_keys {
-        set_idempotency_keys_within(transaction, actor, team_id, is_on, now)
-            .await
-            .with_place(place)?;
-    }
-    if let Some(is_on) = team.formula_keys_see_people {
-        set_formula_keys_within(transaction, actor, team_id, is_on, now)
+    let settings = [
+        team.idempotency_keys.map(TeamSetting::IdempotencyKeys),
+        team.formula_keys_see_people
+            .map(TeamSetting::FormulaKeysSeePeople),
+    ];
+    for setting in settings.into_iter().flatten() {
+        change_team_setting_within(transaction, actor, team_id, setting, now)
             .await
             .with_place(place)?;
     }
@@ -102,13 +100,6 @@ struct TeamSaver<'a> {
     transaction: &'a Transaction<'a>,
     team_id: TeamId,
     now: DateTime<Utc>,
-}
-
-/// What a key opens: a team's API, or one of its integrations.
-#[derive(Clone, Copy)]
-struct KeyScope<'a> {
-    kind: KeyKind,
-    integration: Option<KeyIntegration<'a>>,
 }
 
 impl TeamSaver<'_> {
@@ -384,7 +375,14 @@ impl TeamSaver<'_> {
             let saved = saved.await.with_place(&place)?;
             let mut keys = Vec::new();
             for (place, key) in iter_items(&place, "keys", &integration.keys) {
-                keys.push(self.save_integration_key(&place, &saved, key).await?);
+                let new = NewTeamKey {
+                    team_id: self.team_id,
+                    kind: KeyKind::Integration,
+                    integration: Some(&saved),
+                    name: &key.name,
+                    chosen: key.key.as_ref(),
+                };
+                keys.push(self.save_key(&place, new).await?);
             }
             applied.push(AppliedIntegration {
                 integration_id: saved.integration_id,
@@ -395,78 +393,30 @@ impl TeamSaver<'_> {
         Ok(applied)
     }
 
-    async fn save_integration_key(
-        &self,
-        place: &str,
-        integration: &Integration,
-        key: &IntegrationKeySpec,
-    ) -> ApplyResult<AppliedKey> {
-        let provided = integrations::provide_key_within(
-            self.transaction,
-            Actor::Operator,
-            integration,
-            (&key.name, key.key.as_ref()),
-            self.now,
-        );
-        let provided = provided.await.with_place(place)?;
-        Ok(AppliedKey {
-            key_id: provided.key_id,
-            kind: KeyKind::Integration.as_str(),
-            name: key.name.as_str().to_owned(),
-            key: provided.made,
-        })
-    }
-
     async fn save_keys(&self, place: &str, keys: &[TeamKeySpec]) -> ApplyResult<Vec<AppliedKey>> {
         let mut applied = Vec::new();
         for (place, key) in iter_items(place, "keys", keys) {
-            let owner = KeyScope {
+            let new = NewTeamKey {
+                team_id: self.team_id,
                 kind: key.kind.into(),
                 integration: None,
+                name: &key.name,
+                chosen: key.key.as_ref(),
             };
-            applied.push(
-                self.save_key(&place, owner, &key.name, key.key.as_ref())
-                    .await?,
-            );
+            applied.push(self.save_key(&place, new).await?);
         }
         Ok(applied)
     }
 
-    async fn save_key(
-        &self,
-        place: &str,
-        KeyScope { kind, integration }: KeyScope<'_>,
-        name: &DisplayName,
-        given: Option<&KeyText>,
-    ) -> ApplyResult<AppliedKey> {
-        let applied = |key_id, key| AppliedKey {
-            key_id,
-            kind: kind.as_str(),
-            name: name.as_str().to_owned(),
-            key,
-        };
-        let integration_id = integration.map(|integration| integration.integration_id);
-        if given.is_none()
-            && let Some(key_id) = self
-                .transaction
-                .find_active_api_key(self.team_id, integration_id, kind, name.as_str())
-                .await
-                .with_place(place)?
-        {
-            return Ok(applied(key_id, None));
-        }
-        let new = NewTeamKey {
-            team_id: self.team_id,
-            kind,
-            integration,
-            name,
-            chosen: given,
-        };
-        let created = create_key_within(self.transaction, Actor::Operator, &new, self.now)
-            .await
-            .with_place(place)?;
-        let text = created.is_new.then_some(created.text);
-        Ok(applied(created.key_id, text))
+    async fn save_key(&self, place: &str, new: NewTeamKey<'_>) -> ApplyResult<AppliedKey> {
+        let provided = provide_key_within(self.transaction, Actor::Operator, &new, self.now).await;
+        let provided = provided.with_place(place)?;
+        Ok(AppliedKey {
+            key_id: provided.key_id,
+            kind: new.kind.as_str(),
+            name: new.name.as_str().to_owned(),
+            key: provided.made,
+        })
     }
 
     async fn save_top_up(&self, place: &str, top_up: &TopUpSpec) -> ApplyResult<AppliedTopUp> {

@@ -18,7 +18,8 @@ pub use billing::{
     BalanceCredit, credit_balance, credit_balance_within, request_top_up, withdraw_top_up,
 };
 pub use key::{
-    CreatedTeamKey, KeyIntegration, NewTeamKey, create_key, create_key_within, revoke_key,
+    CreatedTeamKey, NewTeamKey, ProvidedKey, create_key, create_key_within, provide_key_within,
+    revoke_integration_key, revoke_key,
 };
 pub use member::{
     MemberError, MemberRoleChange, MemberSettings, NewMember, NewPassword, PasswordLink,
@@ -27,6 +28,6 @@ pub use member::{
 };
 pub use sign_in::{SignInSource, begin_session, record_failed_sign_in};
 pub use team::{
-    TeamError, create_team, save_team_within, set_formula_keys, set_formula_keys_within,
-    set_idempotency_keys, set_idempotency_keys_within,
+    TeamError, TeamSetting, change_team_setting, change_team_setting_within, create_team,
+    save_team_within,
 };

@@ -66,88 +66,65 @@ pub async fn save_team_within(
     Ok(saved)
 }
 
-/// Has `Idempotency-Key` honoured on the team's sends, or not. Returns whether that is a change.
+/// A setting of a team as a whole, and what it is to be.
+#[derive(Debug, Clone, Copy)]
+pub enum TeamSetting {
+    /// Whether `Idempotency-Key` is honoured on the team's sends.
+    IdempotencyKeys(bool),
+    /// Whether Formulas only keys see people of the address book as they are; else they see them masked.
+    FormulaKeysSeePeople(bool),
+}
+
+/// Sets a setting of a team. Returns whether that is a change.
 ///
 /// # Errors
 /// [`StoreError`] when the database cannot be asked.
-pub async fn set_idempotency_keys(
+pub async fn change_team_setting(
     store: &Store,
     actor: Actor<'_>,
     team_id: TeamId,
-    is_honoured: bool,
+    setting: TeamSetting,
     now: DateTime<Utc>,
 ) -> Result<bool> {
     let mut connection = store.connection().await?;
     let transaction = connection.begin_transaction().await?;
-    let is_changed =
-        set_idempotency_keys_within(&transaction, actor, team_id, is_honoured, now).await?;
+    let is_changed = change_team_setting_within(&transaction, actor, team_id, setting, now).await?;
     transaction.commit().await?;
     Ok(is_changed)
 }
 
-/// As [`set_idempotency_keys`], in the caller's transaction.
+/// As [`change_team_setting`], in the caller's transaction.
 ///
 /// # Errors
 /// [`StoreError`] when the database cannot be asked.
-pub async fn set_idempotency_keys_within(
+pub async fn change_team_setting_within(
     transaction: &Transaction<'_>,
     actor: Actor<'_>,
     team_id: TeamId,
-    is_honoured: bool,
+    setting: TeamSetting,
     now: DateTime<Utc>,
 ) -> Result<bool> {
-    let is_changed = transaction
-        .set_idempotency_keys_honored(team_id, is_honoured)
-        .await?;
+    let (is_changed, action) = match setting {
+        TeamSetting::IdempotencyKeys(is_on) => (
+            transaction
+                .set_idempotency_keys_honored(team_id, is_on)
+                .await?,
+            if is_on {
+                "team.keys_honoured"
+            } else {
+                "team.keys_ignored"
+            },
+        ),
+        TeamSetting::FormulaKeysSeePeople(is_on) => (
+            transaction.set_people_unmasked(team_id, is_on).await?,
+            if is_on {
+                "team.people_shown"
+            } else {
+                "team.people_masked"
+            },
+        ),
+    };
     if is_changed {
-        let action = if is_honoured {
-            "team.keys_honoured"
-        } else {
-            "team.keys_ignored"
-        };
-        transaction
-            .record_activity(team_id, actor, action, "", now)
-            .await?;
-    }
-    Ok(is_changed)
-}
-
-/// Lets Formulas only keys see people of the address book as they are, or masked. Returns whether that is a change.
-///
-/// # Errors
-/// [`StoreError`] when the database cannot be asked.
-pub async fn set_formula_keys(
-    store: &Store,
-    actor: Actor<'_>,
-    team_id: TeamId,
-    see_people: bool,
-    now: DateTime<Utc>,
-) -> Result<bool> {
-    let mut connection = store.connection().await?;
-    let transaction = connection.begin_transaction().await?;
-    let is_changed = set_formula_keys_within(&transaction, actor, team_id, see_people, now).await?;
-    transaction.commit().await?;
-    Ok(is_changed)
-}
-
-/// As [`set_formula_keys`], in the caller's transaction.
-///
-/// # Errors
-/// [`StoreError`] when the database cannot be asked.
-pub async fn set_formula_keys_within(
-    transaction: &Transaction<'_>,
-    actor: Actor<'_>,
-    team_id: TeamId,
-    see_people: bool,
-    now: DateTime<Utc>,
-) -> Result<bool> {
-    let is_changed = transaction.set_people_unmasked(team_id, see_people).await?;
-    if is_changed {
-        let action = if see_people {
-            "team.people_shown"
-        } else {
-            "team.people_masked"
-        };
         transaction
             .record_activity(team_id, actor, action, "", now)
             .await?;

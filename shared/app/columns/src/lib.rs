@@ -2,7 +2,7 @@
 //! one means to all that uses it. The Formula MCP server and the console are two ways to the same functions.
 //!
 //! In reading order: [`RecipientProfile`] (what cards and conditions see), [`ColumnCatalog`] (the team's columns as formulas see
-//! them), [`preview`], the changes ([`create`], [`set_column_lock`], [`save_formula_within`], and [`declare_column_within`] for files), each with its entry in the team's
+//! them), [`preview`], what else is asked of formulas ([`list_columns`], [`check_formula`], [`explain_formula`]), the changes ([`create`], [`set_lock`], [`save_within`], and [`declare_within`] for files), each with its entry in the team's
 //! activity log, and what [uses](filtering_campaigns) a column.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
@@ -10,6 +10,7 @@
 mod book;
 mod computed;
 mod create;
+mod inspect;
 mod mask;
 mod preview;
 mod profile;
@@ -23,6 +24,7 @@ pub use computed::{
     team_today,
 };
 pub use create::{create_column, declare_column_within, set_column_lock};
+pub use inspect::{check_formula, explain_formula, list_columns, list_functions};
 pub use mask::PeopleMasking;
 pub use preview::preview_formula;
 pub use profile::RecipientProfile;

@@ -6,7 +6,7 @@ use outbound::TargetUrl;
 use secret::SigningSecret;
 use store::{Actor, Endpoint, EndpointState, Result, Transaction};
 
-use crate::save_action;
+use crate::manage::save_action;
 
 /// What an endpoint is to be. It is known by its URL.
 #[derive(Debug, Clone, Copy)]

@@ -1,21 +1,18 @@
 //! What people and operators change of integrations. Each function is one use case: one transaction, with its entry in the team's
 //! activity log, whoever calls it.
 //!
-//! In reading order: [`create_integration`], [`set_integration_availability`] and [`remove_integration`]; the removal guard ([`set_removal_guard`]) and the removal
-//! that it let through ([`undo_removal`]); which fields fill the columns of contacts ([`map_fields`], [`release_fields`]); keys
-//! ([`create_key_within`], [`provide_key_within`], [`revoke_key`]); and [`save_integration_within`], by which a file sets an integration within its own
-//! transaction.
+//! In reading order: [`create`], [`set_availability`] and [`remove`]; the removal guard ([`set_removal_guard`]) and the removal
+//! that it let through ([`undo_removal`]); which fields fill the columns of contacts ([`map_fields`], [`release_fields`]);
+//! and [`save_within`], by which a file sets an integration within its own transaction. Keys are the crate `accounts`'s.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
 mod guard;
-mod key;
 mod mapping;
 mod save;
 mod standing;
 
 pub use guard::{SetGuardError, format_guard, set_removal_guard, undo_removal};
-pub use key::{ProvidedKey, create_key_within, provide_key_within, revoke_key};
 pub use mapping::{
     ColumnSources, MapFieldsError, MappingProblem, column_sources, format_mapping, map_fields,
     release_fields,

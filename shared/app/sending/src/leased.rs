@@ -1,7 +1,7 @@
 //! Taking work by lease out of the database: several pieces at a time, of which a team has a share.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use model::id::TeamId;
@@ -140,8 +140,7 @@ impl TeamSlots {
     }
 
     fn lock_held_slots(&self) -> MutexGuard<'_, HashMap<TeamId, usize>> {
-        // Nothing in a change of the counts can panic half-way.
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        runtime::task::lock_mutex(&self.held)
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod answer;
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use address::{AddressInput, AddressVerdict, CheckedAddress, VerificationStrictness};
@@ -187,8 +187,7 @@ impl SmartyClient {
     }
 
     fn with_breaker<T>(&self, act: impl FnOnce(&mut CircuitBreaker) -> T) -> T {
-        // A breaker has no state in between that a panic could leave.
-        act(&mut self.breaker.lock().unwrap_or_else(PoisonError::into_inner))
+        act(&mut runtime::task::lock_mutex(&self.breaker))
     }
 }
 

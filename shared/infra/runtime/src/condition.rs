@@ -5,12 +5,13 @@
 //! the API documents) would be gone, too. So both are metrics, log lines and answers; only a start waits for them, and not for ever.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use store::{SchemaVersion, Store, StoreError};
 
 use crate::process::Process;
+use crate::task::lock_mutex;
 
 /// How long a start waits for database and broker. Past it the process is ready without them.
 const START_PATIENCE: Duration = Duration::from_secs(10);
@@ -136,8 +137,7 @@ impl ProcessHealth {
     }
 
     fn lock_database(&self) -> MutexGuard<'_, DatabaseState> {
-        // A panic while the lock was held cannot leave it half-changed.
-        self.database.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_mutex(&self.database)
     }
 }
 

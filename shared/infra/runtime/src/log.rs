@@ -9,7 +9,7 @@ mod line;
 mod repeats;
 
 use std::io::Write;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Instant;
 
 use tracing::span::{Attributes, Id, Record};
@@ -23,6 +23,7 @@ use tracing_subscriber::{EnvFilter, Layer};
 use self::line::{LogFields, LogLine};
 use self::repeats::{RepeatFilter, SuppressedLines};
 use crate::config::LogFormat;
+use crate::task::lock_mutex;
 
 /// Writes the lines that `filter` lets through, of the process `name`. Spans that are not for traces alone give their fields
 /// whatever the filter says: a warning belongs to its request also where requests are not logged.
@@ -101,8 +102,7 @@ impl<W: for<'w> MakeWriter<'w>> LogLayer<W> {
     /// Whether a line is written, and what was left out before it.
     fn check_repeats(&self, event: &Event<'_>, fields: &LogFields) -> (bool, Vec<SuppressedLines>) {
         let (metadata, now) = (event.metadata(), Instant::now());
-        // A panic while the lock was held leaves a count that is a little off.
-        let mut repeats = self.repeats.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut repeats = lock_mutex(&self.repeats);
         let left_out = repeats.close_ended(now);
         // Failures repeat by the thousand while something is away; all other lines come with work.
         let is_written = *metadata.level() > Level::WARN

@@ -9,7 +9,7 @@
 mod ledger;
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -21,6 +21,8 @@ use hyper::body::{Frame, SizeHint};
 use tokio::time::Instant;
 
 use self::ledger::{Asked, HolderSignal, MemoryLedger};
+
+use crate::task::lock_mutex;
 
 /// How often is looked whether somebody has become slow, while others wait.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
@@ -145,11 +147,6 @@ impl MemoryBudget {
             self.with_ledger(MemoryLedger::rebalance);
         }
     }
-}
-
-fn lock_mutex<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic while the lock was held cannot leave a change half-made.
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl MemoryReservation {

@@ -6,10 +6,8 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use model::id::{ApiKeyId, IntegrationId};
 use model::key::KeyKind;
-use model::name::DisplayName;
-use secret::KeyText;
 use serde::Deserialize;
-use store::{Integration, StoreError};
+use store::StoreError;
 
 use super::detail::{IntegrationPageState, detail_page};
 use super::{IntegrationPath, PART, find};
@@ -17,7 +15,7 @@ use crate::ConsoleState;
 use crate::access::CurrentMember;
 use crate::answer::{ActionNotice, done, refused};
 use crate::failure::PageError;
-use crate::once::{OneTimeSecret, SecretCookie};
+use crate::page::key::make;
 
 #[derive(Deserialize)]
 pub(super) struct NewIntegrationKeyForm {
@@ -33,7 +31,15 @@ pub(super) async fn create(
 ) -> Result<Response, PageError> {
     let integration = find(&console, &person, path).await?;
     let Form(NewIntegrationKeyForm { name }) = form?;
-    match make(&console, &person, &integration, &name).await {
+    match make(
+        &console,
+        &person,
+        KeyKind::Integration,
+        Some(&integration),
+        &name,
+    )
+    .await
+    {
         Ok(key) => {
             let path = format!("{PART}/{}", integration.integration_id);
             Ok(key.with(
@@ -55,31 +61,6 @@ pub(super) async fn create(
     }
 }
 
-/// Makes a key and keeps it for the page that shows it.
-async fn make(
-    console: &ConsoleState,
-    person: &CurrentMember,
-    integration: &Integration,
-    typed: &str,
-) -> store::Result<SecretCookie> {
-    let name: DisplayName = typed
-        .parse()
-        .map_err(|reason| StoreError::Limit(format!("the name {reason}")))?;
-    let (key, now) = (
-        KeyText::random(KeyKind::Integration),
-        console.process.clock.now(),
-    );
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin_transaction().await?;
-    let named = (&name, &key);
-    integrations::create_key_within(&transaction, person.actor(), integration, named, now).await?;
-    let cookie = OneTimeSecret::Key(key.reveal().to_owned())
-        .keep(&transaction, person, now)
-        .await?;
-    transaction.commit().await?;
-    Ok(cookie)
-}
-
 /// Revokes a key of the integration.
 pub(super) async fn revoke(
     State(console): State<ConsoleState>,
@@ -91,7 +72,7 @@ pub(super) async fn revoke(
     let integration = store
         .find_team_integration(person.0.team_id, integration_id)
         .await?;
-    integrations::revoke_key(store, person.actor(), &integration, key_id, now).await?;
+    accounts::revoke_integration_key(store, person.actor(), &integration, key_id, now).await?;
     Ok(done(
         &format!("{PART}/{integration_id}"),
         ActionNotice::KeyRevoked,

@@ -1,5 +1,6 @@
 //! Settings of the team as a whole.
 
+use accounts::TeamSetting;
 use axum::Form;
 use axum::extract::State;
 use axum::extract::rejection::FormRejection;
@@ -52,8 +53,9 @@ pub(super) async fn set_idempotency_keys(
     };
     let (store, now) = (&console.process.store, console.process.clock.now());
     let actor = Actor::Member(&person.0);
+    let setting = TeamSetting::IdempotencyKeys(is_honoured);
     let is_changed =
-        accounts::set_idempotency_keys(store, actor, person.0.team_id, is_honoured, now).await?;
+        accounts::change_team_setting(store, actor, person.0.team_id, setting, now).await?;
     Ok(back(is_changed, notice))
 }
 
@@ -80,7 +82,8 @@ pub(super) async fn set_formula_keys(
     };
     let (store, now) = (&console.process.store, console.process.clock.now());
     let actor = Actor::Member(&person.0);
+    let setting = TeamSetting::FormulaKeysSeePeople(see_people);
     let is_changed =
-        accounts::set_formula_keys(store, actor, person.0.team_id, see_people, now).await?;
+        accounts::change_team_setting(store, actor, person.0.team_id, setting, now).await?;
     Ok(back(is_changed, notice))
 }

@@ -1,7 +1,7 @@
 //! Designs made ready for many cards.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use audience::fold_name;
 use design::{DesignError, LayoutPlan, PrintableDesign};
@@ -55,7 +55,7 @@ impl DesignCache {
         let ready = Arc::new(tokio::task::block_in_place(|| {
             ReadyDesign::from_document(document)
         }));
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = runtime::task::lock_mutex(&self.kept);
         if kept.len() >= DESIGNS_KEPT {
             kept.pop_front();
         }
@@ -64,8 +64,7 @@ impl DesignCache {
     }
 
     fn get_cached(&self, version: DesignVersionKey) -> Option<Arc<ReadyDesign>> {
-        // A panic while the lock was held cannot leave the list half-changed.
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = runtime::task::lock_mutex(&self.kept);
         let at = kept.iter().position(|(known, _)| *known == version)?;
         let found = kept.remove(at)?;
         let ready = found.1.clone();

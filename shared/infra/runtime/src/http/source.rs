@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use ipnet::IpNet;
 
 use crate::source::{build_source_key, is_trusted};
+use crate::task::lock_mutex;
 
 /// Counts connections by their source. Load balancers are not counted: they bring those of many.
 pub(super) struct ConnectionCounter {
@@ -49,8 +50,7 @@ impl ConnectionCounter {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Vec<u8>, usize>> {
-        // A panic while the lock was held cannot leave the map half-changed.
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_mutex(&self.open)
     }
 }
 

@@ -1,27 +1,53 @@
-//! Between the queue and the tools: messages in, replies out.
+//! The tools of the Formula MCP server, which are the crate `columns`'s. A mailer answers them because it is what computes formula
+//! columns when it makes cards: a preview and a card come from the same code. They have a queue of their own, so that neither waits
+//! for the other.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use bytes::Bytes;
-use columns::{ColumnsContext, PeopleMasking};
-use contract::mcp::{FormulaError, FormulaTool, read_arguments};
+use columns::{
+    ColumnsContext, FormulaToSave, PeopleMasking, SaveColumnError, check_name, to_formula_error,
+};
+use contract::mcp::{FormulaError, FormulaTool, SaveAnswer, SaveArguments, read_arguments};
 use messages::{FORMULA_QUEUE, FormulaContext, REPLY_ERROR, REPLY_OK};
-use model::id::{RequestId, TeamId};
-use queue::{CallHandler, QueueCall, QueueReply, SlotPermit};
-use runtime::Process;
+use model::id::{ApiKeyId, RequestId, TeamId};
+use queue::{CallHandler, ConsumerOptions, QueueCall, QueueReply, SlotPermit};
 use runtime::trace::{TraceContext, run_in_span};
+use runtime::{Process, fail_point};
 use serde::Serialize;
+use store::{Actor, retry_conflicts};
 
-use super::{check, explain, list, save};
+/// Answers calls of formula tools until the process is to stop.
+pub(crate) async fn run(process: &Process) {
+    let consumption = ConsumerOptions {
+        queue: FORMULA_QUEUE,
+        concurrency: process.config.mailer.formula_concurrency,
+        shutdown: process.shutdown.clone(),
+        grace: process.grace_period(),
+        // Whether the process is ready depends on sends.
+        is_consuming: Arc::new(AtomicBool::new(false)),
+    };
+    let handler = Arc::new(FormulaHandler {
+        process: process.clone(),
+    });
+    queue::serve_calls(&process.broker, consumption, handler).await;
+}
+
+/// A call, and who makes it.
+#[derive(Clone, Copy)]
+struct FormulaCall<'a> {
+    asker: ColumnsContext<'a>,
+    request_id: RequestId,
+    key_id: ApiKeyId,
+}
 
 /// Answers the calls of the formula queue.
-pub(super) struct FormulaHandler {
+struct FormulaHandler {
     process: Process,
 }
 
 impl FormulaHandler {
-    pub(super) fn new(process: Process) -> Self {
-        Self { process }
-    }
-
     async fn answer_call(
         &self,
         call: &QueueCall,
@@ -41,13 +67,13 @@ impl FormulaHandler {
         let body = &call.body[..];
         match tool {
             FormulaTool::ListColumns => {
-                to_json_bytes(list::list_columns(asker, read_arguments(tool, body)?).await)
+                to_json_bytes(columns::list_columns(asker, read_arguments(tool, body)?).await)
             }
             FormulaTool::ListFunctions => {
-                to_json_bytes(list::list_functions(&read_arguments(tool, body)?))
+                to_json_bytes(columns::list_functions(&read_arguments(tool, body)?))
             }
             FormulaTool::CheckFormula => {
-                to_json_bytes(check::check_formula(asker, read_arguments(tool, body)?).await)
+                to_json_bytes(columns::check_formula(asker, read_arguments(tool, body)?).await)
             }
             FormulaTool::PreviewFormula => {
                 // Nobody waits for the answer any more.
@@ -64,15 +90,15 @@ impl FormulaHandler {
                 )
             }
             FormulaTool::SaveFormula => {
-                let call = super::FormulaCall {
+                let call = FormulaCall {
                     asker,
                     request_id: RequestId(call.id),
                     key_id: context.key_id,
                 };
-                to_json_bytes(save::save_formula(call, read_arguments(tool, body)?).await)
+                to_json_bytes(save_formula(call, read_arguments(tool, body)?).await)
             }
             FormulaTool::ExplainFormula => {
-                to_json_bytes(explain::explain_formula(asker, read_arguments(tool, body)?).await)
+                to_json_bytes(columns::explain_formula(asker, read_arguments(tool, body)?).await)
             }
         }
     }
@@ -88,7 +114,7 @@ async fn recipient_access(
             .store
             .shows_people_unmasked(asker.team_id)
             .await
-            .map_err(columns::to_formula_error)?;
+            .map_err(to_formula_error)?;
     Ok(if is_open {
         PeopleMasking::Shown
     } else {
@@ -139,4 +165,46 @@ fn to_json_bytes(answer: Result<impl Serialize, FormulaError>) -> Result<Bytes, 
             .map(Bytes::from)
             .unwrap_or_default()
     })
+}
+
+/// Makes a formula column or changes one. A call that is delivered again finds its change and gets the same answer.
+async fn save_formula(
+    call: FormulaCall<'_>,
+    arguments: SaveArguments,
+) -> Result<SaveAnswer, FormulaError> {
+    let (name, formula) = (check_name(&arguments.name)?, arguments.formula.trim());
+    let save = FormulaToSave {
+        request_id: call.request_id,
+        name,
+        formula,
+    };
+    let attempt = retry_conflicts(|| async {
+        match save_in_transaction(call, save).await {
+            Err(SaveColumnError::Store(error)) => Err(error),
+            Err(SaveColumnError::Request(error)) => Ok(Err(error)),
+            Ok(answer) => Ok(Ok(answer)),
+        }
+    });
+    attempt.await.map_err(to_formula_error)?
+}
+
+async fn save_in_transaction(
+    call: FormulaCall<'_>,
+    save: FormulaToSave<'_>,
+) -> Result<SaveAnswer, SaveColumnError> {
+    let asker = call.asker;
+    let mut connection = asker.store.connection().await?;
+    let transaction = connection.begin_transaction().await?;
+    let name = transaction.find_api_key_name(call.key_id).await?;
+    let actor = Actor::KeyHolder {
+        key_id: call.key_id,
+        name: &name,
+    };
+    let answer =
+        columns::save_formula_within(&transaction, actor, asker.team_id, save, asker.now).await?;
+    fail_point::fail_if_chosen("formula.saved");
+    transaction.commit().await?;
+    fail_point::fail_if_chosen("formula.committed");
+    tracing::info!(team_id = %asker.team_id, key_id = %call.key_id, "saved a formula");
+    Ok(answer)
 }

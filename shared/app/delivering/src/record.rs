@@ -5,8 +5,6 @@
 //! ran into somebody's lock, the endpoint whose lock it is waits apart ([`HeldAttempts`]), and the others go on. So does an endpoint
 //! of which not even one result can be written in the time that a statement may take: the database is slow.
 
-mod held;
-
 use std::collections::HashMap;
 use std::error::Error;
 use std::sync::Arc;
@@ -19,8 +17,9 @@ use store::{DeliveryAttempt, DeliveryFailureRules, Fault, StoreError, retry_conf
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use self::held::{HeldAttempts, UNTRIED};
-use crate::DispatcherState;
+use crate::cancel_deliveries;
+use crate::dispatch::EventDispatcher;
+use crate::held::{HeldAttempts, UNTRIED};
 
 /// Attempts in one statement.
 const BATCH: usize = 256;
@@ -32,9 +31,6 @@ const GATHERING: Duration = Duration::from_millis(5);
 /// Pause before a statement is sent again that failed for no fault of its rows, doubled each time up to the longest.
 const FAILURE_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
-
-/// Deliveries that one statement cancels.
-const CANCELLED_ROWS: i64 = 5_000;
 
 /// Endpoints that are remembered to be trimmed; past it the purge by age does it.
 const TOUCHED: usize = 10_000;
@@ -54,8 +50,8 @@ const DISABLED: (&str, &str) = (
 );
 
 /// Records until the attempts end.
-pub(crate) async fn run(
-    dispatcher: Arc<DispatcherState>,
+pub(crate) async fn keep_recording(
+    dispatcher: Arc<EventDispatcher>,
     mut results: mpsc::Receiver<DeliveryAttempt>,
 ) {
     let mut recorder = AttemptRecorder {
@@ -75,7 +71,7 @@ pub(crate) async fn run(
 
 /// Writes results, and keeps those that cannot be written yet.
 struct AttemptRecorder<'a> {
-    dispatcher: &'a DispatcherState,
+    dispatcher: &'a EventDispatcher,
     held: HeldAttempts,
 }
 
@@ -160,7 +156,7 @@ impl AttemptRecorder<'_> {
         &self,
         attempts: &[DeliveryAttempt],
     ) -> Result<Vec<(TeamId, EndpointId)>, StoreError> {
-        let DispatcherState {
+        let EventDispatcher {
             process, lease_id, ..
         } = self.dispatcher;
         let settings = &process.config.dispatcher;
@@ -185,7 +181,14 @@ impl AttemptRecorder<'_> {
         for (team_id, endpoint_id) in disabled {
             tracing::warn!(%team_id, %endpoint_id, "an endpoint was disabled");
             metrics::counter!("pillarbox_webhook_endpoints_disabled_total").increment(1);
-            cancel(self.dispatcher, team_id, endpoint_id).await;
+            let store = &self.dispatcher.process.store;
+            if let Err(error) = cancel_deliveries(store, team_id, endpoint_id).await {
+                // What is missed here is found by the sweep.
+                tracing::warn!(
+                    error = &error as &dyn Error,
+                    "cannot cancel the deliveries of a disabled endpoint"
+                );
+            }
         }
         let mut touched = self.dispatcher.touched();
         for made in attempts.iter().filter(|made| made.is_shown) {
@@ -198,7 +201,7 @@ impl AttemptRecorder<'_> {
     /// Records of a result that the database refuses what becomes of its delivery, so that it is not made again for ever.
     /// False when the database cannot say now.
     async fn record_bare(&self, made: &DeliveryAttempt, refusal: &StoreError) -> bool {
-        let DispatcherState {
+        let EventDispatcher {
             process, lease_id, ..
         } = self.dispatcher;
         let (team_id, delivery_id) = (made.delivery.team_id, made.delivery.delivery_id);
@@ -339,26 +342,6 @@ fn mark_shown(batch: &mut [DeliveryAttempt]) {
             .get(&made.delivery.lane.endpoint_id)
             .and_then(|ids| ids.last());
         made.is_shown = oldest.is_some_and(|oldest| made.delivery.delivery_id.0 >= *oldest);
-    }
-}
-
-/// Cancels what waits for a disabled endpoint. What is missed here is found by the sweep.
-async fn cancel(dispatcher: &DispatcherState, team_id: TeamId, endpoint_id: EndpointId) {
-    let store = &dispatcher.process.store;
-    loop {
-        match store
-            .cancel_waiting_deliveries(team_id, endpoint_id, CANCELLED_ROWS)
-            .await
-        {
-            Ok(cancelled) if cancelled == CANCELLED_ROWS.unsigned_abs() => {}
-            Ok(_) => return,
-            Err(error) => {
-                return tracing::warn!(
-                    error = &error as &dyn Error,
-                    "cannot cancel the deliveries of a disabled endpoint"
-                );
-            }
-        }
     }
 }
 

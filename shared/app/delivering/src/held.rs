@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 const TRIES: u32 = 20;
 
 /// The tries of results that wait for no lock, but for a slow database: there is no end to that patience.
-pub(super) const UNTRIED: u32 = 0;
+pub(crate) const UNTRIED: u32 = 0;
 
 /// Results that are held in all, and of one endpoint that is locked.
 const HELD: usize = 4_096;
@@ -37,21 +37,21 @@ impl HeldEndpointAttempts {
 
 /// What is held.
 #[derive(Default)]
-pub(super) struct HeldAttempts(HashMap<EndpointId, HeldEndpointAttempts>);
+pub(crate) struct HeldAttempts(HashMap<EndpointId, HeldEndpointAttempts>);
 
 impl HeldAttempts {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Whether so many new results may come. While some wait for a slow database, none may come for which there is no room:
     /// they would be lost.
-    pub(super) fn takes(&self, results: usize) -> bool {
+    pub(crate) fn takes(&self, results: usize) -> bool {
         self.room() >= results || self.0.values().all(|waiting| waiting.tries != UNTRIED)
     }
 
     /// When the next results are to be tried.
-    pub(super) fn next_due(&self) -> Instant {
+    pub(crate) fn next_due(&self) -> Instant {
         self.0
             .values()
             .map(|waiting| waiting.due)
@@ -60,7 +60,7 @@ impl HeldAttempts {
     }
 
     /// Holds the results of one endpoint that were tried so often. Returns those that there is no patience or no room for.
-    pub(super) fn hold(
+    pub(crate) fn hold(
         &mut self,
         attempts: Vec<DeliveryAttempt>,
         tries: u32,
@@ -84,7 +84,7 @@ impl HeldAttempts {
 
     /// Puts new results of endpoints that are held behind those. Returns the results of the others, and those that there is no
     /// room for.
-    pub(super) fn join(
+    pub(crate) fn join(
         &mut self,
         batch: Vec<DeliveryAttempt>,
     ) -> (Vec<DeliveryAttempt>, Vec<DeliveryAttempt>) {
@@ -103,7 +103,7 @@ impl HeldAttempts {
     }
 
     /// Takes the results that are to be tried now, with how often they were.
-    pub(super) fn take_due(&mut self, now: Instant) -> Vec<(Vec<DeliveryAttempt>, u32)> {
+    pub(crate) fn take_due(&mut self, now: Instant) -> Vec<(Vec<DeliveryAttempt>, u32)> {
         let due = self.0.extract_if(|_, waiting| waiting.due <= now);
         due.map(|(_, waiting)| (waiting.attempts, waiting.tries))
             .collect()
@@ -116,8 +116,8 @@ impl HeldAttempts {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::made;
     use super::*;
+    use crate::record::tests::made;
 
     fn ids(attempts: &[DeliveryAttempt]) -> Vec<u128> {
         attempts

@@ -9,13 +9,11 @@ use runtime::housekeeping::record_failure;
 use runtime::purge::PurgePortions;
 use store::{DeliveryLane, StoreError};
 
-use crate::DispatcherState;
+use crate::CANCELLED_ROWS;
+use crate::dispatch::EventDispatcher;
 
 /// Lanes that one sweep looks at; the next one goes on behind them.
 const LANES: i64 = 1_000;
-
-/// Deliveries that one sweep cancels.
-const CANCELLED_ROWS: i64 = 5_000;
 
 /// How often rows past their time are deleted.
 const PURGE_INTERVAL: Duration = Duration::from_secs(60);
@@ -36,7 +34,7 @@ const LATE_REDELIVERIES: TimeDelta = TimeDelta::days(7);
 const FEEDS: i64 = 1_000;
 
 /// Runs until the process is to stop.
-pub(crate) async fn run(dispatcher: &DispatcherState) {
+pub(crate) async fn keep_sweeping(dispatcher: &EventDispatcher) {
     // What is forgotten is no reason for a retry to wait.
     tokio::join!(
         keep_looking(dispatcher),
@@ -45,11 +43,11 @@ pub(crate) async fn run(dispatcher: &DispatcherState) {
     );
 }
 
-fn sweep_interval(dispatcher: &DispatcherState) -> Duration {
+fn sweep_interval(dispatcher: &EventDispatcher) -> Duration {
     Duration::from_millis(dispatcher.process.config.dispatcher.sweep_interval_ms)
 }
 
-async fn keep_looking(dispatcher: &DispatcherState) {
+async fn keep_looking(dispatcher: &EventDispatcher) {
     let mut sweep = LaneSweep {
         dispatcher,
         after: None,
@@ -61,14 +59,14 @@ async fn keep_looking(dispatcher: &DispatcherState) {
     }
 }
 
-async fn keep_trimming(dispatcher: &DispatcherState) {
+async fn keep_trimming(dispatcher: &EventDispatcher) {
     let mut rounds = dispatcher.process.rounds(sweep_interval(dispatcher));
     while rounds.next().await {
         record_failure("trim attempts", trim(dispatcher).await);
     }
 }
 
-async fn keep_forgetting(dispatcher: &DispatcherState) {
+async fn keep_forgetting(dispatcher: &EventDispatcher) {
     let mut rounds = dispatcher.process.rounds(PURGE_INTERVAL);
     while rounds.next().await {
         record_failure("purge deliveries", purge(dispatcher).await);
@@ -77,14 +75,14 @@ async fn keep_forgetting(dispatcher: &DispatcherState) {
 }
 
 struct LaneSweep<'a> {
-    dispatcher: &'a DispatcherState,
+    dispatcher: &'a EventDispatcher,
     /// The last lane looked at; `None` at the start of a round.
     after: Option<DeliveryLane>,
 }
 
 impl LaneSweep<'_> {
     async fn find_lanes(&mut self) -> Result<(), StoreError> {
-        let DispatcherState { process, .. } = self.dispatcher;
+        let EventDispatcher { process, .. } = self.dispatcher;
         let lanes = process
             .store
             .list_waiting_lanes(self.after, process.clock.now(), LANES)
@@ -114,7 +112,7 @@ impl LaneSweep<'_> {
     }
 }
 
-async fn trim(dispatcher: &DispatcherState) -> Result<(), StoreError> {
+async fn trim(dispatcher: &EventDispatcher) -> Result<(), StoreError> {
     let touched: Vec<_> = dispatcher.touched().drain().collect();
     if !touched.is_empty() {
         dispatcher.process.store.trim_attempts(&touched).await?;
@@ -122,8 +120,8 @@ async fn trim(dispatcher: &DispatcherState) -> Result<(), StoreError> {
     Ok(())
 }
 
-async fn purge(dispatcher: &DispatcherState) -> Result<(), StoreError> {
-    let DispatcherState { process, .. } = dispatcher;
+async fn purge(dispatcher: &EventDispatcher) -> Result<(), StoreError> {
+    let EventDispatcher { process, .. } = dispatcher;
     if !process.has_duty("purge deliveries", PURGE_LEASE).await? {
         return Ok(());
     }
@@ -152,8 +150,8 @@ async fn purge(dispatcher: &DispatcherState) -> Result<(), StoreError> {
 }
 
 /// Makes the partitions of the months to come, and drops those of months past their time.
-async fn partition(dispatcher: &DispatcherState) -> Result<(), StoreError> {
-    let DispatcherState { process, .. } = dispatcher;
+async fn partition(dispatcher: &EventDispatcher) -> Result<(), StoreError> {
+    let EventDispatcher { process, .. } = dispatcher;
     if !process.has_duty("partitions", PURGE_LEASE).await? {
         // Somebody else's now; an old number would be a lie.
         metrics::gauge!("pillarbox_partitions_ahead_seconds").set(f64::NAN);

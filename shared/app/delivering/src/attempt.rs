@@ -1,22 +1,28 @@
-//! One attempt: a POST and its answer.
+//! One attempt: a POST, signed for endpoints that have asked for it (Standard Webhooks 1.0, symmetric), its answer, and what
+//! follows from that (contract: Delivery rules 1, 2, 4 and 5).
 
 use std::time::{Duration, Instant};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
+use chrono::{DateTime, TimeDelta, Utc};
 use contract::webhook::{ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER};
+use hmac::{Hmac, KeyInit, Mac};
 use http::header::{CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use model::limits::ANSWER_BYTES;
 use outbound::{OutboundError, OutboundResponse, TargetUrl, TargetUrlError};
+use runtime::config::DispatcherSettings;
 use runtime::trace::TraceContext;
 use runtime::{fail_point, task};
-use store::{DeliveryAttempt, LeasedDelivery};
+use sha2::Sha256;
+use store::{AttemptOutcome, DeliveryAttempt, DeliveryKind, LeasedDelivery};
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
-use crate::DispatcherState;
+use crate::dispatch::EventDispatcher;
 use crate::lanes::AttemptEnding;
-use crate::signature::sign;
 
 const AGENT: HeaderValue =
     HeaderValue::from_static(concat!("Pillarbox/", env!("CARGO_PKG_VERSION")));
@@ -34,8 +40,8 @@ enum AttemptError {
 }
 
 /// Posts a delivery and says what follows, and whether the endpoint has let it hang.
-pub(crate) async fn make(
-    dispatcher: &DispatcherState,
+pub(crate) async fn make_attempt(
+    dispatcher: &EventDispatcher,
     delivery: LeasedDelivery,
 ) -> (DeliveryAttempt, AttemptEnding) {
     fail_point::fail_if_chosen("delivery.posting");
@@ -114,7 +120,7 @@ fn note(span: &Span, answer: &Result<OutboundResponse, AttemptError>) {
 }
 
 async fn post(
-    dispatcher: &DispatcherState,
+    dispatcher: &EventDispatcher,
     delivery: &LeasedDelivery,
     timestamp: i64,
 ) -> Result<OutboundResponse, AttemptError> {
@@ -183,8 +189,79 @@ fn text_of(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).replace('\0', "\u{fffd}")
 }
 
+/// The value of the header: one signature for each key, separated by spaces.
+fn sign(secrets: &[Vec<u8>], id: &str, timestamp: i64, body: &str) -> Option<String> {
+    let signatures: Vec<String> = secrets
+        .iter()
+        .filter_map(|secret| {
+            // HMAC takes keys of any length.
+            let mut mac = Hmac::<Sha256>::new_from_slice(secret).ok()?;
+            mac.update(format!("{id}.{timestamp}.").as_bytes());
+            mac.update(body.as_bytes());
+            Some(format!(
+                "v1,{}",
+                STANDARD.encode(mac.finalize().into_bytes())
+            ))
+        })
+        .collect();
+    (!signatures.is_empty()).then(|| signatures.join(" "))
+}
+
+/// The pauses between attempts.
+#[derive(Debug, Clone)]
+pub(crate) struct RetrySchedule {
+    delays: Vec<TimeDelta>,
+    jitter_percent: f64,
+}
+
+impl RetrySchedule {
+    pub(crate) fn new(settings: &DispatcherSettings) -> Self {
+        Self {
+            delays: settings
+                .retry_delays_seconds
+                .iter()
+                .map(|delay| TimeDelta::seconds((*delay).into()))
+                .collect(),
+            jitter_percent: settings.retry_jitter_percent.into(),
+        }
+    }
+
+    /// What follows an attempt that ended at `now`, `attempts_before` others having been made. `chance` is from 0 to 1.
+    pub(crate) fn after(
+        &self,
+        kind: DeliveryKind,
+        attempts_before: i16,
+        is_success: bool,
+        now: DateTime<Utc>,
+        chance: f64,
+    ) -> AttemptOutcome {
+        if is_success {
+            return AttemptOutcome::Delivered;
+        }
+        let delay = usize::try_from(attempts_before)
+            .ok()
+            .and_then(|made| self.delays.get(made));
+        match (kind, delay) {
+            (DeliveryKind::Event, Some(delay)) => {
+                AttemptOutcome::Retry(now + self.with_jitter(*delay, chance))
+            }
+            _ => AttemptOutcome::Failed,
+        }
+    }
+
+    fn with_jitter(&self, delay: TimeDelta, chance: f64) -> TimeDelta {
+        let longer = delay.as_seconds_f64() * 1_000.0 * self.jitter_percent / 100.0 * chance;
+        // A pause of hours is far from the limits of the type.
+        delay + TimeDelta::milliseconds(longer as i64)
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
     use super::*;
 
     fn failure_of(status: u16) -> Option<String> {
@@ -220,5 +297,71 @@ mod tests {
     #[test]
     fn an_answer_is_kept_as_text_that_the_database_takes() {
         assert_eq!(text_of(b"ok\0\xff<b>"), "ok\u{fffd}\u{fffd}<b>");
+    }
+
+    #[test]
+    fn the_signature_is_that_of_the_specification() {
+        // The example of the Standard Webhooks reference libraries' tests.
+        let secret = STANDARD.decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
+        let sign = |secrets: &[Vec<u8>]| {
+            sign(
+                secrets,
+                "msg_p5jXN8AQM9LWM0D4loKWxJek",
+                1_614_265_330,
+                r#"{"test": 2432232314}"#,
+            )
+        };
+        let expected = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=";
+        assert_eq!(
+            sign(std::slice::from_ref(&secret)).as_deref(),
+            Some(expected)
+        );
+        let both = sign(&[vec![7; 32], secret]).unwrap();
+        assert!(both.ends_with(&format!(" {expected}")) && both.matches("v1,").count() == 2);
+        assert_eq!(sign(&[]), None);
+    }
+
+    fn schedule() -> RetrySchedule {
+        RetrySchedule::new(&runtime::Config::with(HashMap::new()).unwrap().dispatcher)
+    }
+
+    #[test]
+    fn five_attempts_at_about_5_minutes_15_minutes_1_hour_and_6_hours() {
+        let now = Utc::now();
+        let minutes: Vec<i64> = (0..6)
+            .map_while(
+                |made| match schedule().after(DeliveryKind::Event, made, false, now, 0.0) {
+                    AttemptOutcome::Retry(due_at) => Some((due_at - now).num_minutes()),
+                    other => {
+                        assert_eq!((other, made), (AttemptOutcome::Failed, 4));
+                        None
+                    }
+                },
+            )
+            .collect();
+        assert_eq!(minutes, [5, 15, 60, 360]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_pause_is_at_the_most_a_tenth_longer(made in 0_i16..4, chance in 0.0..=1.0) {
+            let (schedule, now) = (schedule(), Utc::now());
+            let AttemptOutcome::Retry(due_at) = schedule.after(DeliveryKind::Event, made, false, now, chance) else {
+                panic!("it is tried again");
+            };
+            let delay = schedule.delays[usize::try_from(made).unwrap()];
+            prop_assert!(due_at - now >= delay && due_at - now <= delay * 11 / 10);
+        }
+
+        #[test]
+        fn success_ends_it_and_neither_test_nor_redelivery_is_retried(made in 0_i16..10, chance in 0.0..=1.0) {
+            let (schedule, now) = (schedule(), Utc::now());
+            for kind in [DeliveryKind::Event, DeliveryKind::Redelivery, DeliveryKind::Test] {
+                prop_assert_eq!(schedule.after(kind, made, true, now, chance), AttemptOutcome::Delivered);
+            }
+            for kind in [DeliveryKind::Redelivery, DeliveryKind::Test] {
+                prop_assert_eq!(schedule.after(kind, made, false, now, chance), AttemptOutcome::Failed);
+            }
+        }
     }
 }

@@ -182,7 +182,7 @@ async fn a_thousand_recipients_of_one_agent_ask_the_verifier_once_and_an_outage_
     assert_eq!(verifier.asked.load(Ordering::Relaxed), 1001);
     let answer = stack.send(&[client_of(2001, "13 Outage St")]).await;
     assert_eq!(answer.error(), (503, "validation_unavailable".to_owned()));
-    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 1000);
+    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 1000);
     stack.assert_consistent().await;
 }
 
@@ -238,7 +238,7 @@ async fn later_steps_and_the_recheck_choose_return_addresses_as_a_send_does() {
     stack.until_paid(3).await;
     stack.clock.advance(TimeDelta::days(3));
     stack.until_paid(6).await;
-    let sql = "SELECT content->'return_address' FROM pieces ORDER BY last_name, step";
+    let sql = "SELECT content->'return_address' FROM mailpieces ORDER BY last_name, step";
     let printed: Vec<Value> = stack
         .sql
         .query(sql, &[])

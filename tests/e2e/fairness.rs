@@ -205,7 +205,7 @@ async fn a_payment_provider_that_hangs_keeps_no_other_teams_due_work_waiting() {
         provider.connections() >= 4
     })
     .await;
-    let others = format!("SELECT count(*) FROM pieces WHERE campaign_id = '{OTHER_CAMPAIGN}'");
+    let others = format!("SELECT count(*) FROM mailpieces WHERE campaign_id = '{OTHER_CAMPAIGN}'");
     eventually("the other team's step is mailed", async || {
         stack.count(&others).await == 4
     })

@@ -186,7 +186,7 @@ async fn a_client_that_hangs_up_does_not_stop_the_request() {
     stream.flush().await.unwrap();
     drop(stream);
     eventually("the cards are queued", async || {
-        stack.count("SELECT count(*) FROM pieces").await == 199
+        stack.count("SELECT count(*) FROM mailpieces").await == 199
     })
     .await;
     eventually("the send is finished", async || {

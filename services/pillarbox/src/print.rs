@@ -97,7 +97,7 @@ impl PrintRunner {
     pub async fn print(&self, request: &PrintRequest) -> anyhow::Result<PrintSummary> {
         let papers = PaperSettings::each(&self.settings)?;
         if request.retry {
-            self.store.pieces_queue_again().await?;
+            self.store.mailpieces_queue_again().await?;
         }
         let mut runs = Vec::new();
         while let Some(run) = self
@@ -129,7 +129,7 @@ impl PrintRunner {
             }
         }
         let under_way = self.store.print_run_under_way(self.clock.now()).await?;
-        let waiting = self.store.pieces_set_aside_count().await?;
+        let waiting = self.store.mailpieces_set_aside_count().await?;
         Ok(PrintSummary {
             runs,
             refused,

@@ -99,13 +99,17 @@ async fn find(config: &Config, command: &ProofArgs, now: DateTime<Utc>) -> anyho
 }
 
 async fn of_card(store: &Store, storage: &Storage, code: &MailpieceCode) -> anyhow::Result<Proof> {
-    let piece = store.print_piece_by_code(code).await?;
+    let mailpiece = store.print_mailpiece_by_code(code).await?;
     let document = store
-        .design_version(piece.team_id, piece.design_id, piece.design_version)
+        .design_version(
+            mailpiece.team_id,
+            mailpiece.design_id,
+            mailpiece.design_version,
+        )
         .await?;
     let document = PrintableDesign::parse(&document).context("the card's design cannot print")?;
-    let pictures = LoadedPictures::kept(storage, &piece.content.pictures).await?;
-    Ok(Proof::of_card(document, piece, pictures))
+    let pictures = LoadedPictures::kept(storage, &mailpiece.content.pictures).await?;
+    Ok(Proof::of_card(document, mailpiece, pictures))
 }
 
 async fn step_design(

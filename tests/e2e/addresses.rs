@@ -57,7 +57,11 @@ async fn an_address_with_a_point_is_confirmed_with_zip_4_and_place() {
         "7 Main St, Austin, TX 78701-1234"
     );
     assert_eq!(
-        texts(&stack, "SELECT verification || ' ' || plus4 FROM pieces").await,
+        texts(
+            &stack,
+            "SELECT verification || ' ' || plus4 FROM mailpieces"
+        )
+        .await,
         ["delivery_point 1234"]
     );
     let place =
@@ -107,7 +111,7 @@ async fn strictness_is_zip_where_no_points_cover_the_zip_and_delivery_point_wher
     assert_eq!(
         texts(
             &stack,
-            "SELECT verification FROM pieces ORDER BY verification"
+            "SELECT verification FROM mailpieces ORDER BY verification"
         )
         .await,
         ["delivery_point", "zip", "zip"]
@@ -187,7 +191,7 @@ async fn a_suffix_that_is_missing_or_wrong_is_corrected_from_the_points_and_told
         warned(r#""Main Ave" was corrected to "Main St"."#)
     );
     assert_eq!(results[2]["warnings"], Value::Null);
-    let corrections = texts(&stack, "SELECT corrections FROM pieces ORDER BY line_1").await;
+    let corrections = texts(&stack, "SELECT corrections FROM mailpieces ORDER BY line_1").await;
     assert_eq!(
         corrections,
         [
@@ -302,7 +306,7 @@ async fn an_operator_overrides_a_false_undeliverable() {
         ["mailed"]
     );
     assert_eq!(
-        texts(&stack, "SELECT verification FROM pieces").await,
+        texts(&stack, "SELECT verification FROM mailpieces").await,
         ["override"]
     );
     assert!(operate("remove"));
@@ -453,7 +457,7 @@ async fn an_address_that_is_too_long_is_invalid_and_the_rest_of_the_request_runs
     assert_eq!(long["address_1"].as_str().unwrap().len(), 5_004);
     let answer = stack.send_recipients(&[long, build_recipient(4)]).await;
     assert_eq!(answer.reasons(), ["invalid_address", "mailed"]);
-    assert_eq!(stack.query_count("SELECT count(*) FROM pieces").await, 1);
+    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 1);
     stack.assert_consistent().await;
 }
 
@@ -615,7 +619,7 @@ async fn an_outage_also_of_a_part_is_validation_unavailable_and_mails_and_charge
         for table in [
             "sends",
             "charges",
-            "pieces",
+            "mailpieces",
             "recipients",
             "address_entries",
         ] {

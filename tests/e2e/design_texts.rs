@@ -176,7 +176,7 @@ async fn qr_fallback_link_when_a_needed_field_is_empty() {
         warnings(&answer.json()),
         [vec![], warning("qr_fallback_link", "Offer")]
     );
-    let sql = "SELECT destinations[1] FROM pieces ORDER BY piece_id";
+    let sql = "SELECT destinations[1] FROM mailpieces ORDER BY mailpiece_id";
     let rows = stack.sql.query(sql, &[]).await.unwrap();
     let links: Vec<&str> = rows.iter().map(|row| row.get(0)).collect();
     assert_eq!(
@@ -249,12 +249,12 @@ async fn a_send_and_its_cards_stay_with_the_designs_version_at_its_start() {
             "Hello {{last_name}}",
         )]))
         .await;
-    stack.send_recipients(&build_recipients(2..3)).await;
-    let sql = "SELECT piece.design_version, version.document->'front'->'elements'->0->>'text', piece.content
-               FROM pieces piece JOIN design_versions version
-                   ON version.team_id = piece.team_id AND version.design_id = piece.design_id
-                       AND version.version = piece.design_version
-               ORDER BY piece.piece_id";
+    stack.send(&people(2..3)).await;
+    let sql = "SELECT mailpiece.design_version, version.document->'front'->'elements'->0->>'text', mailpiece.content
+               FROM mailpieces mailpiece JOIN design_versions version
+                   ON version.team_id = mailpiece.team_id AND version.design_id = mailpiece.design_id
+                       AND version.version = mailpiece.design_version
+               ORDER BY mailpiece.mailpiece_id";
     let rows = stack.sql.query(sql, &[]).await.unwrap();
     let printed: Vec<(i32, &str, Value)> = rows
         .iter()

@@ -33,8 +33,8 @@ async fn with_conditions(overrides: Value) -> TestStack {
     stack
 }
 
-async fn pieces(stack: &TestStack) -> i64 {
-    stack.query_count("SELECT count(*) FROM pieces JOIN charges USING (team_id, charge_id) WHERE charges.state = 'settled'").await
+async fn mailpieces(stack: &TestStack) -> i64 {
+    stack.count("SELECT count(*) FROM mailpieces JOIN charges USING (team_id, charge_id) WHERE charges.state = 'settled'").await
 }
 
 /// Moves past the next re-check and waits until it is done.
@@ -65,7 +65,7 @@ async fn filtered_conditions_is_mailed_and_charged_at_the_daily_recheck_when_it_
         ["filtered_conditions", "mailed", "filtered_conditions"]
     );
     next_recheck(&stack).await;
-    assert_eq!(pieces(&stack).await, 1);
+    assert_eq!(mailpieces(&stack).await, 1);
     // The recipient's information is updated, its outcome is not.
     let answer = stack.send_recipients(&[scored(1, 60), scored(3, 8)]).await;
     assert_eq!(
@@ -73,7 +73,7 @@ async fn filtered_conditions_is_mailed_and_charged_at_the_daily_recheck_when_it_
         ["filtered_conditions", "filtered_conditions"]
     );
     next_recheck(&stack).await;
-    assert_eq!(pieces(&stack).await, 2);
+    assert_eq!(mailpieces(&stack).await, 2);
     let row = stack.sql.query_one(
         "SELECT status, charge_id IS NOT NULL FROM recipients WHERE reference = 'r1'",
         &[],
@@ -111,7 +111,7 @@ async fn at_the_recheck_who_does_not_fit_the_budget_or_cannot_be_paid_keeps_wait
         )
         .await;
     next_recheck(&stack).await;
-    assert_eq!(pieces(&stack).await, 1);
+    assert_eq!(mailpieces(&stack).await, 1);
     assert_eq!(
         stack
             .query_count("SELECT count(*) FROM recipients WHERE reason = 'filtered_conditions'")
@@ -127,7 +127,7 @@ async fn at_the_recheck_who_does_not_fit_the_budget_or_cannot_be_paid_keeps_wait
     let drain = "UPDATE ledger_accounts SET balance_cents = 10 WHERE account = 'prepaid'";
     stack.sql.execute(drain, &[]).await.unwrap();
     next_recheck(&stack).await;
-    assert_eq!(pieces(&stack).await, 1);
+    assert_eq!(mailpieces(&stack).await, 1);
     assert_eq!(
         stack
             .query_count("SELECT count(*) FROM charges WHERE state = 'declined'")
@@ -166,8 +166,8 @@ async fn a_recheck_of_thousands_runs_in_portions() {
     stack.send_recipients(&waiting).await;
     stack.save_campaign(json!({})).await;
     next_recheck(&stack).await;
-    assert_eq!(pieces(&stack).await, 2500);
-    assert_eq!(stack.query_count("SELECT count(*) FROM charges").await, 3);
+    assert_eq!(mailpieces(&stack).await, 2500);
+    assert_eq!(stack.count("SELECT count(*) FROM charges").await, 3);
     stack.assert_consistent().await;
 }
 
@@ -202,13 +202,13 @@ async fn a_later_step_mails_and_charges_its_days_after_step_1() {
     assert_eq!(answer.json()["results"][0]["postage"], "standard");
     stack.clock.advance(TimeDelta::days(9));
     until_steps_are_done(&stack).await;
-    assert_eq!(pieces(&stack).await, 3);
+    assert_eq!(mailpieces(&stack).await, 3);
     stack
         .clock
         .advance(TimeDelta::days(1) + TimeDelta::minutes(1));
     until_steps_are_done(&stack).await;
-    let second = "SELECT count(*) FROM pieces WHERE step = 2 AND postage = 'first_class' AND price_cents = 99";
-    assert_eq!(stack.query_count(second).await, 3);
+    let second = "SELECT count(*) FROM mailpieces WHERE step = 2 AND postage = 'first_class' AND price_cents = 99";
+    assert_eq!(stack.count(second).await, 3);
     assert_eq!(
         stack
             .query_count("SELECT committed_cents FROM campaigns")
@@ -255,7 +255,7 @@ async fn a_later_step_makes_the_same_checks_at_its_time() {
     until_steps_are_done(&stack).await;
     assert_eq!(
         stack
-            .query_count("SELECT count(*) FROM pieces WHERE step = 2")
+            .count("SELECT count(*) FROM mailpieces WHERE step = 2")
             .await,
         1
     );
@@ -274,7 +274,7 @@ async fn a_later_step_waits_while_the_campaign_is_paused() {
     until_steps_are_done(&stack).await;
     assert_eq!(
         stack
-            .query_count("SELECT count(*) FROM pieces WHERE step = 2")
+            .count("SELECT count(*) FROM mailpieces WHERE step = 2")
             .await,
         0
     );
@@ -283,7 +283,7 @@ async fn a_later_step_waits_while_the_campaign_is_paused() {
     until_steps_are_done(&stack).await;
     assert_eq!(
         stack
-            .query_count("SELECT count(*) FROM pieces WHERE step = 2")
+            .count("SELECT count(*) FROM mailpieces WHERE step = 2")
             .await,
         2
     );
@@ -317,7 +317,7 @@ async fn a_step_whose_campaign_is_paused_in_its_middle_mails_the_rest_afterwards
     until_steps_are_done(&stack).await;
     assert_eq!(
         stack
-            .query_count("SELECT count(*) FROM pieces WHERE step = 2")
+            .count("SELECT count(*) FROM mailpieces WHERE step = 2")
             .await,
         1000
     );
@@ -326,13 +326,13 @@ async fn a_step_whose_campaign_is_paused_in_its_middle_mails_the_rest_afterwards
     until_steps_are_done(&stack).await;
     assert_eq!(
         stack
-            .query_count("SELECT count(*) FROM pieces WHERE step = 2")
+            .count("SELECT count(*) FROM mailpieces WHERE step = 2")
             .await,
         1500
     );
     assert_eq!(
         stack
-            .query_count("SELECT count(DISTINCT address_id) FROM pieces WHERE step = 2")
+            .count("SELECT count(DISTINCT address_id) FROM mailpieces WHERE step = 2")
             .await,
         1500
     );
@@ -370,7 +370,7 @@ async fn a_recheck_whose_campaign_is_paused_in_its_middle_looks_at_everybody_on_
     // The budget took one of the first portion; its others are looked at on the next day too.
     stack.save_campaign(json!({"conditions": everybody})).await;
     next_recheck(&stack).await;
-    assert_eq!(pieces(&stack).await, 1500);
+    assert_eq!(mailpieces(&stack).await, 1500);
     stack.assert_consistent().await;
 }
 
@@ -435,7 +435,7 @@ async fn a_job_that_cannot_be_paid_for_now_is_never_given_up() {
         stack.query_count("SELECT count(*) FROM jobs").await == 0
     })
     .await;
-    assert_eq!(pieces(&stack).await, 4);
+    assert_eq!(mailpieces(&stack).await, 4);
     stack.assert_consistent().await;
 }
 
@@ -459,7 +459,7 @@ async fn a_step_whose_design_cannot_print_waits_for_its_owner() {
         stack.query_count("SELECT count(*) FROM jobs").await == 0
     })
     .await;
-    assert_eq!(pieces(&stack).await, 4);
+    assert_eq!(mailpieces(&stack).await, 4);
     stack.assert_consistent().await;
 }
 

@@ -218,9 +218,9 @@ async fn a_payment_provider_that_hangs_keeps_no_other_teams_due_work_waiting() {
         provider.connections() >= 4
     })
     .await;
-    let others = format!("SELECT count(*) FROM pieces WHERE campaign_id = '{OTHER_CAMPAIGN}'");
-    wait_until("the other team's step is mailed", async || {
-        stack.query_count(&others).await == 4
+    let others = format!("SELECT count(*) FROM mailpieces WHERE campaign_id = '{OTHER_CAMPAIGN}'");
+    eventually("the other team's step is mailed", async || {
+        stack.count(&others).await == 4
     })
     .await;
     other_send(&stack, &build_recipients(3..4)).await;

@@ -112,7 +112,7 @@ async fn links_take_formula_columns_over_what_is_stored() {
     let rows = stack
         .sql
         .query(
-            "SELECT DISTINCT array_to_string(destinations, ' ') FROM pieces",
+            "SELECT DISTINCT array_to_string(destinations, ' ') FROM mailpieces",
             &[],
         )
         .await
@@ -241,11 +241,8 @@ async fn the_links_of_neighborhood_mail_take_the_formula_over_each_home() {
             campaign,
         )
         .await;
-    assert_eq!(
-        stack.send_recipients(&[build_center(20)]).await.reasons(),
-        ["mailed"]
-    );
-    let sql = "SELECT array_to_string(destinations, ' ') AS link FROM pieces ORDER BY link";
+    assert_eq!(stack.send(&[center(20)]).await.reasons(), ["mailed"]);
+    let sql = "SELECT array_to_string(destinations, ' ') AS link FROM mailpieces ORDER BY link";
     let rows = stack.sql.query(sql, &[]).await.unwrap();
     let links: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
     assert_eq!(

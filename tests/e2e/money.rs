@@ -86,7 +86,7 @@ async fn what_was_paid_is_not_declined_and_what_was_declined_is_not_paid() {
     };
     assert_eq!(take().await.unwrap(), BalanceDebit::Paid);
     assert!(!decline(&stack, &charge).await);
-    assert_eq!(stack.query_count("SELECT count(*) FROM pieces").await, 2);
+    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 2);
 
     let (stack, charge) = with_open_charge().await;
     let take = || {
@@ -99,7 +99,7 @@ async fn what_was_paid_is_not_declined_and_what_was_declined_is_not_paid() {
     };
     assert!(decline(&stack, &charge).await);
     assert!(matches!(take().await, Err(StoreError::LeaseLost)));
-    assert_eq!(stack.query_count("SELECT count(*) FROM pieces").await, 0);
+    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 0);
     assert_eq!(
         stack
             .query_count("SELECT committed_cents FROM campaigns")
@@ -147,7 +147,7 @@ async fn the_check_finds_each_rule_that_is_broken() {
     let breaks = [
         (
             "a charge is the sum of its cards",
-            "UPDATE pieces SET price_cents = 1 WHERE piece_id = (SELECT min(piece_id::text)::uuid FROM pieces)",
+            "UPDATE mailpieces SET price_cents = 1 WHERE mailpiece_id = (SELECT min(mailpiece_id::text)::uuid FROM mailpieces)",
         ),
         ("a card has a charge that was not declined", "UPDATE charges SET state = 'declined'"),
         (
@@ -170,19 +170,19 @@ async fn the_check_finds_each_rule_that_is_broken() {
         ),
         (
             "an address is mailed once per campaign step within the duplicate window",
-            "UPDATE pieces SET address_id = (SELECT address_id FROM pieces LIMIT 1)",
+            "UPDATE mailpieces SET address_id = (SELECT address_id FROM mailpieces LIMIT 1)",
         ),
         ("a finished request mailed what its charge settled", "UPDATE sends SET mailed = 5"),
         ("a recipient shown as mailed has a card", "UPDATE recipients SET charge_id = gen_random_uuid()"),
         (
             "a print run has the cards that it claimed, but for those set aside",
-            "INSERT INTO print_runs (run_id, product, state, pieces, settings, first_serial, lease_id, leased_until,
+            "INSERT INTO print_runs (run_id, product, state, mailpieces, settings, first_serial, lease_id, leased_until,
                  created_at)
              VALUES (gen_random_uuid(), 'letter', 'claimed', 1, '{}', 0, gen_random_uuid(), now(), now())",
         ),
         (
             "a card that is printed or about to be has a settled charge",
-            "UPDATE charges SET state = 'reserved'; UPDATE pieces SET print_run_id = piece_id, print_position = 1",
+            "UPDATE charges SET state = 'reserved'; UPDATE mailpieces SET print_run_id = mailpiece_id, print_position = 1",
         ),
     ];
     let rules: Vec<_> = store::Store::check_rule_names().collect();
@@ -207,7 +207,7 @@ async fn the_check_finds_each_rule_that_is_broken() {
             .await
             .unwrap();
         let tables = [
-            "pieces",
+            "mailpieces",
             "charges",
             "ledger_entries",
             "ledger_accounts",
@@ -262,10 +262,10 @@ const MANY: &str = "
     INSERT INTO charges
         SELECT (jsonb_populate_record(NULL::charges, charge.was || jsonb_build_object('charge_id', made.charge_id))).*
         FROM (SELECT to_jsonb(charges) AS was FROM charges LIMIT 1) charge, made;
-    INSERT INTO pieces
-        SELECT (jsonb_populate_record(NULL::pieces, piece.was || jsonb_build_object('charge_id', made.charge_id,
-            'piece_id', gen_random_uuid(), 'address_id', gen_random_uuid(), 'entry_id', gen_random_uuid(), 'code', NULL))).*
-        FROM (SELECT to_jsonb(pieces) AS was FROM pieces LIMIT 1) piece, made;
+    INSERT INTO mailpieces
+        SELECT (jsonb_populate_record(NULL::mailpieces, mailpiece.was || jsonb_build_object('charge_id', made.charge_id,
+            'mailpiece_id', gen_random_uuid(), 'address_id', gen_random_uuid(), 'entry_id', gen_random_uuid(), 'code', NULL))).*
+        FROM (SELECT to_jsonb(mailpieces) AS was FROM mailpieces LIMIT 1) mailpiece, made;
     INSERT INTO ledger_transactions (team_id, transaction_id, kind, charge_id, created_at)
         SELECT team_id, made.charge_id, 'charge', made.charge_id, now() FROM made, (SELECT team_id FROM charges LIMIT 1) charge;
     INSERT INTO ledger_entries
@@ -290,7 +290,7 @@ async fn the_check_finds_the_one_card_among_many_portions() {
     stack.assert_consistent().await;
     let sql = "SELECT charge_id FROM charges ORDER BY charge_id OFFSET 1700 LIMIT 1";
     let charge_id: uuid::Uuid = stack.sql.query_one(sql, &[]).await.unwrap().get(0);
-    let wrong = "UPDATE pieces SET price_cents = price_cents + 1 WHERE charge_id = $1";
+    let wrong = "UPDATE mailpieces SET price_cents = price_cents + 1 WHERE charge_id = $1";
     assert_eq!(stack.sql.execute(wrong, &[&charge_id]).await.unwrap(), 1);
     let mut told = Vec::new();
     let found = stack

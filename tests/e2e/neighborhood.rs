@@ -50,7 +50,7 @@ fn outcome(reason: &str, found: u64, mailed: u64) -> (String, u64, u64) {
 
 /// The house numbers that have cards of a step.
 async fn mailed_numbers(stack: &TestStack, step: i16) -> Vec<i32> {
-    let sql = "SELECT split_part(line_1, ' ', 1)::int AS number FROM pieces WHERE step = $1 ORDER BY number";
+    let sql = "SELECT split_part(line_1, ' ', 1)::int AS number FROM mailpieces WHERE step = $1 ORDER BY number";
     stack
         .sql
         .query(sql, &[&step])
@@ -204,10 +204,7 @@ async fn request_capacity_reached_mails_nothing_for_that_center_and_a_smaller_on
             outcome("mailed", 11, 11)
         ]
     );
-    assert_eq!(
-        stack.query_count("SELECT count(*) FROM pieces").await,
-        6_021
-    );
+    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 6_021);
     // As told: sent again in another request.
     assert_eq!(
         outcomes(&stack.send_recipients(&[build_center(20)]).await),
@@ -304,7 +301,7 @@ async fn payment_failed_mails_no_home_and_leaves_the_way_free() {
             outcome("payment_failed", 11, 0)
         ]
     );
-    assert_eq!(stack.query_count("SELECT count(*) FROM pieces").await, 0);
+    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 0);
     assert_eq!(
         stack
             .query_count("SELECT committed_cents FROM campaigns")
@@ -321,12 +318,9 @@ async fn payment_failed_mails_no_home_and_leaves_the_way_free() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_centers_within_15_minutes_get_the_stored_response() {
     let stack = stack_with(json!({})).await;
-    let first = stack.send_recipients(&[build_center(20)]).await;
-    assert_eq!(
-        stack.send_recipients(&[build_center(20)]).await.text,
-        first.text
-    );
-    assert_eq!(stack.query_count("SELECT count(*) FROM pieces").await, 11);
+    let first = stack.send(&[center(20)]).await;
+    assert_eq!(stack.send(&[center(20)]).await.text, first.text);
+    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 11);
 }
 
 /// A campaign that looks around centers with a score over 10.
@@ -380,7 +374,7 @@ async fn conditions_apply_to_the_center_and_a_waiting_one_is_looked_around_at_th
         stack.query_count(settled).await == 1
     })
     .await;
-    assert_eq!(stack.query_count("SELECT count(*) FROM pieces").await, 22);
+    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 22);
     stack.assert_consistent().await;
 }
 
@@ -452,10 +446,10 @@ async fn a_mailer_killed_after_reserve_leaves_one_card_for_each_home() {
         let answer = answer.into_inner().unwrap().unwrap();
         assert_eq!(outcomes(&answer), [outcome("mailed", 11, 11)]);
     }
-    assert_eq!(stack.query_count("SELECT count(*) FROM pieces").await, 22);
+    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 22);
     assert_eq!(
         stack
-            .query_count("SELECT count(DISTINCT address_id) FROM pieces")
+            .count("SELECT count(DISTINCT address_id) FROM mailpieces")
             .await,
         22
     );

@@ -127,7 +127,7 @@ impl Shop {
             count,
             "a card is in two files"
         );
-        let printed = "SELECT count(*) FROM pieces JOIN print_runs ON run_id = print_run_id WHERE print_runs.state = 'printed'";
+        let printed = "SELECT count(*) FROM mailpieces JOIN print_runs ON run_id = print_run_id WHERE print_runs.state = 'printed'";
         assert_eq!(
             self.stack.query_count(printed).await,
             i64::try_from(count).unwrap()
@@ -235,7 +235,7 @@ async fn a_card_prints_when_its_time_has_come() {
     let mail_by: NaiveDate = shop
         .stack
         .sql
-        .query_one("SELECT mail_by_date FROM pieces", &[])
+        .query_one("SELECT mail_by_date FROM mailpieces", &[])
         .await
         .unwrap()
         .get(0);
@@ -401,7 +401,7 @@ async fn the_code_on_a_proof_leads_through_us_to_its_destination() {
     let code: String = shop
         .stack
         .sql
-        .query_one("SELECT code FROM pieces", &[])
+        .query_one("SELECT code FROM mailpieces", &[])
         .await
         .unwrap()
         .get(0);
@@ -453,7 +453,7 @@ async fn dies_at(point: &'static str) {
         .filter(|file| !is_unfinished(file))
         .map(|file| (file.clone(), std::fs::read(file).unwrap()))
         .collect();
-    let all = "SELECT count(*) FROM pieces JOIN print_runs ON run_id = print_run_id WHERE print_runs.state = 'printed'";
+    let all = "SELECT count(*) FROM mailpieces JOIN print_runs ON run_id = print_run_id WHERE print_runs.state = 'printed'";
     // Until its lease has run out the dead printer's run is nobody's.
     wait_until("all cards are printed", async || {
         let mut next =
@@ -522,15 +522,15 @@ async fn a_serial_number_comes_again_only_when_45_days_are_over() {
     let shop = Shop::with_cards(3, &[("PRINT__MAILER_ID", "912345678")]).await;
     // As if all but two of the million had been printed just now.
     let sql = "INSERT INTO print_serials VALUES ('912345678', 999998);
-        INSERT INTO print_runs (run_id, product, state, pieces, settings, mailer_id, first_serial, last_mail_by_date,
+        INSERT INTO print_runs (run_id, product, state, mailpieces, settings, mailer_id, first_serial, last_mail_by_date,
             lease_id, leased_until, created_at, printed_at)
         SELECT gen_random_uuid(), 'postcard_4x6', 'printed', 999998, '{}', '912345678', 0, max(mail_by_date),
-            gen_random_uuid(), now(), now(), now() FROM pieces";
+            gen_random_uuid(), now(), now(), now() FROM mailpieces";
     shop.stack.sql.batch_execute(sql).await.unwrap();
     let mail_by: NaiveDate = shop
         .stack
         .sql
-        .query_one("SELECT max(mail_by_date) FROM pieces", &[])
+        .query_one("SELECT max(mail_by_date) FROM mailpieces", &[])
         .await
         .unwrap()
         .get(0);

@@ -35,7 +35,7 @@ async fn a_result_has_the_documented_fields_in_the_order_sent() {
     let line: String = stack
         .sql
         .query_one(
-            "SELECT line_1 FROM pieces JOIN recipients USING (entry_id) WHERE reference = 'r3'",
+            "SELECT line_1 FROM mailpieces JOIN recipients USING (entry_id) WHERE reference = 'r3'",
             &[],
         )
         .await
@@ -89,7 +89,7 @@ async fn results_truncated_past_4_mb_and_replayed_so() {
         (results.len(), &results[0]["reason"]),
         (1, &json!("invalid_address"))
     );
-    assert_eq!(stack.send_recipients(&recipients).await.text, answer.text);
-    assert_eq!(stack.query_count("SELECT count(*) FROM pieces").await, 4999);
+    assert_eq!(stack.send(&recipients).await.text, answer.text);
+    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 4999);
     stack.assert_consistent().await;
 }

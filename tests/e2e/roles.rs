@@ -20,7 +20,7 @@ const REFUSED: [(&str, &[&str]); 5] = [
         "gateway",
         &[
             "SELECT secret FROM endpoints",
-            "SELECT password_hash FROM users",
+            "SELECT password_hash FROM members",
             "SELECT token_hash FROM sessions",
             "SELECT first_name FROM recipients",
             "SELECT first_name FROM address_entries",
@@ -42,21 +42,21 @@ const REFUSED: [(&str, &[&str]); 5] = [
         "mailer",
         &[
             "SELECT secret FROM endpoints",
-            "SELECT password_hash FROM users",
-            "SELECT user_id FROM sessions",
+            "SELECT password_hash FROM members",
+            "SELECT member_id FROM sessions",
             "SELECT sealed FROM shown_once",
             "SELECT hash FROM api_keys",
             "UPDATE contacts SET fields = '{}'",
             "SELECT body FROM events",
             "UPDATE campaigns SET budget_cents = NULL",
             "UPDATE charges SET amount_cents = 0",
-            "UPDATE pieces SET price_cents = 0",
+            "UPDATE mailpieces SET price_cents = 0",
             "UPDATE ledger_entries SET amount_cents = 0",
             "DELETE FROM ledger_entries",
             "DELETE FROM charges",
             "DELETE FROM do_not_mail",
             "SELECT subject FROM activities",
-            "UPDATE activities SET user_name = ''",
+            "UPDATE activities SET actor_name = ''",
             "DELETE FROM activities",
         ],
     ),
@@ -64,11 +64,11 @@ const REFUSED: [(&str, &[&str]); 5] = [
         "syncer",
         &[
             "SELECT secret FROM endpoints",
-            "SELECT password_hash FROM users",
+            "SELECT password_hash FROM members",
             "SELECT hash FROM api_keys",
             "SELECT first_name FROM recipients",
             "SELECT first_name FROM address_entries",
-            "SELECT first_name FROM pieces",
+            "SELECT first_name FROM mailpieces",
             "SELECT name FROM teams",
             "SELECT response FROM sends",
             "UPDATE ledger_accounts SET balance_cents = 0",
@@ -81,10 +81,10 @@ const REFUSED: [(&str, &[&str]); 5] = [
         &[
             "SELECT first_name FROM recipients",
             "SELECT first_name FROM address_entries",
-            "SELECT first_name FROM pieces",
+            "SELECT first_name FROM mailpieces",
             "SELECT fields FROM contacts",
             "SELECT destination FROM scans",
-            "SELECT password_hash FROM users",
+            "SELECT password_hash FROM members",
             "SELECT hash FROM api_keys",
             "SELECT balance_cents FROM ledger_accounts",
             "UPDATE endpoints SET secret = NULL",
@@ -102,14 +102,14 @@ const REFUSED: [(&str, &[&str]); 5] = [
             "INSERT INTO charges DEFAULT VALUES",
             "UPDATE campaigns SET budget_cents = NULL",
             "INSERT INTO recipients DEFAULT VALUES",
-            "INSERT INTO pieces DEFAULT VALUES",
+            "INSERT INTO mailpieces DEFAULT VALUES",
             "UPDATE teams SET payment = 'balance'",
-            "UPDATE users SET email = ''",
-            "INSERT INTO users (password_hash) VALUES ('')",
-            "UPDATE activities SET user_name = ''",
+            "UPDATE members SET email = ''",
+            "INSERT INTO members (password_hash) VALUES ('')",
+            "UPDATE activities SET actor_name = ''",
             "DELETE FROM activities",
             "SELECT response FROM sends",
-            "SELECT first_name FROM pieces",
+            "SELECT first_name FROM mailpieces",
             "INSERT INTO contacts DEFAULT VALUES",
         ],
     ),
@@ -125,7 +125,7 @@ const SCHEMA: [&str; 9] = [
     "DROP TABLE teams",
     "TRUNCATE duties",
     "CREATE INDEX more ON duties (holder)",
-    "ALTER TABLE users OWNER TO CURRENT_USER",
+    "ALTER TABLE members OWNER TO CURRENT_USER",
 ];
 
 /// A stack whose tables have no rows but a team's, and whose database was migrated once more.
@@ -266,7 +266,7 @@ async fn migrating_again_grants_the_same_and_takes_what_somebody_granted_by_hand
     let before = granted(&stack).await;
     assert!(before.len() > 200, "{}", before.len());
     let by_hand =
-        "GRANT SELECT ON users TO pillarbox_gateway; GRANT SELECT (secret) ON endpoints TO pillarbox_mailer;
+        "GRANT SELECT ON members TO pillarbox_gateway; GRANT SELECT (secret) ON endpoints TO pillarbox_mailer;
         GRANT INSERT ON teams TO PUBLIC";
     stack.sql.batch_execute(by_hand).await.unwrap();
     assert_ne!(granted(&stack).await, before);

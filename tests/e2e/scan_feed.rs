@@ -17,9 +17,9 @@ use tokio_postgres::{Client, NoTls};
 use uuid::Uuid;
 
 const RECORD: &str = "
-    INSERT INTO scans (team_id, scan_id, piece_id, campaign_id, visitor, destination, scanned_at)
-    SELECT team_id, new.scan_id, piece_id, campaign_id, 'person', 'https://example.com/', now()
-    FROM unnest($1::uuid[]) AS new (scan_id), (SELECT * FROM pieces LIMIT 1) piece";
+    INSERT INTO scans (team_id, scan_id, mailpiece_id, campaign_id, visitor, destination, scanned_at)
+    SELECT team_id, new.scan_id, mailpiece_id, campaign_id, 'person', 'https://example.com/', now()
+    FROM unnest($1::uuid[]) AS new (scan_id), (SELECT * FROM mailpieces LIMIT 1) mailpiece";
 
 /// A client of the feed, and where it is.
 struct Reader<'a> {

@@ -73,7 +73,7 @@ async fn a_unit_is_told_on_the_line_that_it_was_sent_on() {
             event["recipient"]["address_2"]
         ])
     };
-    let printed = "SELECT code FROM pieces ORDER BY line_1";
+    let printed = "SELECT code FROM mailpieces ORDER BY line_1";
     let codes: Vec<String> = stack
         .sql
         .query(printed, &[])
@@ -111,8 +111,8 @@ async fn a_unit_is_told_on_the_line_that_it_was_sent_on() {
         .collect();
     assert_eq!(told, expected);
     // What prints is the same whichever line it came on.
-    let lines = "SELECT count(*) FROM pieces WHERE line_1 LIKE '10_ Oak St Apt 7'";
-    assert_eq!(stack.query_count(lines).await, 3);
+    let lines = "SELECT count(*) FROM mailpieces WHERE line_1 LIKE '10_ Oak St Apt 7'";
+    assert_eq!(stack.count(lines).await, 3);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -166,7 +166,7 @@ async fn a_field_that_was_stored_before_fills_a_link() {
             .reasons(),
         ["mailed"]
     );
-    let sql = "SELECT destinations[2] FROM pieces WHERE campaign_id = 'PA-SECOND'";
+    let sql = "SELECT destinations[2] FROM mailpieces WHERE campaign_id = 'PA-SECOND'";
     let destination: String = stack.sql.query_one(sql, &[]).await.unwrap().get(0);
     assert_eq!(destination, "https://example.com/offer/kept");
 }
@@ -342,18 +342,16 @@ async fn a_scan_that_the_database_refuses_takes_no_other_with_it() {
         ..StackOptions::default()
     })
     .await;
-    stack
-        .send_recipients(&pillarbox_tests::build_recipients(1..3))
-        .await;
-    let codes = list_codes(&stack).await;
-    let card = "SELECT piece_id FROM pieces WHERE code = $1";
+    stack.send(&pillarbox_tests::people(1..3)).await;
+    let codes = cards(&stack).await;
+    let card = "SELECT mailpiece_id FROM mailpieces WHERE code = $1";
     let card: uuid::Uuid = stack
         .sql
         .query_one(card, &[&codes[0]])
         .await
         .unwrap()
         .get(0);
-    let refused = format!("ALTER TABLE scans ADD CHECK (piece_id <> '{card}')");
+    let refused = format!("ALTER TABLE scans ADD CHECK (mailpiece_id <> '{card}')");
     stack.sql.batch_execute(&refused).await.unwrap();
     let all = (0..100).map(|number| stack.scan_code(&codes[usize::from(number % 10 != 0)]));
     let answers = futures_util::future::join_all(all).await;

@@ -155,10 +155,13 @@ impl LoadTally {
     pub async fn compare(stack: &TestStack, sent: &LoadReport) -> Self {
         let rows = stack
             .sql
-            .query("SELECT upper(line_1), count(*) FROM pieces GROUP BY 1", &[])
+            .query(
+                "SELECT upper(line_1), count(*) FROM mailpieces GROUP BY 1",
+                &[],
+            )
             .await;
         let cards: HashMap<String, i64> = rows
-            .expect("pieces")
+            .expect("mailpieces")
             .iter()
             .map(|row| (row.get(0), row.get(1)))
             .collect();

@@ -440,7 +440,7 @@ impl TestStack {
         self.sql.query_one(sql, &[]).await.expect(sql).get(0)
     }
 
-    /// Asserts that pieces, charges, budgets and the ledger agree.
+    /// Asserts that mailpieces, charges, budgets and the ledger agree.
     pub async fn assert_consistent(&self) {
         let found = self
             .store

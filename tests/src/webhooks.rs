@@ -59,9 +59,9 @@ pub(crate) async fn apply_webhooks(stack: &TestStack, endpoints: &[Value]) {
 pub async fn list_codes(stack: &TestStack) -> Vec<String> {
     let rows = stack
         .sql
-        .query("SELECT code FROM pieces ORDER BY piece_id", &[])
+        .query("SELECT code FROM mailpieces ORDER BY mailpiece_id", &[])
         .await
-        .expect("pieces");
+        .expect("mailpieces");
     rows.iter().map(|row| row.get(0)).collect()
 }
 

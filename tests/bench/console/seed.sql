@@ -9,7 +9,7 @@ SELECT team_id, number, earlier_entry(zip, number) AS entry_id, earlier_address(
 FROM teams, generate_series(0, 999999) number
     JOIN earlier_zips ON position = 1 + number % (SELECT count(*) FROM earlier_zips);
 
-INSERT INTO charges (team_id, charge_id, campaign_id, step, kind, state, amount_cents, pieces, payment, created_at, settled_at)
+INSERT INTO charges (team_id, charge_id, campaign_id, step, kind, state, amount_cents, mailpieces, payment, created_at, settled_at)
 SELECT team_id, charge_id, 'PA-BENCH0', 1, 'send', 'settled', count(*) * 79, count(*), 'balance', min(received_at), min(received_at)
 FROM seeded WHERE reason IS NULL GROUP BY team_id, charge_id;
 
@@ -26,7 +26,7 @@ SELECT team_id, 'PA-BENCH0', entry_id, address_id, first_name, last_name, street
     received_at
 FROM seeded;
 
-INSERT INTO pieces (team_id, piece_id, campaign_id, step, charge_id, entry_id, address_id, first_name, last_name, line_1,
+INSERT INTO mailpieces (team_id, mailpiece_id, campaign_id, step, charge_id, entry_id, address_id, first_name, last_name, line_1,
     line_2, city, state, zip, verification, design_id, design_version, product, postage, price_cents, mail_by_date,
     created_at, code)
 SELECT design.team_id, lpad(to_hex(number), 32, '0')::uuid, 'PA-BENCH0', 1, charge_id, entry_id, address_id, first_name,
@@ -47,7 +47,7 @@ SELECT team_id, received_at::date, 'PA-BENCH0', coalesce(reason, 'mailed'), 0, c
 INSERT INTO do_not_mail (campaign_id, address_id, address, added_at)
 SELECT 'PA-BENCH0', address_id, street || ', Austin, TX ' || zip, now() FROM seeded WHERE number < 100000;
 
-INSERT INTO activities (team_id, activity_id, happened_at, user_name, action, subject)
+INSERT INTO activities (team_id, activity_id, happened_at, actor_name, action, subject)
 SELECT team_id, gen_random_uuid(), received_at, 'Ada', 'key.created', 'Key ' || number FROM seeded WHERE number < 100000;
 
 UPDATE campaigns SET committed_cents = 900000 * 79::bigint WHERE campaign_id = 'PA-BENCH0';

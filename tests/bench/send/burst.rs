@@ -138,7 +138,8 @@ async fn one_of_two_killed(stack: &mut Stack) -> anyhow::Result<Vec<Figure>> {
     let (answers, ()) = tokio::join!(join_all(requests), killed);
     let took = begun.elapsed();
     let lost = answers.iter().filter(|answer| answer.is_err()).count();
-    let cards = "SELECT count(*), count(DISTINCT address_id) FROM pieces WHERE created_at >= $1";
+    let cards =
+        "SELECT count(*), count(DISTINCT address_id) FROM mailpieces WHERE created_at >= $1";
     let row = stack
         .database
         .client()

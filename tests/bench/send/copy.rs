@@ -22,11 +22,11 @@ use crate::step;
 const TABLES: [(&str, &str); 7] = [
     (
         "address_entries",
-        "entry_id IN (SELECT entry_id FROM pieces WHERE charge_id = '{id}')",
+        "entry_id IN (SELECT entry_id FROM mailpieces WHERE charge_id = '{id}')",
     ),
     ("recipients", "charge_id = '{id}'"),
     ("charges", "charge_id = '{id}'"),
-    ("pieces", "charge_id = '{id}'"),
+    ("mailpieces", "charge_id = '{id}'"),
     ("ledger_transactions", "charge_id = '{id}'"),
     (
         "ledger_entries",

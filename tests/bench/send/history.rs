@@ -26,7 +26,7 @@ const TABLES: [(&str, &str); 4] = [
         include_str!("history/address_entries.sql"),
     ),
     ("recipients", include_str!("history/recipients.sql")),
-    ("pieces", include_str!("history/pieces.sql")),
+    ("mailpieces", include_str!("history/mailpieces.sql")),
 ];
 
 /// For loading: memory to sort an index in, and no wait for the disk.

@@ -32,7 +32,7 @@ const INSERT: &str = "
         SELECT team_id, gen_random_uuid() AS id, body, now() AS at
         FROM (SELECT team_id, body FROM events LIMIT 1) event, generate_series(1, $1::integer)
     ), scanned AS (
-        INSERT INTO bare_scans (team_id, scan_id, piece_id, campaign_id, visitor, destination, scanned_at)
+        INSERT INTO bare_scans (team_id, scan_id, mailpiece_id, campaign_id, visitor, destination, scanned_at)
         SELECT team_id, id, id, 'PA-BENCH0', 'person', 'https://example.com/?name=Pat', at FROM new
     ), delivered AS (
         INSERT INTO bare_deliveries (team_id, endpoint_id, delivery_id, event_id, kind, state, is_retry, due_at, created_at)

@@ -97,7 +97,7 @@ pub async fn mail(database: &Database, url: &str) -> anyhow::Result<Vec<Card>> {
     client.batch_execute("VACUUM ANALYZE").await?;
     let rows = client
         .query(
-            "SELECT campaign_id, code, last_name FROM pieces ORDER BY piece_id",
+            "SELECT campaign_id, code, last_name FROM mailpieces ORDER BY mailpiece_id",
             &[],
         )
         .await?;

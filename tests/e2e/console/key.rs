@@ -126,7 +126,7 @@ async fn the_log_is_searched_by_person_and_by_kind_and_walked_by_pages() {
     let (stack, url) = console().await;
     let admin = member(&stack, &url, MemberRole::Admin).await;
     let owner = member(&stack, &url, MemberRole::Owner).await;
-    let sql = "SELECT user_id::text FROM users WHERE role = 'admin'";
+    let sql = "SELECT member_id::text FROM members WHERE role = 'admin'";
     let admin_id: String = stack.sql.query_one(sql, &[]).await.unwrap().get(0);
     let empty = admin.get("/activity?kind=endpoint").await.html;
     assert!(empty.contains("Nothing of this kind"), "{empty}");

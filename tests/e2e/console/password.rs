@@ -11,10 +11,10 @@ use tokio::task::JoinHandle;
 use super::{console, member, secret_in};
 
 /// What a reset that is under way does first.
-const RESET: &str = "BEGIN; UPDATE users SET password_hash = NULL WHERE role = 'member'";
+const RESET: &str = "BEGIN; UPDATE members SET password_hash = NULL WHERE role = 'member'";
 
 /// And last.
-const RESET_DONE: &str = "DELETE FROM sessions USING users WHERE users.user_id = sessions.user_id AND role = 'member'; COMMIT";
+const RESET_DONE: &str = "DELETE FROM sessions USING members WHERE members.member_id = sessions.member_id AND role = 'member'; COMMIT";
 
 const NEW_PASSWORD: &str = "indian paintbrush in may";
 
@@ -24,7 +24,7 @@ async fn with_member() -> (TestStack, String, ConsoleClient, String) {
     let person = member(&stack, &url, MemberRole::Member).await;
     let email = stack
         .sql
-        .query_one("SELECT email FROM users", &[])
+        .query_one("SELECT email FROM members", &[])
         .await
         .unwrap()
         .get(0);
@@ -88,7 +88,8 @@ async fn a_password_that_is_reset_while_it_is_checked_begins_no_session_and_coun
 async fn a_password_that_is_reset_while_it_is_checked_is_not_changed_and_the_new_link_stays() {
     let (stack, url, person, email) = with_member().await;
     let link = SecretToken::random();
-    let insert = "INSERT INTO password_links SELECT user_id, $1, now(), now() + '1 day' FROM users";
+    let insert =
+        "INSERT INTO password_links SELECT member_id, $1, now(), now() + '1 day' FROM members";
     stack.sql.batch_execute(RESET).await.unwrap();
     stack
         .sql
@@ -137,7 +138,7 @@ async fn a_link_that_another_one_replaces_while_it_is_used_sets_no_password() {
     assert_eq!(refused.status, 404, "{}", refused.html);
     assert_eq!(
         stack
-            .query_count("SELECT count(*) FROM users WHERE password_hash IS NULL")
+            .count("SELECT count(*) FROM members WHERE password_hash IS NULL")
             .await,
         1
     );
@@ -153,8 +154,8 @@ async fn a_link_that_another_one_replaces_while_it_is_used_sets_no_password() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_password_that_the_operator_sets_ends_the_session_that_is_begun_meanwhile() {
     let (stack, _, _, email) = with_member().await;
-    let signed_in = "BEGIN; SELECT 1 FROM users FOR NO KEY UPDATE; \
-        INSERT INTO sessions SELECT sha256('fresh'), user_id, now(), now() FROM users";
+    let signed_in = "BEGIN; SELECT 1 FROM members FOR NO KEY UPDATE; \
+        INSERT INTO sessions SELECT sha256('fresh'), member_id, now(), now() FROM members";
     stack.sql.batch_execute(signed_in).await.unwrap();
     let hash = Password::try_from(NEW_PASSWORD.to_owned())
         .unwrap()

@@ -59,7 +59,7 @@ async fn a_page_that_shows_a_secret_is_loaded_again_without_it_and_makes_nothing
                 ("role", "member"),
             ],
             "/password/",
-            "users",
+            "members",
         ),
     ] {
         let made = owner.post(&path, form).await;

@@ -10,13 +10,13 @@ use super::{console, foreigner, member, secret_in};
 
 /// The id of the person with this address.
 async fn user_id(stack: &TestStack, email: &str) -> MemberId {
-    let sql = "SELECT user_id FROM users WHERE email = $1";
+    let sql = "SELECT member_id FROM members WHERE email = $1";
     MemberId(stack.sql.query_one(sql, &[&email]).await.unwrap().get(0))
 }
 
 /// The address of the newest person but the owner.
 async fn address_of_the_other(stack: &TestStack) -> String {
-    let sql = "SELECT email FROM users WHERE role <> 'owner' ORDER BY created_at DESC LIMIT 1";
+    let sql = "SELECT email FROM members WHERE role <> 'owner' ORDER BY created_at DESC LIMIT 1";
     stack.sql.query_one(sql, &[]).await.unwrap().get(0)
 }
 
@@ -195,7 +195,7 @@ async fn who_adds_somebody_is_not_told_of_an_account_in_another_team() {
     );
 
     // While her password is reset the address stays hers.
-    let sql = "SELECT user_id FROM users WHERE email = 'grace@example.com' AND is_claimed";
+    let sql = "SELECT member_id FROM members WHERE email = 'grace@example.com' AND is_claimed";
     let id = MemberId(stack.sql.query_one(sql, &[]).await.unwrap().get(0));
     let newer = secret_in(
         &other
@@ -265,7 +265,7 @@ async fn another_role_holds_at_once_and_ends_the_person_s_sessions() {
 async fn a_team_always_has_an_owner() {
     let (stack, url) = console().await;
     let owner = member(&stack, &url, MemberRole::Owner).await;
-    let sql = "SELECT user_id FROM users WHERE role = 'owner'";
+    let sql = "SELECT member_id FROM members WHERE role = 'owner'";
     let own = format!(
         "/team/{}",
         MemberId(stack.sql.query_one(sql, &[]).await.unwrap().get(0))
@@ -319,7 +319,7 @@ async fn a_team_always_has_an_owner() {
     );
     assert_eq!(
         stack
-            .query_count("SELECT count(*) FROM users WHERE role = 'owner'")
+            .count("SELECT count(*) FROM members WHERE role = 'owner'")
             .await,
         2
     );
@@ -407,14 +407,14 @@ async fn two_owners_who_remove_each_other_at_once_leave_one() {
     let (stack, url) = console().await;
     let one = member(&stack, &url, MemberRole::Owner).await;
     let other = member(&stack, &url, MemberRole::Owner).await;
-    let sql = "SELECT user_id FROM users ORDER BY created_at, user_id";
+    let sql = "SELECT member_id FROM members ORDER BY created_at, member_id";
     let rows = stack.sql.query(sql, &[]).await.unwrap();
     let path = |index: usize| format!("/team/{}/remove", MemberId(rows[index].get(0)));
     let (first, second) = (path(0), path(1));
     tokio::join!(one.post(&second, &[]), other.post(&first, &[]));
     assert_eq!(
         stack
-            .query_count("SELECT count(*) FROM users WHERE role = 'owner'")
+            .count("SELECT count(*) FROM members WHERE role = 'owner'")
             .await,
         1
     );

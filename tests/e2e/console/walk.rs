@@ -50,7 +50,7 @@ pub(super) async fn furnish(stack: &TestStack) -> Ids {
         ("charge_id", "SELECT charge_id::text FROM charges"),
         (
             "user_id",
-            "SELECT user_id::text FROM users WHERE role = 'member'",
+            "SELECT member_id::text FROM members WHERE role = 'member'",
         ),
         ("design_id", "SELECT design_id::text FROM designs"),
         ("entry_id", "SELECT entry_id::text FROM address_entries"),

@@ -125,7 +125,7 @@ async fn a_locked_table_makes_phones_and_readers_wait_and_sends_nobody_away() {
         .unwrap();
     stack
         .sql
-        .batch_execute("BEGIN; LOCK TABLE pieces, api_keys IN ACCESS EXCLUSIVE MODE")
+        .batch_execute("BEGIN; LOCK TABLE mailpieces, api_keys IN ACCESS EXCLUSIVE MODE")
         .await
         .unwrap();
     let asked = codes.iter().map(|code| {

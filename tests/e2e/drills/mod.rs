@@ -121,7 +121,7 @@ async fn cards(url: &str) -> Option<i64> {
             .ok()?;
         tokio::spawn(connection);
         client
-            .query_one("SELECT count(*) FROM pieces", &[])
+            .query_one("SELECT count(*) FROM mailpieces", &[])
             .await
             .ok()
             .map(|row| row.get(0))

@@ -74,7 +74,7 @@ async fn a_formula_that_is_saved_with_a_key_is_in_the_team_s_activity_log_once()
     for _ in 0..2 {
         save(&server, "Greeting", GREETING).await.unwrap();
     }
-    let sql = "SELECT user_name, action, subject FROM activities WHERE action LIKE 'formula.%'";
+    let sql = "SELECT actor_name, action, subject FROM activities WHERE action LIKE 'formula.%'";
     let rows = stack.sql.query(sql, &[]).await.unwrap();
     let entries: Vec<[String; 3]> = rows
         .iter()

@@ -12,8 +12,8 @@ fn id_at(moment: DateTime<Utc>) -> Uuid {
 }
 
 async fn old_scan(stack: &TestStack, at: DateTime<Utc>) {
-    let sql = "INSERT INTO scans (team_id, scan_id, piece_id, campaign_id, visitor, destination, scanned_at)
-               SELECT team_id, $1, piece_id, campaign_id, 'person', 'https://example.com', $2 FROM pieces LIMIT 1";
+    let sql = "INSERT INTO scans (team_id, scan_id, mailpiece_id, campaign_id, visitor, destination, scanned_at)
+               SELECT team_id, $1, mailpiece_id, campaign_id, 'person', 'https://example.com', $2 FROM mailpieces LIMIT 1";
     assert_eq!(stack.sql.execute(sql, &[&id_at(at), &at]).await.unwrap(), 1);
 }
 

@@ -18,8 +18,8 @@ fn send<'a>(more: &[&'a str]) -> Vec<&'a str> {
     SEND.iter().chain(more).copied().collect()
 }
 
-async fn pieces(stack: &TestStack) -> i64 {
-    stack.query_count("SELECT count(*) FROM pieces").await
+async fn mailpieces(stack: &TestStack) -> i64 {
+    stack.count("SELECT count(*) FROM mailpieces").await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -61,7 +61,7 @@ async fn every_row_of_a_file_gets_its_outcome() {
     );
     let again = desk.run(&stack.url, KEY, &SEND).await;
     assert!(again.stderr.contains("is there already"), "{again:?}");
-    assert_eq!(pieces(&stack).await, 4);
+    assert_eq!(mailpieces(&stack).await, 4);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -84,7 +84,7 @@ async fn a_validation_tells_what_would_come_of_each_row_and_mails_nobody() {
         said.code == Some(0) && desk.has("people.validated.csv"),
         "{said:?}"
     );
-    assert_eq!(pieces(&stack).await, 0);
+    assert_eq!(mailpieces(&stack).await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -100,7 +100,7 @@ async fn a_validation_and_a_send_tell_what_the_cards_cost() {
     between.script_next([ProxyBehavior::Pass, ProxyBehavior::LoseAnswer]);
     let said = desk.run(&between.url, KEY, &send(&["--batch", "2"])).await;
     let price = stack
-        .query_count("SELECT min(price_cents)::bigint FROM pieces")
+        .count("SELECT min(price_cents)::bigint FROM mailpieces")
         .await;
     assert_eq!(
         stack
@@ -150,8 +150,11 @@ async fn ctrl_c_tells_what_is_mailed_and_what_is_unknown_and_ends_with_130() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    wait_until("two batches are mailed", async || pieces(&stack).await == 4).await;
-    wait_until("the first one's results are kept", async || {
+    eventually("two batches are mailed", async || {
+        mailpieces(&stack).await == 4
+    })
+    .await;
+    eventually("the first one's results are kept", async || {
         desk.results().len() == 2
     })
     .await;
@@ -177,7 +180,7 @@ async fn ctrl_c_tells_what_is_mailed_and_what_is_unknown_and_ends_with_130() {
         serde_json::json!({"mailed": 5}),
         "{said:?}"
     );
-    assert_eq!(pieces(&stack).await, 5);
+    assert_eq!(mailpieces(&stack).await, 5);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -206,7 +209,7 @@ async fn a_column_that_would_be_new_is_asked_about_and_a_known_one_is_not() {
         said.stderr
     );
     assert!(
-        !desk.has("people.results.csv") && pieces(&stack).await == 0,
+        !desk.has("people.results.csv") && mailpieces(&stack).await == 0,
         "nothing was sent"
     );
     // Said column by column, or of all at once.
@@ -262,8 +265,8 @@ async fn an_answer_that_is_lost_is_asked_for_again_with_the_same_key_and_body() 
         vec!["mailed"; 8],
         "the stored answer, not a duplicate"
     );
-    assert_eq!(pieces(&stack).await, 8);
-    let passed = between.passed_requests();
+    assert_eq!(mailpieces(&stack).await, 8);
+    let passed = between.passed();
     assert_eq!(passed.len(), 6);
     for again in [1, 2, 3] {
         assert_eq!(
@@ -328,7 +331,7 @@ async fn a_killed_command_goes_on_where_it_stopped_and_nobody_is_mailed_twice() 
     );
     let lines: Vec<String> = (2..2 + ROWS).map(|line| line.to_string()).collect();
     assert_eq!(desk.column(0), lines, "one line for each row");
-    assert_eq!(pieces(&stack).await, i64::try_from(ROWS).unwrap());
+    assert_eq!(mailpieces(&stack).await, i64::try_from(ROWS).unwrap());
     stack.assert_consistent().await;
 }
 
@@ -359,7 +362,7 @@ async fn a_service_that_goes_away_is_given_up_and_taken_up_again() {
         (Some(0), vec!["mailed".to_owned(); 6]),
         "{said:?}"
     );
-    assert_eq!(pieces(&stack).await, 6);
+    assert_eq!(mailpieces(&stack).await, 6);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -517,5 +520,9 @@ async fn an_answer_that_cannot_be_kept_is_told_and_ends_with_4() {
         "{said}"
     );
     let said = desk.run(&stack.url, KEY, &SEND).await;
-    assert_eq!((said.code, pieces(&stack).await), (Some(0), 40), "{said:?}");
+    assert_eq!(
+        (said.code, mailpieces(&stack).await),
+        (Some(0), 40),
+        "{said:?}"
+    );
 }

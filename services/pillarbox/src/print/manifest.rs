@@ -59,7 +59,7 @@ impl<'a> ManifestRow<'a> {
             ..
         } = piece;
         Self {
-            piece_id: piece.piece_id,
+            piece_id: piece.mailpiece_id,
             campaign_id: piece.campaign_id.as_str(),
             first_page,
             name: one_spaced(&format!("{first_name} {last_name}")).into(),
@@ -157,8 +157,8 @@ mod tests {
     fn a_name_like_a_formula_is_text_in_the_csv_and_itself_in_the_json() {
         let piece = PrintMailpiece {
             position: 1,
-            team_id: model::id::TeamId(Uuid::nil()),
-            piece_id: Uuid::nil(),
+            team_id: contract::id::TeamId(Uuid::nil()),
+            mailpiece_id: Uuid::nil(),
             campaign_id: "PA-ABC123".parse().unwrap(),
             first_name: "=1+1".to_owned(),
             last_name: String::new(),
@@ -181,7 +181,7 @@ mod tests {
                 lease_id: Uuid::nil(),
             },
             product: "postcard_4x6".to_owned(),
-            pieces: 1,
+            mailpieces: 1,
             settings: serde_json::Value::Null,
             first_serial: 0,
             created_at: chrono::DateTime::UNIX_EPOCH,

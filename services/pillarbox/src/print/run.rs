@@ -111,7 +111,7 @@ async fn make_files(
 fn create_progress_bar(run: &PrintRun) -> ProgressBar {
     const STYLE: &str = "{msg} {bar:40} {pos} of {len} cards, {per_sec}, {eta} left";
     // Shown on a terminal only.
-    let bar = ProgressBar::new(u64::try_from(run.pieces).unwrap_or_default());
+    let bar = ProgressBar::new(u64::try_from(run.mailpieces).unwrap_or_default());
     let style =
         ProgressStyle::with_template(STYLE).unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.set_style(style);
@@ -129,24 +129,24 @@ async fn send_batches(
     let mut plans: HashMap<(DesignId, i32), PlanResult> = HashMap::new();
     let mut after = 0;
     loop {
-        let pieces = printer
+        let mailpieces = printer
             .store
-            .list_print_mailpieces(run.lease.run_id, after, CARDS_AT_A_TIME)
+            .print_mailpiece_list(run.lease.run_id, after, CARDS_AT_A_TIME)
             .await?;
-        let Some(last) = pieces.last() else {
+        let Some(last) = mailpieces.last() else {
             return Ok(());
         };
         after = last.position;
-        let mut batch = Vec::with_capacity(pieces.len());
-        for piece in pieces {
-            let key = (piece.design_id, piece.design_version);
+        let mut batch = Vec::with_capacity(mailpieces.len());
+        for mailpiece in mailpieces {
+            let key = (mailpiece.design_id, mailpiece.design_version);
             if !plans.contains_key(&key) {
                 if plans.len() >= PLANS_KEPT {
                     plans.clear();
                 }
-                plans.insert(key, load_plan(printer, &piece, product).await?);
+                plans.insert(key, plan(printer, &mailpiece, product).await?);
             }
-            batch.push((piece, plans[&key].clone()));
+            batch.push((mailpiece, plans[&key].clone()));
         }
         if batches.send(batch).await.is_err() {
             // The press has ended, and says why itself.
@@ -157,13 +157,13 @@ async fn send_batches(
 
 async fn load_plan(
     printer: &PrintRunner,
-    piece: &PrintMailpiece,
+    mailpiece: &PrintMailpiece,
     product: Product,
 ) -> Result<PlanResult, StoreError> {
-    let (team_id, design_id): (TeamId, DesignId) = (piece.team_id, piece.design_id);
+    let (team_id, design_id): (TeamId, DesignId) = (mailpiece.team_id, mailpiece.design_id);
     let document = match printer
         .store
-        .find_design_document(team_id, design_id, piece.design_version)
+        .design_version(team_id, design_id, mailpiece.design_version)
         .await
     {
         Ok(document) => document,

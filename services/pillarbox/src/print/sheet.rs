@@ -84,20 +84,22 @@ pub(super) fn print_mailpieces(
     };
     let (mut typesetter, mut made) = (Typesetter::new(), PressOutput::default());
     while let Some(batch) = batches.blocking_recv() {
-        for (piece, planned) in &batch {
-            match print_mailpiece(
+        for (mailpiece, planned) in &batch {
+            match print_card(
                 sheet,
                 &mut press,
                 &mut pictures,
                 &mut typesetter,
-                piece,
+                mailpiece,
                 planned,
             ) {
                 Ok((first_page, barcode)) => {
-                    manifest.add(ManifestRow::new(piece, first_page, barcode))?;
+                    manifest.add(ManifestRow::new(mailpiece, first_page, barcode))?;
                     made.cards += 1;
                 }
-                Err(PrintError::Card(problem)) => made.set_aside.push(set_aside(piece, problem)),
+                Err(PrintError::Card(problem)) => {
+                    made.set_aside.push(set_aside(mailpiece, problem))
+                }
                 Err(PrintError::Press(error)) => return Err(error.into()),
             }
             sheet.bar.inc(1);
@@ -128,14 +130,14 @@ fn print_mailpiece<W: Write>(
     press: &mut PressFileWriter<W>,
     pictures: &mut KeptPictures<'_>,
     typesetter: &mut Typesetter,
-    piece: &PrintMailpiece,
+    mailpiece: &PrintMailpiece,
     planned: &PlanResult,
 ) -> Result<(usize, String), PrintError> {
     let plan = planned
         .as_ref()
         .map_err(|why| PrintError::Card(format!("its design cannot print: {why}")))?;
-    let design = (piece.design_id, piece.design_version);
-    let serial = sheet.run.first_serial + i64::from(piece.position) - 1;
+    let design = (mailpiece.design_id, mailpiece.design_version);
+    let serial = sheet.run.first_serial + i64::from(mailpiece.position) - 1;
     let serial = u64::try_from(serial).unwrap_or_default();
     let artwork = MailpieceArtwork::new(
         typesetter,
@@ -143,7 +145,7 @@ fn print_mailpiece<W: Write>(
         &MailpieceSource {
             design,
             plan,
-            piece,
+            mailpiece,
             serial,
         },
     );
@@ -156,22 +158,22 @@ fn print_mailpiece<W: Write>(
     }
 }
 
-fn set_aside(piece: &PrintMailpiece, problem: String) -> (SetAsideMailpiece, SetAsideReport) {
+fn set_aside(mailpiece: &PrintMailpiece, problem: String) -> (SetAsideMailpiece, SetAsideReport) {
     let PrintMailpiece {
         team_id,
-        piece_id,
+        mailpiece_id,
         campaign_id,
         ..
-    } = piece;
+    } = mailpiece;
     let told = SetAsideReport {
-        piece_id: *piece_id,
+        piece_id: *mailpiece_id,
         campaign_id: campaign_id.as_str().to_owned(),
         problem: problem.clone(),
     };
     (
         SetAsideMailpiece {
             team_id: *team_id,
-            piece_id: *piece_id,
+            mailpiece_id: *mailpiece_id,
             problem,
         },
         told,

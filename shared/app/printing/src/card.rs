@@ -21,7 +21,7 @@ pub struct MailpieceSource<'a> {
     /// What is the same for all cards of the version.
     pub plan: &'a LayoutPlan,
     /// The card.
-    pub piece: &'a PrintMailpiece,
+    pub mailpiece: &'a PrintMailpiece,
     /// The barcode's serial number.
     pub serial: u64,
 }
@@ -58,7 +58,7 @@ impl<'a> MailpieceArtwork<'a> {
         let MailpieceSource {
             design,
             plan,
-            piece,
+            mailpiece,
             serial,
         } = source;
         let PrintMailpiece {
@@ -68,13 +68,13 @@ impl<'a> MailpieceArtwork<'a> {
             content,
             code,
             ..
-        } = piece;
+        } = mailpiece;
         Self {
             design: *design,
             pages: plan.lay_out(typesetter, &PrintedRecipient(content)),
             code: code.as_ref(),
             address: AddressSide {
-                recipient: address_lines(typesetter, piece),
+                recipient: address_lines(typesetter, mailpiece),
                 return_address: &content.return_address,
                 indicia: paper.indicia(postage),
                 barcode: paper.barcode(postage, *serial, zip, plus4.as_deref()),
@@ -105,7 +105,7 @@ impl<'a> MailpieceArtwork<'a> {
 }
 
 /// The address in capitals, as the Postal Service prefers it (Publication 28): name, street with unit, last line.
-fn address_lines(typesetter: &mut Typesetter, piece: &PrintMailpiece) -> Vec<String> {
+fn address_lines(typesetter: &mut Typesetter, mailpiece: &PrintMailpiece) -> Vec<String> {
     let PrintMailpiece {
         first_name,
         last_name,
@@ -116,7 +116,7 @@ fn address_lines(typesetter: &mut Typesetter, piece: &PrintMailpiece) -> Vec<Str
         zip,
         plus4,
         ..
-    } = piece;
+    } = mailpiece;
     let mut name = fit_name_line(
         typesetter,
         &format!("{first_name} {last_name}").to_uppercase(),
@@ -143,11 +143,11 @@ mod tests {
 
     use super::*;
 
-    fn printed_address_lines(first_name: &str, last_name: &str) -> Vec<String> {
-        let piece = PrintMailpiece {
+    fn lines(first_name: &str, last_name: &str) -> Vec<String> {
+        let mailpiece = PrintMailpiece {
             position: 1,
             team_id: TeamId(Uuid::nil()),
-            piece_id: Uuid::nil(),
+            mailpiece_id: Uuid::nil(),
             campaign_id: "PA-ABC123".parse().unwrap(),
             first_name: first_name.to_owned(),
             last_name: last_name.to_owned(),
@@ -164,7 +164,7 @@ mod tests {
             code: None,
             content: MailpieceContent::default(),
         };
-        address_lines(&mut Typesetter::new(), &piece)
+        address_lines(&mut Typesetter::new(), &mailpiece)
     }
 
     #[test]

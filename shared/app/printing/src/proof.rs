@@ -18,7 +18,7 @@ use crate::sample;
 #[derive(Debug)]
 pub struct Proof {
     plan: LayoutPlan,
-    piece: PrintMailpiece,
+    mailpiece: PrintMailpiece,
     pictures: LoadedPictures,
     has_stand_ins: bool,
 }
@@ -34,7 +34,7 @@ impl Proof {
         now: DateTime<Utc>,
     ) -> Self {
         let has_stand_ins = pictures.fill_missing(&document);
-        let piece = sample::sample_mailpiece(
+        let mailpiece = sample::sample_mailpiece(
             &document,
             design,
             fields,
@@ -43,7 +43,7 @@ impl Proof {
         );
         Self {
             plan: LayoutPlan::new(document),
-            piece,
+            mailpiece,
             pictures,
             has_stand_ins,
         }
@@ -52,12 +52,12 @@ impl Proof {
     /// A card as it is stored, with the pictures that it keeps.
     pub fn from_mailpiece(
         document: PrintableDesign,
-        piece: PrintMailpiece,
+        mailpiece: PrintMailpiece,
         pictures: LoadedPictures,
     ) -> Self {
         Self {
             plan: LayoutPlan::new(document),
-            piece,
+            mailpiece,
             pictures,
             has_stand_ins: false,
         }
@@ -70,7 +70,7 @@ impl Proof {
 
     /// What a send would say of the card. `given` are the folded names of its sample values.
     pub fn findings(&self, given: &[String]) -> ProofFindings {
-        ProofFindings::new(&self.plan, &self.piece.content, given)
+        ProofFindings::new(&self.plan, &self.mailpiece.content, given)
     }
 
     /// Whether one of the design's own pictures is missing.
@@ -90,7 +90,7 @@ impl Proof {
     ) -> Result<Vec<u8>, PressError> {
         let Self {
             plan,
-            piece,
+            mailpiece,
             mut pictures,
             ..
         } = self;
@@ -99,14 +99,14 @@ impl Proof {
             public_url: paper.public_url.clone(),
             title: "Proof".to_owned(),
             created_at: now,
-            id: *piece.piece_id.as_bytes(),
+            id: *mailpiece.mailpiece_id.as_bytes(),
         };
         let mut press = PressFileWriter::new(Vec::new(), settings)?;
-        let design = (piece.design_id, piece.design_version);
+        let design = (mailpiece.design_id, mailpiece.design_version);
         let source = MailpieceSource {
             design,
             plan: &plan,
-            piece: &piece,
+            mailpiece: &mailpiece,
             serial: 0,
         };
         let artwork = MailpieceArtwork::new(&mut Typesetter::new(), paper, &source);

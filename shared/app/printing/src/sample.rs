@@ -93,7 +93,7 @@ pub(crate) fn sample_mailpiece(
     PrintMailpiece {
         position: 0,
         team_id: TeamId(Uuid::nil()),
-        piece_id: Uuid::nil(),
+        mailpiece_id: Uuid::nil(),
         campaign_id: CAMPAIGN.parse().expect("an id like every campaign's"),
         first_name: sample("first_name"),
         last_name: sample("last_name"),

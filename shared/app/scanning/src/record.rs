@@ -258,7 +258,7 @@ fn build_new_scan(
     Ok(NewScan {
         scan_id,
         team_id: card.team_id,
-        piece_id: card.piece_id,
+        mailpiece_id: card.mailpiece_id,
         campaign_id: card.campaign_id.clone(),
         visitor: visitor.as_str(),
         destination: destination.to_owned(),

@@ -200,7 +200,7 @@ pub(crate) async fn decide_recipients(
     } else {
         let since = plan.times.mailed_since;
         transaction
-            .find_mailed_addresses_since(campaign.team_id, &campaign.campaign_id, &open, since)
+            .mailpiece_mailed_since(campaign.team_id, &campaign.campaign_id, &open, since)
             .await?
     };
     let (budget, price) = (locked.budget_left_cents, plan.step.price_cents);
@@ -395,7 +395,7 @@ async fn write_reservation(
     let (team_id, campaign_id, now) = (campaign.team_id, &campaign.campaign_id, times.now);
     let charge_id = ChargeId(lease.send_id.0);
     let recipients = recipient_rows(plan.assessed, &decided.decisions, &draft.addresses);
-    let pieces = match plan.neighborhoods {
+    let mailpieces = match plan.neighborhoods {
         Some(neighborhoods) => {
             let centers = plan.assessed.iter().map(|one| one.entry_id);
             let print = HomeLinkContext {
@@ -412,7 +412,7 @@ async fn write_reservation(
             plan.cards,
         ),
     };
-    let figures = daily_figures(&decided.decisions, pieces.len());
+    let figures = daily_figures(&decided.decisions, mailpieces.len());
     let received = async {
         tokio::try_join!(
             transaction.save_recipients(team_id, campaign_id, charge_id, &recipients, now),
@@ -420,7 +420,7 @@ async fn write_reservation(
             transaction.update_campaign_day(team_id, campaign_id, times.today, &figures),
         )
     };
-    if pieces.is_empty() {
+    if mailpieces.is_empty() {
         tokio::try_join!(
             received,
             transaction.complete_empty_send(lease, &draft.response, now)
@@ -428,12 +428,12 @@ async fn write_reservation(
         return Ok(ReserveOutcome::Finished(draft.response.clone()));
     }
     let batch = mailpiece_batch(plan.step, campaign, charge_id, times.mail_by_date);
-    let charge = new_charge(&batch, &pieces, ChargeKind::Send, campaign.payment);
+    let charge = new_charge(&batch, &mailpieces, ChargeKind::Send, campaign.payment);
     let copies: Vec<i32> = draft.copies.iter().map(|at| *at as i32).collect();
     tokio::try_join!(
         received,
-        create_mailpieces(transaction, &charge, &batch, &pieces, now),
-        transaction.reserve_send(
+        create_mailpieces(transaction, &charge, &batch, &mailpieces, now),
+        transaction.send_reserve(
             lease,
             &draft.response,
             &copies,
@@ -539,7 +539,7 @@ pub(crate) fn mailpiece_batch<'a>(
 /// The charge for these cards.
 pub(crate) fn new_charge<'a>(
     batch: &MailpieceBatch<'a>,
-    pieces: &[MailpieceRow<'_>],
+    mailpieces: &[MailpieceRow<'_>],
     kind: ChargeKind,
     payment: PaymentKind,
 ) -> NewCharge<'a> {
@@ -549,9 +549,9 @@ pub(crate) fn new_charge<'a>(
         campaign_id: batch.campaign_id,
         step: batch.step,
         kind,
-        amount_cents: batch.price_cents * pieces.len() as i64,
+        amount_cents: batch.price_cents * mailpieces.len() as i64,
         // A batch is bounded by the recipients or homes of a request.
-        pieces: pieces.len() as i32,
+        mailpieces: mailpieces.len() as i32,
         payment,
     }
 }
@@ -561,14 +561,14 @@ pub(crate) async fn create_mailpieces(
     transaction: &Transaction<'_>,
     charge: &NewCharge<'_>,
     batch: &MailpieceBatch<'_>,
-    pieces: &[MailpieceRow<'_>],
+    mailpieces: &[MailpieceRow<'_>],
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     let campaign_id: &CampaignId = batch.campaign_id;
     tokio::try_join!(
-        transaction.reserve_charge(charge, now),
-        transaction.insert_mailpieces(batch, pieces, now),
-        transaction.commit_campaign_budget(campaign_id, charge.amount_cents),
+        transaction.charge_reserve(charge, now),
+        transaction.mailpiece_create(batch, mailpieces, now),
+        transaction.budget_commit(campaign_id, charge.amount_cents),
     )?;
     Ok(())
 }

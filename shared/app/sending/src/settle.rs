@@ -250,7 +250,7 @@ fn count_closed(charge: &Charge, payment: &PaymentOutcome) {
     span.record("amount_cents", charge.amount_cents);
     count_charge(charge, result);
     if payment.is_paid() {
-        let cards = u64::try_from(charge.pieces).unwrap_or(0);
+        let cards = u64::try_from(charge.mailpieces).unwrap_or(0);
         metrics::counter!("pillarbox_cards_total", "kind" => charge.kind.as_str()).increment(cards);
     }
 }

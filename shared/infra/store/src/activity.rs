@@ -126,7 +126,7 @@ impl Transaction<'_> {
         now: DateTime<Utc>,
     ) -> Result<()> {
         self.execute(
-            "INSERT INTO activities (team_id, activity_id, happened_at, user_id, user_name, action, subject)
+            "INSERT INTO activities (team_id, activity_id, happened_at, member_id, actor_name, action, subject)
              VALUES ($1, $2, $3, $4, $5, $6, $7)",
             &[
                 &team_id.0,
@@ -161,7 +161,7 @@ impl Store {
         );
         // What is not asked for is not in the statement, so that each has the plan of its own index.
         let by_person = if user_id.is_some() {
-            "user_id = $2"
+            "member_id = $2"
         } else {
             "$2::uuid IS NULL"
         };
@@ -171,7 +171,7 @@ impl Store {
             "$3::text IS NULL"
         };
         let sql = format!(
-            "SELECT activity_id, happened_at, user_name, action, subject FROM activities
+            "SELECT activity_id, happened_at, actor_name, action, subject FROM activities
              WHERE team_id = $1 AND {by_person} AND {by_kind} AND activity_id < $4
              ORDER BY activity_id DESC LIMIT $5"
         );

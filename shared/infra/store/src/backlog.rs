@@ -101,14 +101,14 @@ const WAITING: &str = "
     UNION ALL
     SELECT 'cards_late', count(*), min(since) FROM (
         SELECT late.since FROM unnest($6::text[]) AS product (name) CROSS JOIN LATERAL (
-            SELECT mail_by_date::timestamp AT TIME ZONE 'UTC' AS since FROM pieces
-            WHERE print_run_id IS NULL AND print_problem IS NULL AND pieces.product = product.name
+            SELECT mail_by_date::timestamp AT TIME ZONE 'UTC' AS since FROM mailpieces
+            WHERE print_run_id IS NULL AND print_problem IS NULL AND mailpieces.product = product.name
                 AND mail_by_date < ($1 AT TIME ZONE 'UTC')::date
             ORDER BY mail_by_date LIMIT $2) late
         LIMIT $2) found
     UNION ALL
     SELECT 'cards_set_aside', count(*), min(since) FROM (
-        SELECT created_at AS since FROM pieces WHERE print_problem IS NOT NULL LIMIT $2) found";
+        SELECT created_at AS since FROM mailpieces WHERE print_problem IS NOT NULL LIMIT $2) found";
 
 impl Store {
     /// What waits, in the order of [`BACKLOG_KINDS`].

@@ -46,7 +46,7 @@ pub struct NewCharge<'a> {
     /// What all cards cost.
     pub amount_cents: i64,
     /// How many cards.
-    pub pieces: i32,
+    pub mailpieces: i32,
     /// How it is paid.
     pub payment: PaymentKind,
 }
@@ -69,7 +69,7 @@ pub struct Charge {
     /// What all cards cost.
     pub amount_cents: i64,
     /// How many cards.
-    pub pieces: i32,
+    pub mailpieces: i32,
     /// How it is paid.
     pub payment: PaymentKind,
     /// When its cards were made.
@@ -117,14 +117,13 @@ fn charge_from_row(row: &Row) -> Result<Charge> {
         kind: ChargeKind::from_name(row.get("kind")).ok_or_else(|| corrupt("kind"))?,
         state: ChargeState::from_name(row.get("state")).ok_or_else(|| corrupt("state"))?,
         amount_cents: row.get("amount_cents"),
-        pieces: row.get("pieces"),
+        mailpieces: row.get("mailpieces"),
         payment: PaymentKind::parse(row.get("payment"))?,
         created_at: row.get("created_at"),
     })
 }
 
-const COLUMNS: &str =
-    "charge_id, team_id, campaign_id, step, kind, state, amount_cents, pieces, payment, created_at";
+const COLUMNS: &str = "charge_id, team_id, campaign_id, step, kind, state, amount_cents, mailpieces, payment, created_at";
 
 impl Store {
     /// A charge.
@@ -147,7 +146,7 @@ impl Transaction<'_> {
     /// [`StoreError::Refused`] when it stands already.
     pub async fn reserve_charge(&self, new: &NewCharge<'_>, now: DateTime<Utc>) -> Result<()> {
         self.execute(
-            "INSERT INTO charges (team_id, charge_id, campaign_id, step, kind, state, amount_cents, pieces, payment, created_at)
+            "INSERT INTO charges (team_id, charge_id, campaign_id, step, kind, state, amount_cents, mailpieces, payment, created_at)
              VALUES ($1, $2, $3, $4, $5, 'reserved', $6, $7, $8, $9)",
             &[
                 &new.team_id.0,
@@ -156,7 +155,7 @@ impl Transaction<'_> {
                 &new.step,
                 &new.kind.as_str(),
                 &new.amount_cents,
-                &new.pieces,
+                &new.mailpieces,
                 &new.payment.as_str(),
                 &now,
             ],
@@ -233,7 +232,7 @@ impl Transaction<'_> {
         self.commit_campaign_budget(&declined.campaign_id, -declined.amount_cents)
             .await?;
         self.execute(
-            "DELETE FROM pieces WHERE team_id = $1 AND charge_id = $2",
+            "DELETE FROM mailpieces WHERE team_id = $1 AND charge_id = $2",
             &[team_id, charge_id],
         )
         .await?;

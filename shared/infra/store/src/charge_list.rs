@@ -31,7 +31,7 @@ pub struct ChargeSummary {
     /// What all cards cost, in cents.
     pub amount_cents: i64,
     /// How many cards; of a declined charge they are gone.
-    pub pieces: i32,
+    pub mailpieces: i32,
     /// How it is paid.
     pub payment: PaymentKind,
     /// The provider's id of the payment.
@@ -52,12 +52,12 @@ pub struct ChargedMailpieces {
     /// Of one card, in cents.
     pub price_cents: i64,
     /// How many.
-    pub pieces: i64,
+    pub mailpieces: i64,
 }
 
 const LIST: &str = "
     SELECT charge.charge_id, charge.campaign_id, campaigns.name, charge.kind, charge.step, charge.state,
-        charge.amount_cents, charge.pieces, charge.payment, charge.payment_reference, charge.created_at,
+        charge.amount_cents, charge.mailpieces, charge.payment, charge.payment_reference, charge.created_at,
         charge.settled_at
     FROM charges charge JOIN campaigns USING (campaign_id) WHERE charge.team_id = $1";
 
@@ -71,7 +71,7 @@ fn charge_summary_from_row(row: &Row) -> Result<ChargeSummary> {
         step: row.get(4),
         state: ChargeState::from_name(row.get(5)).ok_or_else(|| corrupt("state"))?,
         amount_cents: row.get(6),
-        pieces: row.get(7),
+        mailpieces: row.get(7),
         payment: PaymentKind::parse(row.get(8))?,
         payment_reference: row.get(9),
         created_at: row.get(10),
@@ -131,8 +131,8 @@ impl Store {
         charge_id: ChargeId,
     ) -> Result<Vec<ChargedMailpieces>> {
         let rows = self
-            .query_rows(
-                "SELECT product, postage, price_cents, count(*) FROM pieces
+            .rows(
+                "SELECT product, postage, price_cents, count(*) FROM mailpieces
                  WHERE team_id = $1 AND charge_id = $2
                  GROUP BY product, postage, price_cents ORDER BY product, postage, price_cents LIMIT $3",
                 &[&team_id.0, &charge_id.0, &KINDS],
@@ -144,7 +144,7 @@ impl Store {
                 product: row.get(0),
                 postage: row.get(1),
                 price_cents: row.get(2),
-                pieces: row.get(3),
+                mailpieces: row.get(3),
             })
             .collect())
     }

@@ -1,4 +1,4 @@
-//! The proof that pieces, charges, budgets, the ledger and the duplicate guard agree.
+//! The proof that mailpieces, charges, budgets, the ledger and the duplicate guard agree.
 
 mod rules;
 mod walk;

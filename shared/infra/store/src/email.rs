@@ -44,8 +44,8 @@ impl Store {
                      WHERE sent_at IS NULL AND due_at <= $1 AND attempts < $3
                      ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
                  RETURNING team_id, email_id, subject, body, attempts, ARRAY(
-                     SELECT email FROM users
-                     WHERE users.team_id = emails.team_id AND role IN ('owner', 'admin') ORDER BY email) AS recipients",
+                     SELECT email FROM members
+                     WHERE members.team_id = emails.team_id AND role IN ('owner', 'admin') ORDER BY email) AS recipients",
                 &[&now, &leased_until, &max_attempts],
             )
             .await?;

@@ -49,7 +49,7 @@ pub struct FormulaChange {
 }
 
 const LIST: &str =
-    "SELECT request_id, changed_at, coalesce(api_keys.name, user_name), formula, previous_formula
+    "SELECT request_id, changed_at, coalesce(api_keys.name, member_name), formula, previous_formula
      FROM formula_changes LEFT JOIN api_keys USING (key_id)
      WHERE formula_changes.team_id = $1 AND name_key = $2
      ORDER BY changed_at DESC, request_id DESC LIMIT $3";
@@ -117,7 +117,7 @@ impl Transaction<'_> {
         };
         self.execute(
             "INSERT INTO formula_changes
-                 (team_id, request_id, name_key, key_id, formula, previous_formula, changed_at, user_name)
+                 (team_id, request_id, name_key, key_id, formula, previous_formula, changed_at, member_name)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
             &[
                 &team_id.0,

@@ -44,7 +44,7 @@ GRANT SELECT (due_at, sent_at, attempts) ON emails
     TO pillarbox_gateway, pillarbox_mailer, pillarbox_syncer, pillarbox_dispatcher, pillarbox_console;
 GRANT SELECT (state, due_at) ON ai_cells
     TO pillarbox_gateway, pillarbox_mailer, pillarbox_syncer, pillarbox_dispatcher, pillarbox_console;
-GRANT SELECT (product, mail_by_date, created_at, print_run_id, print_problem) ON pieces
+GRANT SELECT (product, mail_by_date, created_at, print_run_id, print_problem) ON mailpieces
     TO pillarbox_gateway, pillarbox_mailer, pillarbox_syncer, pillarbox_dispatcher, pillarbox_console;
 GRANT EXECUTE ON FUNCTION print_serials_used
     TO pillarbox_gateway, pillarbox_mailer, pillarbox_syncer, pillarbox_dispatcher, pillarbox_console;
@@ -64,8 +64,8 @@ GRANT SELECT ON integration_fields, syncs, sync_issues TO pillarbox_gateway;
 GRANT SELECT (integration_id, external_id, contact_number, fields, removed_at, changed_in, created_at, changed_at) ON contacts
     TO pillarbox_gateway;
 -- From the code on a card to where it leads, with what an event tells of its recipient.
-GRANT SELECT (team_id, piece_id, campaign_id, entry_id, code, destinations, first_name, last_name, line_1, line_2, unit_apart,
-    city, state, zip, plus4) ON pieces TO pillarbox_gateway;
+GRANT SELECT (team_id, mailpiece_id, campaign_id, entry_id, code, destinations, first_name, last_name, line_1, line_2, unit_apart,
+    city, state, zip, plus4) ON mailpieces TO pillarbox_gateway;
 GRANT SELECT (campaign_id, team_id, name) ON campaigns TO pillarbox_gateway;
 GRANT SELECT (team_id, time_zone, honours_idempotency_keys) ON teams TO pillarbox_gateway;
 GRANT SELECT (team_id, entry_id, email, phone) ON address_entries TO pillarbox_gateway;
@@ -95,7 +95,7 @@ GRANT UPDATE (committed_cents) ON campaigns TO pillarbox_mailer;
 GRANT SELECT, INSERT, UPDATE, DELETE ON campaign_days TO pillarbox_mailer;
 GRANT SELECT (team_id, design_id, name, version, ai_draft, document) ON designs TO pillarbox_mailer;
 -- Cards and the money for them. A card is made and never changed; a booking is made and never changed.
-GRANT SELECT, INSERT, DELETE ON pieces TO pillarbox_mailer;
+GRANT SELECT, INSERT, DELETE ON mailpieces TO pillarbox_mailer;
 GRANT SELECT, INSERT ON charges, ledger_transactions, ledger_entries TO pillarbox_mailer;
 GRANT UPDATE (state, payment_reference, settled_at) ON charges TO pillarbox_mailer;
 GRANT SELECT ON ledger_accounts TO pillarbox_mailer;
@@ -154,7 +154,7 @@ GRANT SELECT ON endpoints TO pillarbox_dispatcher;
 GRANT UPDATE (state, failures_in_row, last_error, updated_at) ON endpoints TO pillarbox_dispatcher;
 -- E-mails, and whom an endpoint's failures concern.
 GRANT SELECT, INSERT, UPDATE, DELETE ON emails TO pillarbox_dispatcher;
-GRANT SELECT (team_id, email, role) ON users TO pillarbox_dispatcher;
+GRANT SELECT (team_id, email, role) ON members TO pillarbox_dispatcher;
 GRANT SELECT (team_id) ON teams TO pillarbox_dispatcher;
 -- Feeds that nobody reads, and what of them is old.
 GRANT SELECT, INSERT, UPDATE ON feeds TO pillarbox_dispatcher;
@@ -166,9 +166,9 @@ GRANT EXECUTE ON FUNCTION scan_partitions_make, scan_partitions_drop TO pillarbo
 
 -- Who is signed in, and the people of a team.
 GRANT SELECT, INSERT, UPDATE, DELETE ON sessions, password_links, shown_once, sign_in_sources TO pillarbox_console;
-GRANT SELECT, DELETE ON users TO pillarbox_console;
-GRANT INSERT (user_id, team_id, email, name, role, created_at) ON users TO pillarbox_console;
-GRANT UPDATE (role, password_hash, is_claimed) ON users TO pillarbox_console;
+GRANT SELECT, DELETE ON members TO pillarbox_console;
+GRANT INSERT (member_id, team_id, email, name, role, created_at) ON members TO pillarbox_console;
+GRANT UPDATE (role, password_hash, is_claimed) ON members TO pillarbox_console;
 GRANT SELECT, INSERT, UPDATE ON rate_windows TO pillarbox_console;
 GRANT SELECT, INSERT ON activities TO pillarbox_console;
 GRANT SELECT ON teams TO pillarbox_console;
@@ -177,7 +177,7 @@ GRANT UPDATE (team_id, honours_idempotency_keys, formula_keys_see_people) ON tea
 GRANT SELECT ON charges, ledger_accounts, ledger_transactions, ledger_entries TO pillarbox_console;
 GRANT SELECT, INSERT ON top_up_requests TO pillarbox_console;
 GRANT UPDATE (state) ON top_up_requests TO pillarbox_console;
-GRANT SELECT (team_id, piece_id, campaign_id, charge_id, step, postage, price_cents) ON pieces TO pillarbox_console;
+GRANT SELECT (team_id, mailpiece_id, campaign_id, charge_id, step, postage, price_cents) ON mailpieces TO pillarbox_console;
 -- Campaigns: whom they mail and whether they run, not what they may spend.
 GRANT SELECT ON campaigns, campaign_steps, campaign_days TO pillarbox_console;
 GRANT UPDATE (status, area, conditions, updated_at, list_changes) ON campaigns TO pillarbox_console;

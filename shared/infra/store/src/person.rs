@@ -25,8 +25,8 @@ pub struct TeamMember {
     pub link_expires_at: Option<DateTime<Utc>>,
 }
 
-const PEOPLE: &str = "SELECT user_id, email, name, role, password_hash IS NOT NULL, expires_at
-    FROM users LEFT JOIN password_links USING (user_id) WHERE team_id = $1";
+const PEOPLE: &str = "SELECT member_id, email, name, role, password_hash IS NOT NULL, expires_at
+    FROM members LEFT JOIN password_links USING (member_id) WHERE team_id = $1";
 
 fn member_from_row(row: &tokio_postgres::Row) -> Result<TeamMember> {
     Ok(TeamMember {
@@ -57,10 +57,10 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when nobody of the team has this id.
-    pub async fn find_member(&self, team_id: TeamId, user_id: MemberId) -> Result<TeamMember> {
-        let sql = format!("{PEOPLE} AND user_id = $2");
-        let row = self.query_row(&sql, &[&team_id.0, &user_id.0]).await?;
-        member_from_row(&row.ok_or_else(|| not_in_team(user_id))?)
+    pub async fn person_get(&self, team_id: TeamId, user_id: MemberId) -> Result<TeamMember> {
+        let sql = format!("{PEOPLE} AND member_id = $2");
+        let row = self.row(&sql, &[&team_id.0, &user_id.0]).await?;
+        person(&row.ok_or_else(|| not_in_team(user_id))?)
     }
 
     /// Who may choose a password with this link: the name and address, for the page that asks for it.
@@ -72,10 +72,10 @@ impl Store {
         token_hash: &[u8; 32],
         now: DateTime<Utc>,
     ) -> Result<TeamMember> {
-        let sql = "SELECT user_id, email, name, role, password_hash IS NOT NULL, expires_at
-             FROM password_links JOIN users USING (user_id) WHERE token_hash = $1 AND expires_at > $2";
-        let row = self.query_row(sql, &[&&token_hash[..], &now]).await?;
-        member_from_row(&row.ok_or_else(no_link)?)
+        let sql = "SELECT member_id, email, name, role, password_hash IS NOT NULL, expires_at
+             FROM password_links JOIN members USING (member_id) WHERE token_hash = $1 AND expires_at > $2";
+        let row = self.row(sql, &[&&token_hash[..], &now]).await?;
+        person(&row.ok_or_else(no_link)?)
     }
 }
 
@@ -95,11 +95,11 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when nobody of the team has this id.
-    pub async fn lock_member(&self, team_id: TeamId, user_id: MemberId) -> Result<TeamMember> {
-        self.lock_team_members(team_id).await?;
-        let sql = format!("{PEOPLE} AND user_id = $2");
-        let row = self.query_row(&sql, &[&team_id.0, &user_id.0]).await?;
-        member_from_row(&row.ok_or_else(|| not_in_team(user_id))?)
+    pub async fn person_lock(&self, team_id: TeamId, user_id: MemberId) -> Result<TeamMember> {
+        self.people_lock(team_id).await?;
+        let sql = format!("{PEOPLE} AND member_id = $2");
+        let row = self.row(&sql, &[&team_id.0, &user_id.0]).await?;
+        person(&row.ok_or_else(|| not_in_team(user_id))?)
     }
 
     /// Locks the team against other changes of its people. Whoever only refers to it goes on: a sign-in, which has its person
@@ -128,8 +128,8 @@ impl Transaction<'_> {
     ) -> Result<MemberId> {
         self.lock_team_members(team_id).await?;
         let row = self
-            .query_row(
-                "SELECT count(*) FROM users WHERE team_id = $1",
+            .row(
+                "SELECT count(*) FROM members WHERE team_id = $1",
                 &[&team_id.0],
             )
             .await?;
@@ -141,7 +141,7 @@ impl Transaction<'_> {
         let user_id = MemberId::new();
         let added = self
             .execute(
-                "INSERT INTO users (user_id, team_id, email, name, role, created_at)
+                "INSERT INTO members (member_id, team_id, email, name, role, created_at)
                  VALUES ($1, $2, lower($3), $4, $5, $6) ON CONFLICT (team_id, email) DO NOTHING",
                 &[&user_id.0, &team_id.0, &email, &name, &role.as_str(), &now],
             )
@@ -165,7 +165,7 @@ impl Transaction<'_> {
         if role != MemberRole::Owner {
             self.refuse_without_owner(team_id, person).await?;
         }
-        let sql = "UPDATE users SET role = $3 WHERE team_id = $1 AND user_id = $2";
+        let sql = "UPDATE members SET role = $3 WHERE team_id = $1 AND member_id = $2";
         self.execute(sql, &[&team_id.0, &person.user_id.0, &role.as_str()])
             .await?;
         Ok(())
@@ -177,7 +177,7 @@ impl Transaction<'_> {
     /// [`StoreError::Limit`] when the team would be left without an owner.
     pub async fn remove_member(&self, team_id: TeamId, person: &TeamMember) -> Result<()> {
         self.refuse_without_owner(team_id, person).await?;
-        let sql = "DELETE FROM users WHERE team_id = $1 AND user_id = $2";
+        let sql = "DELETE FROM members WHERE team_id = $1 AND member_id = $2";
         self.execute(sql, &[&team_id.0, &person.user_id.0]).await?;
         Ok(())
     }
@@ -186,12 +186,8 @@ impl Transaction<'_> {
         if leaving.role != MemberRole::Owner {
             return Ok(());
         }
-        let sql =
-            "SELECT 1 FROM users WHERE team_id = $1 AND user_id <> $2 AND role = 'owner' LIMIT 1";
-        match self
-            .query_row(sql, &[&team_id.0, &leaving.user_id.0])
-            .await?
-        {
+        let sql = "SELECT 1 FROM members WHERE team_id = $1 AND member_id <> $2 AND role = 'owner' LIMIT 1";
+        match self.row(sql, &[&team_id.0, &leaving.user_id.0]).await? {
             Some(_) => Ok(()),
             None => Err(StoreError::Limit(format!(
                 "{} is the team's only owner; make somebody else an owner first",
@@ -204,8 +200,8 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn clear_password(&self, user_id: MemberId) -> Result<()> {
-        let sql = "UPDATE users SET password_hash = NULL WHERE user_id = $1";
+    pub async fn password_clear(&self, user_id: MemberId) -> Result<()> {
+        let sql = "UPDATE members SET password_hash = NULL WHERE member_id = $1";
         self.execute(sql, &[&user_id.0]).await?;
         self.end_member_sessions(user_id, None).await?;
         Ok(())
@@ -222,7 +218,7 @@ impl Transaction<'_> {
         password_hash: &str,
         kept: Option<&[u8; 32]>,
     ) -> Result<()> {
-        let sql = "UPDATE users SET password_hash = $2, is_claimed = true WHERE user_id = $1";
+        let sql = "UPDATE members SET password_hash = $2, is_claimed = true WHERE member_id = $1";
         self.execute(sql, &[&user_id.0, &password_hash])
             .await
             .map_err(|error| match error {
@@ -232,7 +228,7 @@ impl Transaction<'_> {
                 error => error,
             })?;
         self.execute(
-            "DELETE FROM password_links WHERE user_id = $1",
+            "DELETE FROM password_links WHERE member_id = $1",
             &[&user_id.0],
         )
         .await?;
@@ -252,8 +248,8 @@ impl Transaction<'_> {
         now: DateTime<Utc>,
     ) -> Result<()> {
         self.execute(
-            "INSERT INTO password_links (user_id, token_hash, created_at, expires_at) VALUES ($1, $2, $3, $4)
-             ON CONFLICT (user_id) DO UPDATE SET token_hash = excluded.token_hash,
+            "INSERT INTO password_links (member_id, token_hash, created_at, expires_at) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (member_id) DO UPDATE SET token_hash = excluded.token_hash,
                  created_at = excluded.created_at, expires_at = excluded.expires_at",
             &[&user_id.0, &&token_hash[..], &now, &expires_at],
         )
@@ -271,8 +267,8 @@ impl Transaction<'_> {
         now: DateTime<Utc>,
     ) -> Result<(TeamId, MemberId)> {
         // The person first, as whoever sets or resets a password does. The link may have been replaced meanwhile.
-        let sql = "SELECT team_id, user_id FROM users JOIN password_links USING (user_id)
-             WHERE token_hash = $1 AND expires_at > $2 FOR NO KEY UPDATE OF users";
+        let sql = "SELECT team_id, member_id FROM members JOIN password_links USING (member_id)
+             WHERE token_hash = $1 AND expires_at > $2 FOR NO KEY UPDATE OF members";
         let row = self
             .query_row(sql, &[&&token_hash[..], &now])
             .await?

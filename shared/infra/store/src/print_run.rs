@@ -71,7 +71,7 @@ pub struct PrintRun {
     /// What its cards are.
     pub product: String,
     /// How many it took.
-    pub pieces: i32,
+    pub mailpieces: i32,
     /// What shows on paper besides the cards, as of the claim.
     pub settings: Value,
     /// The barcode's serial number of the card at position 1.
@@ -86,7 +86,7 @@ pub struct SetAsideMailpiece {
     /// Its owner.
     pub team_id: TeamId,
     /// The card.
-    pub piece_id: Uuid,
+    pub mailpiece_id: Uuid,
     /// A sentence that says why.
     pub problem: String,
 }
@@ -98,7 +98,7 @@ fn print_run_from_row(row: &Row, lease_id: Uuid) -> PrintRun {
             lease_id,
         },
         product: row.get("product"),
-        pieces: row.get("pieces"),
+        mailpieces: row.get("mailpieces"),
         settings: row.get("settings"),
         first_serial: row.get("first_serial"),
         created_at: row.get("created_at"),
@@ -108,21 +108,21 @@ fn print_run_from_row(row: &Row, lease_id: Uuid) -> PrintRun {
 /// The order of a run's cards is that in which the post office wants them: by class, then by ZIP.
 const CLAIM: &str = "
     WITH due AS (
-        SELECT piece.team_id, piece.piece_id, piece.postage, piece.zip, piece.plus4
-        FROM pieces piece JOIN charges charge USING (team_id, charge_id) JOIN teams team USING (team_id)
-        WHERE piece.product = $1 AND piece.print_run_id IS NULL AND piece.print_problem IS NULL
+        SELECT mailpiece.team_id, mailpiece.mailpiece_id, mailpiece.postage, mailpiece.zip, mailpiece.plus4
+        FROM mailpieces mailpiece JOIN charges charge USING (team_id, charge_id) JOIN teams team USING (team_id)
+        WHERE mailpiece.product = $1 AND mailpiece.print_run_id IS NULL AND mailpiece.print_problem IS NULL
             -- Past the first date on which it is that day nowhere yet: what the index can skip.
-            AND piece.mail_by_date <= coalesce($2, $4::timestamptz::date + $3::integer + 1)
-            AND piece.mail_by_date <= coalesce($2, ($4 AT TIME ZONE team.time_zone)::date + $3)
+            AND mailpiece.mail_by_date <= coalesce($2, $4::timestamptz::date + $3::integer + 1)
+            AND mailpiece.mail_by_date <= coalesce($2, ($4 AT TIME ZONE team.time_zone)::date + $3)
             AND charge.state = 'settled'
-        ORDER BY piece.mail_by_date LIMIT $5
-        FOR UPDATE OF piece SKIP LOCKED),
+        ORDER BY mailpiece.mail_by_date LIMIT $5
+        FOR UPDATE OF mailpiece SKIP LOCKED),
     placed AS (
-        SELECT team_id, piece_id, row_number() OVER (ORDER BY postage, zip, plus4, piece_id) AS position FROM due),
+        SELECT team_id, mailpiece_id, row_number() OVER (ORDER BY postage, zip, plus4, mailpiece_id) AS position FROM due),
     claimed AS (
-        UPDATE pieces piece SET print_run_id = $6, print_position = placed.position
-        FROM placed WHERE piece.team_id = placed.team_id AND piece.piece_id = placed.piece_id
-        RETURNING piece.mail_by_date)
+        UPDATE mailpieces mailpiece SET print_run_id = $6, print_position = placed.position
+        FROM placed WHERE mailpiece.team_id = placed.team_id AND mailpiece.mailpiece_id = placed.mailpiece_id
+        RETURNING mailpiece.mail_by_date)
     SELECT count(*), max(mail_by_date) FROM claimed";
 
 impl Store {
@@ -145,10 +145,10 @@ impl Store {
         // First, so that two printers do not count the same numbers as free.
         let chosen = transaction.choose_print_paper(claim.papers, now).await?;
         let room = chosen.room.unwrap_or(i64::MAX);
-        let (pieces, last_mail_by_date) = transaction
-            .claim_due_mailpieces(claim, room.clamp(1, claim.limit), lease.run_id, now)
+        let (mailpieces, last_mail_by_date) = transaction
+            .print_cards_claim(claim, room.clamp(1, claim.limit), lease.run_id, now)
             .await?;
-        if pieces == 0 {
+        if mailpieces == 0 {
             return Ok(None);
         }
         if room == 0 {
@@ -161,16 +161,18 @@ impl Store {
             settings,
             mailer_id,
         } = chosen.paper;
-        let first_serial = transaction.reserve_print_serials(mailer_id, pieces).await?;
+        let first_serial = transaction
+            .print_serials_take(mailer_id, mailpieces)
+            .await?;
         transaction
             .execute(
-                "INSERT INTO print_runs (run_id, product, state, pieces, settings, mailer_id, first_serial,
+                "INSERT INTO print_runs (run_id, product, state, mailpieces, settings, mailer_id, first_serial,
                      last_mail_by_date, lease_id, leased_until, created_at)
                  VALUES ($1, $2, 'claimed', $3, $4, $5, $6, $7, $8, $9, $10)",
                 &[
                     &lease.run_id,
                     &claim.product,
-                    &pieces,
+                    &mailpieces,
                     settings,
                     &mailer_id,
                     &first_serial,
@@ -186,7 +188,7 @@ impl Store {
         Ok(Some(PrintRun {
             lease,
             product,
-            pieces,
+            mailpieces,
             settings,
             first_serial,
             created_at: now,
@@ -229,7 +231,7 @@ impl Store {
                  WHERE run_id = (
                      SELECT run_id FROM print_runs WHERE state = 'claimed' AND leased_until < $2
                      ORDER BY leased_until LIMIT 1 FOR UPDATE SKIP LOCKED)
-                 RETURNING run_id, product, pieces, settings, first_serial, created_at",
+                 RETURNING run_id, product, mailpieces, settings, first_serial, created_at",
                 &[&lease_id, &now, &leased_until],
             )
             .await?;
@@ -308,7 +310,7 @@ impl Store {
             return Err(StoreError::LeaseLost);
         }
         transaction
-            .set_aside_mailpieces(lease.run_id, set_aside)
+            .mailpieces_set_aside(lease.run_id, set_aside)
             .await?;
         transaction.commit().await
     }
@@ -317,9 +319,9 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn requeue_set_aside_mailpieces(&self) -> Result<u64> {
+    pub async fn mailpieces_queue_again(&self) -> Result<u64> {
         self.execute(
-            "UPDATE pieces SET print_problem = NULL WHERE print_problem IS NOT NULL",
+            "UPDATE mailpieces SET print_problem = NULL WHERE print_problem IS NOT NULL",
             &[],
         )
         .await
@@ -329,9 +331,9 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn count_set_aside_mailpieces(&self) -> Result<i64> {
-        let sql = "SELECT count(*) FROM pieces WHERE print_problem IS NOT NULL";
-        let row = self.query_row(sql, &[]).await?;
+    pub async fn mailpieces_set_aside_count(&self) -> Result<i64> {
+        let sql = "SELECT count(*) FROM mailpieces WHERE print_problem IS NOT NULL";
+        let row = self.row(sql, &[]).await?;
         row.map(|row| row.get(0))
             .ok_or_else(|| StoreError::Corrupt("a count".to_owned()))
     }
@@ -415,9 +417,9 @@ impl Transaction<'_> {
             .await?;
         let (claimed, last): (i64, Option<NaiveDate>) =
             row.map_or((0, None), |row| (row.get(0), row.get(1)));
-        let pieces = i32::try_from(claimed)
+        let mailpieces = i32::try_from(claimed)
             .map_err(|_| StoreError::Limit("a run is too large".to_owned()))?;
-        Ok((pieces, last))
+        Ok((mailpieces, last))
     }
 
     /// The first of `count` serial numbers of a mailer that nobody else gets; 0 without a mailer.
@@ -437,7 +439,7 @@ impl Transaction<'_> {
             .ok_or_else(|| StoreError::Corrupt("serial numbers".to_owned()))
     }
 
-    async fn set_aside_mailpieces(
+    async fn mailpieces_set_aside(
         &self,
         run_id: Uuid,
         set_aside: &[SetAsideMailpiece],
@@ -445,17 +447,23 @@ impl Transaction<'_> {
         if set_aside.is_empty() {
             return Ok(0);
         }
-        let teams: Vec<Uuid> = set_aside.iter().map(|piece| piece.team_id.0).collect();
-        let pieces: Vec<Uuid> = set_aside.iter().map(|piece| piece.piece_id).collect();
+        let teams: Vec<Uuid> = set_aside
+            .iter()
+            .map(|mailpiece| mailpiece.team_id.0)
+            .collect();
+        let mailpieces: Vec<Uuid> = set_aside
+            .iter()
+            .map(|mailpiece| mailpiece.mailpiece_id)
+            .collect();
         let problems: Vec<&str> = set_aside
             .iter()
-            .map(|piece| piece.problem.as_str())
+            .map(|mailpiece| mailpiece.problem.as_str())
             .collect();
         self.execute(
-            "UPDATE pieces piece SET print_run_id = NULL, print_position = NULL, print_problem = aside.problem
-             FROM unnest($2::uuid[], $3::uuid[], $4::text[]) AS aside (team_id, piece_id, problem)
-             WHERE piece.team_id = aside.team_id AND piece.piece_id = aside.piece_id AND piece.print_run_id = $1",
-            &[&run_id, &teams, &pieces, &problems],
+            "UPDATE mailpieces mailpiece SET print_run_id = NULL, print_position = NULL, print_problem = aside.problem
+             FROM unnest($2::uuid[], $3::uuid[], $4::text[]) AS aside (team_id, mailpiece_id, problem)
+             WHERE mailpiece.team_id = aside.team_id AND mailpiece.mailpiece_id = aside.mailpiece_id AND mailpiece.print_run_id = $1",
+            &[&run_id, &teams, &mailpieces, &problems],
         )
         .await
     }

@@ -115,7 +115,7 @@ pub struct BookEntryAddress {
     pub longitude: Option<f64>,
 }
 
-/// One look into an index for each address and list, as in [`Transaction::find_mailed_addresses_since`].
+/// One look into an index for each address and list, as in [`Transaction::mailpiece_mailed_since`].
 const FACTS: &str = "
     SELECT 'removed' AS fact, address_id FROM unnest($3::uuid[]) AS sent (address_id)
     CROSS JOIN LATERAL (SELECT FROM recipients
@@ -410,11 +410,11 @@ const DECLINE: &str = "
             reason = CASE WHEN before.paid_by IS NULL THEN $3 END
         FROM (SELECT hanging.campaign_id, hanging.entry_id, hanging.status, paid.charge_id AS paid_by
             FROM recipients hanging LEFT JOIN LATERAL (
-                SELECT piece.charge_id FROM pieces piece JOIN charges charge USING (team_id, charge_id)
-                WHERE piece.team_id = $1 AND piece.campaign_id = hanging.campaign_id
-                    AND piece.address_id = hanging.address_id AND charge.state = 'settled'
-                    AND coalesce(piece.center_entry_id, piece.entry_id) = hanging.entry_id
-                ORDER BY piece.created_at DESC LIMIT 1) paid ON true
+                SELECT mailpiece.charge_id FROM mailpieces mailpiece JOIN charges charge USING (team_id, charge_id)
+                WHERE mailpiece.team_id = $1 AND mailpiece.campaign_id = hanging.campaign_id
+                    AND mailpiece.address_id = hanging.address_id AND charge.state = 'settled'
+                    AND coalesce(mailpiece.center_entry_id, mailpiece.entry_id) = hanging.entry_id
+                ORDER BY mailpiece.created_at DESC LIMIT 1) paid ON true
             WHERE hanging.team_id = $1 AND hanging.charge_id = $2) before
         WHERE recipient.team_id = $1 AND recipient.campaign_id = before.campaign_id
             AND recipient.entry_id = before.entry_id

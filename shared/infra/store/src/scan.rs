@@ -19,7 +19,7 @@ pub struct ScannedMailpiece {
     /// The card's owner.
     pub team_id: TeamId,
     /// The card.
-    pub piece_id: MailpieceId,
+    pub mailpiece_id: MailpieceId,
     /// `PA-` and six characters.
     pub campaign_id: String,
     /// The campaign's name now.
@@ -58,7 +58,7 @@ pub struct NewScan {
     /// The card's owner.
     pub team_id: TeamId,
     /// The card.
-    pub piece_id: MailpieceId,
+    pub mailpiece_id: MailpieceId,
     /// The card's campaign.
     pub campaign_id: String,
     /// `person` or `program`.
@@ -83,12 +83,12 @@ pub struct NewScan {
     pub traceparent: Option<String>,
 }
 
-/// The columns of a [`ScannedMailpiece`], of `piece`, its `campaign`, its `team` and its address-book `entry`.
+/// The columns of a [`ScannedMailpiece`], of `mailpiece`, its `campaign`, its `team` and its address-book `entry`.
 pub(crate) const CARD: &str = "
-    piece.team_id, piece.piece_id, piece.campaign_id, campaign.name, team.time_zone, piece.destinations,
-    piece.first_name, piece.last_name, piece.line_1, piece.line_2, piece.unit_apart, piece.city,
-    piece.state,
-    piece.zip || coalesce('-' || piece.plus4, '') AS zip,
+    mailpiece.team_id, mailpiece.mailpiece_id, mailpiece.campaign_id, campaign.name, team.time_zone, mailpiece.destinations,
+    mailpiece.first_name, mailpiece.last_name, mailpiece.line_1, mailpiece.line_2, mailpiece.unit_apart, mailpiece.city,
+    mailpiece.state,
+    mailpiece.zip || coalesce('-' || mailpiece.plus4, '') AS zip,
     coalesce(entry.email, '') AS email, coalesce(entry.phone, '') AS phone";
 
 // An endpoint that is paused while this runs may still get a delivery: it is cancelled when it is found.
@@ -97,7 +97,7 @@ const RECORD: &str = "
     WITH new AS MATERIALIZED (
         SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[],
                 $8::text[], $9::float8[], $10::float8[], $11::timestamptz[], $12::text[], $13::date[], $15::text[])
-            AS new (team_id, scan_id, piece_id, campaign_id, visitor, destination, city, region, latitude, longitude,
+            AS new (team_id, scan_id, mailpiece_id, campaign_id, visitor, destination, city, region, latitude, longitude,
                 scanned_at, body, day, traceparent)
     ), counted AS (
         INSERT INTO campaign_days AS stored (team_id, day, campaign_id, figure, slot, amount)
@@ -105,9 +105,9 @@ const RECORD: &str = "
         GROUP BY team_id, day, campaign_id ORDER BY team_id, day, campaign_id
         ON CONFLICT (team_id, day, campaign_id, figure, slot) DO UPDATE SET amount = stored.amount + excluded.amount
     ), recorded AS (
-        INSERT INTO scans (team_id, scan_id, piece_id, campaign_id, visitor, destination, city, region, latitude,
+        INSERT INTO scans (team_id, scan_id, mailpiece_id, campaign_id, visitor, destination, city, region, latitude,
             longitude, scanned_at)
-        SELECT team_id, scan_id, piece_id, campaign_id, visitor, destination, city, region, latitude, longitude,
+        SELECT team_id, scan_id, mailpiece_id, campaign_id, visitor, destination, city, region, latitude, longitude,
             scanned_at FROM new
     ), target AS MATERIALIZED (
         SELECT new.team_id, new.scan_id, new.scanned_at, endpoint.endpoint_id
@@ -132,7 +132,7 @@ const RECORD: &str = "
 pub(crate) fn scanned_mailpiece_from_row(row: &Row) -> Result<ScannedMailpiece> {
     Ok(ScannedMailpiece {
         team_id: TeamId(row.get("team_id")),
-        piece_id: MailpieceId(row.get("piece_id")),
+        mailpiece_id: MailpieceId(row.get("mailpiece_id")),
         campaign_id: row.get("campaign_id"),
         campaign_name: row.get("name"),
         time_zone: time_zone_from_row(row)?,
@@ -160,12 +160,12 @@ impl Store {
         codes: &[&str],
     ) -> Result<HashMap<String, ScannedMailpiece>> {
         let sql = format!(
-            "SELECT piece.code, {CARD}
-             FROM pieces piece
+            "SELECT mailpiece.code, {CARD}
+             FROM mailpieces mailpiece
              JOIN campaigns campaign USING (campaign_id)
-             JOIN teams team ON team.team_id = piece.team_id
-             LEFT JOIN address_entries entry ON entry.team_id = piece.team_id AND entry.entry_id = piece.entry_id
-             WHERE piece.code = ANY ($1)"
+             JOIN teams team ON team.team_id = mailpiece.team_id
+             LEFT JOIN address_entries entry ON entry.team_id = mailpiece.team_id AND entry.entry_id = mailpiece.entry_id
+             WHERE mailpiece.code = ANY ($1)"
         );
         let rows = self.query_rows(&sql, &[&codes]).await?;
         rows.iter()
@@ -191,7 +191,7 @@ impl Store {
                 &[
                     &column!(scan => scan.team_id.0),
                     &column!(scan => scan.scan_id),
-                    &column!(scan => scan.piece_id.0),
+                    &column!(scan => scan.mailpiece_id.0),
                     &column!(scan => scan.campaign_id.as_str()),
                     &column!(scan => scan.visitor),
                     &column!(scan => scan.destination.as_str()),

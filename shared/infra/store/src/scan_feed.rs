@@ -52,10 +52,10 @@ fn recorded_scans_sql(source: &str) -> String {
         "SELECT scan.scan_id, scan.visitor, scan.destination, scan.city AS scan_city, scan.region,
              scan.latitude, scan.longitude, scan.scanned_at, {CARD}
          FROM {source}
-         JOIN pieces piece ON piece.team_id = scan.team_id AND piece.piece_id = scan.piece_id
-         JOIN campaigns campaign ON campaign.campaign_id = piece.campaign_id
-         JOIN teams team ON team.team_id = piece.team_id
-         LEFT JOIN address_entries entry ON entry.team_id = piece.team_id AND entry.entry_id = piece.entry_id
+         JOIN mailpieces mailpiece ON mailpiece.team_id = scan.team_id AND mailpiece.mailpiece_id = scan.mailpiece_id
+         JOIN campaigns campaign ON campaign.campaign_id = mailpiece.campaign_id
+         JOIN teams team ON team.team_id = mailpiece.team_id
+         LEFT JOIN address_entries entry ON entry.team_id = mailpiece.team_id AND entry.entry_id = mailpiece.entry_id
          ORDER BY scan.scan_id"
     )
 }

@@ -58,11 +58,8 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn find_credentials_by_email(
-        &self,
-        email: &str,
-    ) -> Result<Option<MemberCredentials>> {
-        let sql = "SELECT user_id, team_id, name, password_hash FROM users
+    pub async fn account_by_email(&self, email: &str) -> Result<Option<MemberCredentials>> {
+        let sql = "SELECT member_id, team_id, name, password_hash FROM members
              WHERE email = lower($1) AND is_claimed";
         let row = self.query_row(sql, &[&email]).await?;
         Ok(row.map(|row| MemberCredentials {
@@ -89,8 +86,8 @@ impl Store {
                      UPDATE sessions SET last_seen_at = $4 WHERE token_hash = $1 AND last_seen_at > $2
                          AND created_at > $3 AND last_seen_at < $5
                  )
-                 SELECT user_id, email, users.name, role, team_id, teams.name, time_zone
-                 FROM sessions JOIN users USING (user_id) JOIN teams USING (team_id)
+                 SELECT member_id, email, members.name, role, team_id, teams.name, time_zone
+                 FROM sessions JOIN members USING (member_id) JOIN teams USING (team_id)
                  WHERE token_hash = $1 AND last_seen_at > $2 AND sessions.created_at > $3",
                 &[&&token_hash[..], &age.seen_since, &age.created_since, &now, &(now - SEEN_STEP)],
             )
@@ -140,8 +137,9 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn lock_credentials(&self, account: &MemberCredentials) -> Result<bool> {
-        let sql = "SELECT 1 FROM users WHERE user_id = $1 AND password_hash = $2 FOR NO KEY UPDATE";
+    pub async fn account_lock(&self, account: &MemberCredentials) -> Result<bool> {
+        let sql =
+            "SELECT 1 FROM members WHERE member_id = $1 AND password_hash = $2 FOR NO KEY UPDATE";
         Ok(self
             .query_row(sql, &[&account.user_id.0, &account.password_hash])
             .await?
@@ -167,7 +165,7 @@ impl Transaction<'_> {
             .await?;
         }
         self.execute(
-            "INSERT INTO sessions (token_hash, user_id, created_at, last_seen_at) VALUES ($1, $2, $3, $3)",
+            "INSERT INTO sessions (token_hash, member_id, created_at, last_seen_at) VALUES ($1, $2, $3, $3)",
             &[&&token_hash[..], &user_id.0, &now],
         )
         .await?;
@@ -185,7 +183,7 @@ impl Transaction<'_> {
     ) -> Result<u64> {
         let kept: &[u8] = kept.map_or(&[], |hash| hash);
         self.execute(
-            "DELETE FROM sessions WHERE user_id = $1 AND token_hash <> $2",
+            "DELETE FROM sessions WHERE member_id = $1 AND token_hash <> $2",
             &[&user_id.0, &kept],
         )
         .await

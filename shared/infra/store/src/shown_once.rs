@@ -18,7 +18,7 @@ impl Transaction<'_> {
         sealed: &[u8],
         expires_at: DateTime<Utc>,
     ) -> Result<()> {
-        let sql = "INSERT INTO shown_once (token_hash, user_id, sealed, expires_at) VALUES ($1, $2, $3, $4)";
+        let sql = "INSERT INTO shown_once (token_hash, member_id, sealed, expires_at) VALUES ($1, $2, $3, $4)";
         self.execute(sql, &[&&token_hash[..], &user_id.0, &sealed, &expires_at])
             .await?;
         Ok(())
@@ -36,8 +36,8 @@ impl Store {
         token_hash: &[u8; 32],
         now: DateTime<Utc>,
     ) -> Result<Option<Vec<u8>>> {
-        let sql = "DELETE FROM shown_once WHERE token_hash = $1 AND user_id = $2 RETURNING sealed, expires_at";
-        let row = self.query_row(sql, &[&&token_hash[..], &user_id.0]).await?;
+        let sql = "DELETE FROM shown_once WHERE token_hash = $1 AND member_id = $2 RETURNING sealed, expires_at";
+        let row = self.row(sql, &[&&token_hash[..], &user_id.0]).await?;
         Ok(row
             .filter(|row| row.get::<_, DateTime<Utc>>(1) > now)
             .map(|row| row.get(0)))

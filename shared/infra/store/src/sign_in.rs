@@ -50,12 +50,9 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn is_source_known(&self, user_id: MemberId, source: &[u8; 32]) -> Result<bool> {
-        let sql = "SELECT 1 FROM sign_in_sources WHERE user_id = $1 AND source = $2";
-        Ok(self
-            .query_row(sql, &[&user_id.0, &&source[..]])
-            .await?
-            .is_some())
+    pub async fn sign_in_source_known(&self, user_id: MemberId, source: &[u8; 32]) -> Result<bool> {
+        let sql = "SELECT 1 FROM sign_in_sources WHERE member_id = $1 AND source = $2";
+        Ok(self.row(sql, &[&user_id.0, &&source[..]]).await?.is_some())
     }
 }
 
@@ -71,14 +68,14 @@ impl Transaction<'_> {
         now: DateTime<Utc>,
     ) -> Result<()> {
         self.execute(
-            "INSERT INTO sign_in_sources (user_id, source, signed_in_at) VALUES ($1, $2, $3)
-             ON CONFLICT (user_id, source) DO UPDATE SET signed_in_at = excluded.signed_in_at",
+            "INSERT INTO sign_in_sources (member_id, source, signed_in_at) VALUES ($1, $2, $3)
+             ON CONFLICT (member_id, source) DO UPDATE SET signed_in_at = excluded.signed_in_at",
             &[&user_id.0, &&source[..], &now],
         )
         .await?;
         self.execute(
-            "DELETE FROM sign_in_sources WHERE user_id = $1 AND source IN
-                 (SELECT source FROM sign_in_sources WHERE user_id = $1
+            "DELETE FROM sign_in_sources WHERE member_id = $1 AND source IN
+                 (SELECT source FROM sign_in_sources WHERE member_id = $1
                   ORDER BY signed_in_at DESC, source OFFSET $2)",
             &[&user_id.0, &SOURCES],
         )

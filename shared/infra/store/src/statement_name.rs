@@ -222,7 +222,7 @@ mod tests {
                 "SELECT jobs UPDATE jobs",
             ),
             (
-                "SELECT 'pieces' AS kind FROM events -- not charges\n JOIN endpoints USING (team_id)",
+                "SELECT 'mailpieces' AS kind FROM events -- not charges\n JOIN endpoints USING (team_id)",
                 "SELECT events endpoints",
             ),
             ("INSERT INTO scans SELECT * FROM unnest($1) AS new", "INSERT scans"),
@@ -238,16 +238,12 @@ mod tests {
 
     #[test]
     fn what_is_changed_comes_before_what_is_read() {
-        let name =
-            SqlStatement::at_caller("SELECT 1 FROM teams JOIN pieces USING (team_id)").name();
+        let name = SqlStatement::here("SELECT 1 FROM teams JOIN mailpieces USING (team_id)").name();
         assert_eq!(name.main(), ("SELECT", Some("teams")));
         let name =
-            SqlStatement::at_caller("WITH a AS (SELECT 1 FROM teams) DELETE FROM pieces").name();
-        assert_eq!(name.main(), ("DELETE", Some("pieces")));
-        assert_eq!(
-            SqlStatement::at_caller("COMMIT").name().main(),
-            ("COMMIT", None)
-        );
+            SqlStatement::here("WITH a AS (SELECT 1 FROM teams) DELETE FROM mailpieces").name();
+        assert_eq!(name.main(), ("DELETE", Some("mailpieces")));
+        assert_eq!(SqlStatement::here("COMMIT").name().main(), ("COMMIT", None));
         assert!(name.file().ends_with("statement_name.rs") && name.line() > 0);
     }
 
@@ -255,7 +251,7 @@ mod tests {
     fn the_migrations_tell_the_tables() {
         for table in [
             "sends",
-            "pieces",
+            "mailpieces",
             "deliveries",
             "events",
             "scans",

@@ -221,9 +221,10 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn list_member_summaries(&self, team_id: TeamId) -> Result<Vec<MemberSummary>> {
-        let sql = "SELECT user_id, email, name, role FROM users WHERE team_id = $1 ORDER BY email";
-        let rows = self.query_rows(sql, &[&team_id.0]).await?;
+    pub async fn user_list(&self, team_id: TeamId) -> Result<Vec<MemberSummary>> {
+        let sql =
+            "SELECT member_id, email, name, role FROM members WHERE team_id = $1 ORDER BY email";
+        let rows = self.rows(sql, &[&team_id.0]).await?;
         rows.iter()
             .map(|row| {
                 Ok(MemberSummary {
@@ -310,8 +311,8 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn find_password_hash(&self, team_id: TeamId, email: &str) -> Result<Option<String>> {
-        let sql = "SELECT password_hash FROM users WHERE team_id = $1 AND email = lower($2)";
+    pub async fn user_password_hash(&self, team_id: TeamId, email: &str) -> Result<Option<String>> {
+        let sql = "SELECT password_hash FROM members WHERE team_id = $1 AND email = lower($2)";
         Ok(self
             .query_row(sql, &[&team_id.0, &email])
             .await?
@@ -334,20 +335,20 @@ impl Transaction<'_> {
         password_hash: Option<&str>,
         now: DateTime<Utc>,
     ) -> Result<SavedMember> {
-        self.lock_team_members(team_id).await?;
-        let sql = "SELECT 1 FROM users WHERE email = lower($1) AND team_id <> $2 AND is_claimed";
-        if self.query_row(sql, &[&email, &team_id.0]).await?.is_some() {
+        self.people_lock(team_id).await?;
+        let sql = "SELECT 1 FROM members WHERE email = lower($1) AND team_id <> $2 AND is_claimed";
+        if self.row(sql, &[&email, &team_id.0]).await?.is_some() {
             return Err(StoreError::Limit(format!(
                 "{email} belongs to a person of another team"
             )));
         }
         let row = self
-            .query_row(
-                "WITH before AS (SELECT name, role FROM users WHERE team_id = $2 AND email = lower($3))
-                 INSERT INTO users AS existing (user_id, team_id, email, name, role, created_at)
+            .row(
+                "WITH before AS (SELECT name, role FROM members WHERE team_id = $2 AND email = lower($3))
+                 INSERT INTO members AS existing (member_id, team_id, email, name, role, created_at)
                  VALUES ($1, $2, lower($3), $4, $5, $6)
                  ON CONFLICT (team_id, email) DO UPDATE SET name = excluded.name, role = excluded.role
-                 RETURNING user_id, (SELECT name FROM before), (SELECT role FROM before)",
+                 RETURNING member_id, (SELECT name FROM before), (SELECT role FROM before)",
                 &[&MemberId::new().0, &team_id.0, &email, &name, &role.as_str(), &now],
             )
             .await?
@@ -378,9 +379,9 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when nobody has the address.
-    pub async fn lock_member_by_email(&self, email: &str) -> Result<EmailOwner> {
-        let sql = "SELECT team_id, user_id, name FROM users WHERE email = lower($1)
-             ORDER BY is_claimed DESC, created_at, user_id LIMIT 1 FOR NO KEY UPDATE";
+    pub async fn member_lock_by_email(&self, email: &str) -> Result<EmailOwner> {
+        let sql = "SELECT team_id, member_id, name FROM members WHERE email = lower($1)
+             ORDER BY is_claimed DESC, created_at, member_id LIMIT 1 FOR NO KEY UPDATE";
         let row = self
             .query_row(sql, &[&email])
             .await?
@@ -394,8 +395,8 @@ impl Transaction<'_> {
 
     async fn refuse_ownerless(&self, team_id: TeamId) -> Result<()> {
         let sql = "SELECT name FROM teams WHERE team_id = $1
-             AND NOT EXISTS (SELECT FROM users WHERE team_id = $1 AND role = 'owner')";
-        match self.query_row(sql, &[&team_id.0]).await? {
+             AND NOT EXISTS (SELECT FROM members WHERE team_id = $1 AND role = 'owner')";
+        match self.row(sql, &[&team_id.0]).await? {
             None => Ok(()),
             Some(row) => Err(StoreError::Limit(format!(
                 "the team {:?} would be left without an owner; make somebody else an owner first",

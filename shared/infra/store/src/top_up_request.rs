@@ -78,7 +78,7 @@ impl Store {
     /// [`StoreError`] when the database cannot be asked.
     pub async fn list_top_ups(&self, team_id: TeamId, limit: i64) -> Result<Vec<TopUpRequest>> {
         let sql =
-            "SELECT request_id, amount_cents, reference, state, user_name, created_at FROM top_up_requests
+            "SELECT request_id, amount_cents, reference, state, member_name, created_at FROM top_up_requests
              WHERE team_id = $1 ORDER BY request_id DESC LIMIT $2";
         self.query_rows(sql, &[&team_id.0, &limit])
             .await?
@@ -98,8 +98,8 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<OpenTopUpRequest>> {
         let rows = self
-            .query_rows(
-                "SELECT request_id, teams.name, amount_cents, reference, user_name, asked.created_at
+            .rows(
+                "SELECT request_id, teams.name, amount_cents, reference, member_name, asked.created_at
                  FROM top_up_requests asked JOIN teams USING (team_id)
                  WHERE state = 'open' AND request_id > $1 ORDER BY request_id LIMIT $2",
                 &[&after.map_or(Uuid::nil(), |id| id.0), &limit],
@@ -148,7 +148,7 @@ impl Transaction<'_> {
         let request_id = TopUpRequestId::new();
         self.execute(
             "INSERT INTO top_up_requests
-                 (team_id, request_id, amount_cents, reference, state, user_name, created_at)
+                 (team_id, request_id, amount_cents, reference, state, member_name, created_at)
              VALUES ($1, $2, $3, $4, 'open', $5, $6)",
             &[
                 &team_id.0,

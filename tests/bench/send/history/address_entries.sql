@@ -1,4 +1,4 @@
--- The entry of each two cards of pieces.sql.
+-- The entry of each two cards of mailpieces.sql.
 INSERT INTO address_entries (team_id, entry_id, address_id, first_name, last_name, address_1, address_2, city, state, zip,
     verification, email, custom, created_at, updated_at)
 SELECT team_id, earlier_entry(zip, entry), earlier_address(zip, entry), 'Pat', 'Earlier' || entry,

@@ -1,4 +1,4 @@
--- The recipient of each card of pieces.sql.
+-- The recipient of each card of mailpieces.sql.
 INSERT INTO recipients (team_id, campaign_id, entry_id, address_id, first_name, last_name, address, reference, status,
     charge_id, received_at)
 SELECT team_id, 'PA-BENCH' || CASE WHEN (charge + charge / 500) % 2 = 0 THEN 0 ELSE 1 + charge % 7 END,

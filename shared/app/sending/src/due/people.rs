@@ -52,25 +52,25 @@ pub(super) async fn next_recipients(
             Ok(waiting.into_iter().map(recipient_from_waiting).collect())
         }
         JobKind::Step { charge_id, .. } => {
-            let pieces = store
-                .list_charged_mailpieces(team_id, charge_id, job.progress, PORTION)
+            let mailpieces = store
+                .mailpiece_list(team_id, charge_id, job.progress, PORTION)
                 .await?;
-            let entry_ids: Vec<Uuid> = pieces
+            let entry_ids: Vec<Uuid> = mailpieces
                 .iter()
-                .map(|piece| piece.center_entry_id.unwrap_or(piece.entry_id))
+                .map(|mailpiece| mailpiece.center_entry_id.unwrap_or(mailpiece.entry_id))
                 .collect();
-            let mut values = store.find_entry_values(team_id, &entry_ids).await?;
-            let centers: Vec<Uuid> = pieces
+            let mut values = store.entry_values(team_id, &entry_ids).await?;
+            let centers: Vec<Uuid> = mailpieces
                 .iter()
-                .filter_map(|piece| piece.center_entry_id)
+                .filter_map(|mailpiece| mailpiece.center_entry_id)
                 .collect();
             let centers = match centers.as_slice() {
                 [] => HashMap::new(),
                 centers => store.find_book_recipients(team_id, centers).await?,
             };
-            Ok(pieces
+            Ok(mailpieces
                 .into_iter()
-                .map(|piece| recipient_from_mailed(piece, &mut values, &centers))
+                .map(|mailpiece| from_mailed(mailpiece, &mut values, &centers))
                 .collect())
         }
     }
@@ -87,18 +87,18 @@ fn recipient_from_waiting(one: BookRecipient) -> JobRecipient {
     }
 }
 
-fn recipient_from_mailed(
-    piece: EarlierMailpiece,
+fn from_mailed(
+    mailpiece: EarlierMailpiece,
     values: &mut HashMap<Uuid, BookEntryValues>,
     centers: &HashMap<Uuid, BookRecipient>,
 ) -> JobRecipient {
     JobRecipient {
-        position: piece.piece_id,
-        entry_id: piece.entry_id,
-        address_id: piece.address_id,
-        entry: piece.entry,
-        values: values.remove(&piece.entry_id).unwrap_or_default(),
-        center: piece
+        position: mailpiece.mailpiece_id,
+        entry_id: mailpiece.entry_id,
+        address_id: mailpiece.address_id,
+        entry: mailpiece.entry,
+        values: values.remove(&mailpiece.entry_id).unwrap_or_default(),
+        center: mailpiece
             .center_entry_id
             .and_then(|center| centers.get(&center).cloned()),
     }

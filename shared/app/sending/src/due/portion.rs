@@ -52,7 +52,7 @@ pub(super) enum PortionOutcome {
 
 /// What is to be mailed.
 struct ChosenMailpieces<'a> {
-    pieces: Vec<MailpieceRow<'a>>,
+    mailpieces: Vec<MailpieceRow<'a>>,
     /// Whose outcome becomes mailed.
     entry_ids: Vec<Uuid>,
 }
@@ -245,7 +245,7 @@ impl JobPortion<'_> {
         let chosen = self
             .choose_mailpieces(&transaction, judged, locked, times)
             .await?;
-        let charge_id = (!chosen.pieces.is_empty()).then(ChargeId::new);
+        let charge_id = (!chosen.mailpieces.is_empty()).then(ChargeId::new);
         if let Some(charge_id) = charge_id {
             self.create_mailpieces(&transaction, charge_id, &chosen, times)
                 .await?;
@@ -285,7 +285,7 @@ impl JobPortion<'_> {
         let mailed = match self.job.kind {
             JobKind::Recheck => {
                 transaction
-                    .find_mailed_addresses_since(team_id, campaign_id, &ids, times.mailed_since)
+                    .mailpiece_mailed_since(team_id, campaign_id, &ids, times.mailed_since)
                     .await?
             }
             // A later step goes to those whom step 1 went to.
@@ -313,12 +313,12 @@ impl JobPortion<'_> {
                 .collect();
             let decisions = decide_candidates(&candidates, &mailed, budget, price);
             let people = self.recipients.iter().zip(&judged.cards).zip(&decisions);
-            let pieces = people
+            let mailpieces = people
                 .filter(|(_, decision)| **decision == MailingDecision::Mail)
                 .map(|((person, card), _)| self.mailpiece_row(person, card, times.today))
                 .collect();
             return Ok(ChosenMailpieces {
-                pieces,
+                mailpieces,
                 entry_ids: entry_ids(&decisions),
             });
         };
@@ -331,9 +331,9 @@ impl JobPortion<'_> {
             rules: self.rules,
             today: times.today,
         };
-        let pieces = neighborhoods.mailpiece_rows(&mailings, centers, print);
+        let mailpieces = neighborhoods.mailpiece_rows(&mailings, centers, print);
         Ok(ChosenMailpieces {
-            pieces,
+            mailpieces,
             entry_ids: entry_ids(&decisions),
         })
     }
@@ -383,9 +383,9 @@ impl JobPortion<'_> {
             JobKind::Recheck => ChargeKind::Recheck,
             JobKind::Step { .. } => ChargeKind::Step,
         };
-        let charge = new_charge(&batch, &chosen.pieces, kind, self.campaign.payment);
-        create_mailpieces(transaction, &charge, &batch, &chosen.pieces, times.now).await?;
-        let mut figures = vec![(CampaignFigure::Cards, chosen.pieces.len() as i64)];
+        let charge = new_charge(&batch, &chosen.mailpieces, kind, self.campaign.payment);
+        create_mailpieces(transaction, &charge, &batch, &chosen.mailpieces, times.now).await?;
+        let mut figures = vec![(CampaignFigure::Cards, chosen.mailpieces.len() as i64)];
         if self.job.kind == JobKind::Recheck {
             figures.push((CampaignFigure::Mailed, chosen.entry_ids.len() as i64));
             let campaign_id = &self.campaign.campaign_id;

@@ -36,7 +36,7 @@ fn build_charge(payment: PaymentKind) -> Charge {
         kind: ChargeKind::Send,
         state: ChargeState::Reserved,
         amount_cents: 79,
-        pieces: 1,
+        mailpieces: 1,
         payment,
         created_at: parse_time("2026-08-03T12:00:00Z"),
     }

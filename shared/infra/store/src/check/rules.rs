@@ -59,12 +59,12 @@ const OPEN_CHARGES: IndexKey = IndexKey {
     columns: &[IndexColumn::Time("created_at")],
 };
 const CARDS_BY_CHARGE: IndexKey = IndexKey {
-    table: "pieces",
+    table: "mailpieces",
     filter: "true",
     columns: &[IndexColumn::Uuid("charge_id"), IndexColumn::Uuid("team_id")],
 };
 const CARDS_BY_ADDRESS: IndexKey = IndexKey {
-    table: "pieces",
+    table: "mailpieces",
     filter: "true",
     columns: &[
         IndexColumn::Uuid("team_id"),
@@ -128,26 +128,26 @@ pub(super) const RULES: &[CheckRule] = &[
         "a charge is the sum of its cards",
         CHARGES,
         "WITH charge AS MATERIALIZED (SELECT * FROM charges WHERE {range} AND state <> 'declined')
-         SELECT charge_id::text, format('%s cents for %s cards, but cards: %s, cents: %s', amount_cents, pieces,
+         SELECT charge_id::text, format('%s cents for %s cards, but cards: %s, cents: %s', amount_cents, mailpieces,
              made.cards, made.cents)
          FROM charge CROSS JOIN LATERAL (
-             SELECT count(*) AS cards, coalesce(sum(price_cents), 0) AS cents FROM pieces
-             WHERE pieces.charge_id = charge.charge_id AND pieces.team_id = charge.team_id) made
-         WHERE made.cards <> pieces OR made.cents <> amount_cents LIMIT {1}",
+             SELECT count(*) AS cards, coalesce(sum(price_cents), 0) AS cents FROM mailpieces
+             WHERE mailpieces.charge_id = charge.charge_id AND mailpieces.team_id = charge.team_id) made
+         WHERE made.cards <> mailpieces OR made.cents <> amount_cents LIMIT {1}",
     ),
     portions_rule(
         "a card has a charge that was not declined",
         CARDS_BY_CHARGE,
-        "WITH charged AS MATERIALIZED (SELECT DISTINCT charge_id, team_id FROM pieces WHERE {range}),
+        "WITH charged AS MATERIALIZED (SELECT DISTINCT charge_id, team_id FROM mailpieces WHERE {range}),
          wrong AS MATERIALIZED (
              SELECT charged.*, charge.state FROM charged LEFT JOIN LATERAL (
                  SELECT state FROM charges
                  WHERE charges.team_id = charged.team_id AND charges.charge_id = charged.charge_id LIMIT 1) charge ON true
              WHERE charge.state IS NULL OR charge.state = 'declined')
-         SELECT piece_id::text, format('its charge %s is %s', wrong.charge_id, coalesce(wrong.state, 'missing'))
+         SELECT mailpiece_id::text, format('its charge %s is %s', wrong.charge_id, coalesce(wrong.state, 'missing'))
          FROM wrong CROSS JOIN LATERAL (
-             SELECT piece_id FROM pieces
-             WHERE pieces.charge_id = wrong.charge_id AND pieces.team_id = wrong.team_id OFFSET 0) piece LIMIT {1}",
+             SELECT mailpiece_id FROM mailpieces
+             WHERE mailpieces.charge_id = wrong.charge_id AND mailpieces.team_id = wrong.team_id OFFSET 0) mailpiece LIMIT {1}",
     ),
     portions_rule(
         "a settled charge is in the ledger with its amount, a declined one is not",
@@ -234,17 +234,17 @@ pub(super) const RULES: &[CheckRule] = &[
                       SELECT DISTINCT team_id, campaign_id, address_id FROM (
                           SELECT team_id, campaign_id, address_id, created_at - lag(created_at) OVER (
                               PARTITION BY team_id, campaign_id, address_id ORDER BY created_at) AS gap
-                          FROM pieces WHERE {range}) card
+                          FROM mailpieces WHERE {range}) card
                       WHERE gap < make_interval(days => {2}::integer))
-                  SELECT piece_id::text,
+                  SELECT mailpiece_id::text,
                       format('%s step %s: mailed %s and %s', campaign_id, step, before, created_at)
                   FROM (
                       SELECT close.campaign_id, card.*, lag(created_at) OVER (
-                          PARTITION BY team_id, campaign_id, address_id, step ORDER BY created_at, piece_id) AS before
+                          PARTITION BY team_id, campaign_id, address_id, step ORDER BY created_at, mailpiece_id) AS before
                       FROM close CROSS JOIN LATERAL (
-                          SELECT step, piece_id, created_at FROM pieces
-                          WHERE pieces.team_id = close.team_id AND pieces.campaign_id = close.campaign_id
-                              AND pieces.address_id = close.address_id OFFSET 0) card) piece
+                          SELECT step, mailpiece_id, created_at FROM mailpieces
+                          WHERE mailpieces.team_id = close.team_id AND mailpieces.campaign_id = close.campaign_id
+                              AND mailpieces.address_id = close.address_id OFFSET 0) card) mailpiece
                   WHERE created_at - before < make_interval(days => {2}::integer) LIMIT {1}",
             needs: CheckParameter::DuplicateDays,
         },
@@ -254,15 +254,15 @@ pub(super) const RULES: &[CheckRule] = &[
         SENDS,
         "WITH send AS MATERIALIZED (SELECT team_id, send_id, mailed FROM sends WHERE {range} AND state = 'finished')
          SELECT send_id::text, format('%s mailed, charge: %s', mailed,
-             coalesce(charge.state || ' for ' || charge.pieces, 'none'))
+             coalesce(charge.state || ' for ' || charge.mailpieces, 'none'))
          FROM send
          LEFT JOIN LATERAL (
-             SELECT state, pieces FROM charges
+             SELECT state, mailpieces FROM charges
              WHERE charges.team_id = send.team_id AND charges.charge_id = send.send_id LIMIT 1) charge ON true
          WHERE mailed <> CASE WHEN charge.state = 'settled' THEN (
                  -- Around a center many homes are mailed; the request counts the center.
-                 SELECT count(DISTINCT coalesce(center_entry_id, piece_id)) FROM pieces
-                 WHERE pieces.charge_id = send.send_id AND pieces.team_id = send.team_id)
+                 SELECT count(DISTINCT coalesce(center_entry_id, mailpiece_id)) FROM mailpieces
+                 WHERE mailpieces.charge_id = send.send_id AND mailpieces.team_id = send.team_id)
              ELSE 0 END LIMIT {1}",
     ),
     portions_rule(
@@ -272,7 +272,7 @@ pub(super) const RULES: &[CheckRule] = &[
              SELECT team_id, charge_id, entry_id FROM recipients
              WHERE {range} AND charge_id IS NOT NULL AND status = 'mailed'
              EXCEPT
-             SELECT team_id, charge_id, coalesce(center_entry_id, entry_id) FROM pieces WHERE {range})
+             SELECT team_id, charge_id, coalesce(center_entry_id, entry_id) FROM mailpieces WHERE {range})
          SELECT format('%s in %s', without.entry_id, recipient.campaign_id),
              format('its charge %s has no card for it', without.charge_id)
          FROM without CROSS JOIN LATERAL (
@@ -283,25 +283,25 @@ pub(super) const RULES: &[CheckRule] = &[
     portions_rule(
         "a print run has the cards that it claimed, but for those set aside",
         PRINT_RUNS,
-        "SELECT run_id::text, format('%s of %s cards, has: %s', pieces - set_aside, pieces, made.cards)
+        "SELECT run_id::text, format('%s of %s cards, has: %s', mailpieces - set_aside, mailpieces, made.cards)
          FROM print_runs run CROSS JOIN LATERAL (
-             SELECT count(*) AS cards FROM pieces WHERE print_run_id = run.run_id) made
-         WHERE {range} AND made.cards <> pieces - set_aside LIMIT {1}",
+             SELECT count(*) AS cards FROM mailpieces WHERE print_run_id = run.run_id) made
+         WHERE {range} AND made.cards <> mailpieces - set_aside LIMIT {1}",
     ),
     portions_rule(
         "a card that is printed or about to be has a settled charge",
         CARDS_BY_CHARGE,
-        "WITH charged AS MATERIALIZED (SELECT DISTINCT charge_id, team_id FROM pieces WHERE {range}),
+        "WITH charged AS MATERIALIZED (SELECT DISTINCT charge_id, team_id FROM mailpieces WHERE {range}),
          wrong AS MATERIALIZED (
              SELECT charged.*, charge.state FROM charged LEFT JOIN LATERAL (
                  SELECT state FROM charges
                  WHERE charges.team_id = charged.team_id AND charges.charge_id = charged.charge_id LIMIT 1) charge ON true
              WHERE charge.state IS DISTINCT FROM 'settled')
-         SELECT piece_id::text,
+         SELECT mailpiece_id::text,
              format('in run %s, its charge is %s', print_run_id, coalesce(wrong.state, 'missing'))
          FROM wrong CROSS JOIN LATERAL (
-             SELECT piece_id, print_run_id FROM pieces
-             WHERE pieces.charge_id = wrong.charge_id AND pieces.team_id = wrong.team_id
-                 AND print_run_id IS NOT NULL OFFSET 0) piece LIMIT {1}",
+             SELECT mailpiece_id, print_run_id FROM mailpieces
+             WHERE mailpieces.charge_id = wrong.charge_id AND mailpieces.team_id = wrong.team_id
+                 AND print_run_id IS NOT NULL OFFSET 0) mailpiece LIMIT {1}",
     ),
 ];

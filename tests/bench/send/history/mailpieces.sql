@@ -1,5 +1,5 @@
 -- Cards 0 to 4999999: two for each entry, one of them of the measured campaign; see charges.sql.
-INSERT INTO pieces (team_id, piece_id, campaign_id, step, charge_id, entry_id, address_id, first_name, last_name, line_1,
+INSERT INTO mailpieces (team_id, mailpiece_id, campaign_id, step, charge_id, entry_id, address_id, first_name, last_name, line_1,
     line_2, city, state, zip, verification, design_id, design_version, product, postage, price_cents, mail_by_date,
     created_at, code)
 SELECT design.team_id, lpad(to_hex(card), 32, '0')::uuid,

@@ -8,7 +8,7 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::error::{Result, StoreError};
-use crate::piece_content::MailpieceContent;
+use crate::mailpiece_content::MailpieceContent;
 use crate::pool::Store;
 
 /// All that a card prints, and what a print shop needs to know of it.
@@ -19,7 +19,7 @@ pub struct PrintMailpiece {
     /// Its owner.
     pub team_id: TeamId,
     /// The card.
-    pub piece_id: Uuid,
+    pub mailpiece_id: Uuid,
     /// Its campaign.
     pub campaign_id: CampaignId,
     /// Whom it goes to; both names are empty for a home of Neighborhood Mail.
@@ -53,15 +53,15 @@ pub struct PrintMailpiece {
 }
 
 const COLUMNS: &str =
-    "coalesce(print_position, 0) AS position, team_id, piece_id, campaign_id, first_name, last_name,
+    "coalesce(print_position, 0) AS position, team_id, mailpiece_id, campaign_id, first_name, last_name,
     line_1, line_2, city, state, zip, plus4, postage, mail_by_date, design_id, design_version, code, content";
 
-fn print_mailpiece_from_row(row: &Row) -> Result<PrintMailpiece> {
+fn mailpiece(row: &Row) -> Result<PrintMailpiece> {
     let campaign_id: &str = row.get("campaign_id");
     Ok(PrintMailpiece {
         position: row.get("position"),
         team_id: TeamId(row.get("team_id")),
-        piece_id: row.get("piece_id"),
+        mailpiece_id: row.get("mailpiece_id"),
         campaign_id: campaign_id
             .parse()
             .map_err(|_| StoreError::Corrupt("a campaign's id".to_owned()))?,
@@ -89,20 +89,20 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn list_print_mailpieces(
+    pub async fn print_mailpiece_list(
         &self,
         run_id: Uuid,
         after: i32,
         limit: i64,
     ) -> Result<Vec<PrintMailpiece>> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM pieces WHERE print_run_id = $1 AND print_position > $2
+            "SELECT {COLUMNS} FROM mailpieces WHERE print_run_id = $1 AND print_position > $2
              ORDER BY print_position LIMIT $3"
         );
         self.query_rows(&sql, &[&run_id, &after, &limit])
             .await?
             .iter()
-            .map(print_mailpiece_from_row)
+            .map(mailpiece)
             .collect()
     }
 
@@ -110,11 +110,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when no card has the code.
-    pub async fn find_mailpiece_by_code(&self, code: &MailpieceCode) -> Result<PrintMailpiece> {
-        let sql = format!("SELECT {COLUMNS} FROM pieces WHERE code = $1");
-        let row = self.query_row(&sql, &[&code.as_str()]).await?;
+    pub async fn print_mailpiece_by_code(&self, code: &MailpieceCode) -> Result<PrintMailpiece> {
+        let sql = format!("SELECT {COLUMNS} FROM mailpieces WHERE code = $1");
+        let row = self.row(&sql, &[&code.as_str()]).await?;
         row.as_ref()
-            .map(print_mailpiece_from_row)
+            .map(mailpiece)
             .transpose()?
             .ok_or_else(|| StoreError::NotFound("the card".to_owned()))
     }

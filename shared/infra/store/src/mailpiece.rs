@@ -9,7 +9,7 @@ use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use crate::error::Result;
-use crate::piece_content::MailpieceContent;
+use crate::mailpiece_content::MailpieceContent;
 use crate::pool::{Store, Transaction};
 use crate::recipient::BookEntryAddress;
 
@@ -80,7 +80,7 @@ pub struct MailpieceBatch<'a> {
 #[derive(Debug, Clone)]
 pub struct EarlierMailpiece {
     /// The card.
-    pub piece_id: Uuid,
+    pub mailpiece_id: Uuid,
     /// Its entry.
     pub entry_id: Uuid,
     /// Its address.
@@ -96,7 +96,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn list_charged_mailpieces(
+    pub async fn mailpiece_list(
         &self,
         team_id: TeamId,
         charge_id: ChargeId,
@@ -104,24 +104,24 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<EarlierMailpiece>> {
         let rows = self
-            .query_rows(
-                "SELECT piece.piece_id, piece.entry_id, piece.address_id, piece.first_name, piece.last_name,
-                     piece.line_1, piece.line_2, piece.unit_apart, piece.city, piece.state, piece.zip, piece.plus4,
-                     piece.verification, piece.center_entry_id, coalesce(entry.latitude, point.latitude) AS latitude,
+            .rows(
+                "SELECT mailpiece.mailpiece_id, mailpiece.entry_id, mailpiece.address_id, mailpiece.first_name, mailpiece.last_name,
+                     mailpiece.line_1, mailpiece.line_2, mailpiece.unit_apart, mailpiece.city, mailpiece.state, mailpiece.zip, mailpiece.plus4,
+                     mailpiece.verification, mailpiece.center_entry_id, coalesce(entry.latitude, point.latitude) AS latitude,
                      coalesce(entry.longitude, point.longitude) AS longitude
-                 FROM pieces piece LEFT JOIN address_entries entry USING (team_id, entry_id)
+                 FROM mailpieces mailpiece LEFT JOIN address_entries entry USING (team_id, entry_id)
                  -- Homes around a center are in nobody's address book.
-                 LEFT JOIN address_points point ON piece.center_entry_id IS NOT NULL
-                     AND point.zip = piece.zip::integer AND point.address_id = piece.address_id
-                 WHERE piece.team_id = $1 AND piece.charge_id = $2 AND piece.piece_id > $3
-                 ORDER BY piece.piece_id LIMIT $4",
+                 LEFT JOIN address_points point ON mailpiece.center_entry_id IS NOT NULL
+                     AND point.zip = mailpiece.zip::integer AND point.address_id = mailpiece.address_id
+                 WHERE mailpiece.team_id = $1 AND mailpiece.charge_id = $2 AND mailpiece.mailpiece_id > $3
+                 ORDER BY mailpiece.mailpiece_id LIMIT $4",
                 &[&team_id.0, &charge_id.0, &after, &limit],
             )
             .await?;
         Ok(rows
             .iter()
             .map(|row| EarlierMailpiece {
-                piece_id: row.get("piece_id"),
+                mailpiece_id: row.get("mailpiece_id"),
                 entry_id: row.get("entry_id"),
                 address_id: row.get("address_id"),
                 center_entry_id: row.get("center_entry_id"),
@@ -150,7 +150,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn find_mailed_addresses_since(
+    pub async fn mailpiece_mailed_since(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
@@ -174,7 +174,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn insert_mailpieces(
+    pub async fn mailpiece_create(
         &self,
         batch: &MailpieceBatch<'_>,
         rows: &[MailpieceRow<'_>],
@@ -237,21 +237,21 @@ impl Transaction<'_> {
 const MAILED_SINCE: &str = "
     SELECT address_id FROM unnest($3::uuid[]) AS sent (address_id)
     CROSS JOIN LATERAL (
-        SELECT FROM pieces piece
-        WHERE piece.team_id = $1 AND piece.campaign_id = $2 AND piece.address_id = sent.address_id
-            AND piece.created_at > $4
-        ORDER BY piece.created_at DESC LIMIT 1) AS mailed";
+        SELECT FROM mailpieces mailpiece
+        WHERE mailpiece.team_id = $1 AND mailpiece.campaign_id = $2 AND mailpiece.address_id = sent.address_id
+            AND mailpiece.created_at > $4
+        ORDER BY mailpiece.created_at DESC LIMIT 1) AS mailed";
 
 const CREATE: &str = "
-    INSERT INTO pieces (team_id, campaign_id, step, charge_id, design_id, design_version, product, postage,
-        price_cents, mail_by_date, created_at, piece_id, entry_id, address_id, first_name, last_name, line_1, line_2,
+    INSERT INTO mailpieces (team_id, campaign_id, step, charge_id, design_id, design_version, product, postage,
+        price_cents, mail_by_date, created_at, mailpiece_id, entry_id, address_id, first_name, last_name, line_1, line_2,
         city, state, zip, plus4, verification, code, destinations, corrections, center_entry_id, content,
         unit_apart)
-    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, piece_id, entry_id, address_id, first_name, last_name,
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, mailpiece_id, entry_id, address_id, first_name, last_name,
         line_1, line_2, city, state, zip, plus4, verification, code, string_to_array(destinations, ' '),
         corrections, center_entry_id, content::jsonb, unit_apart
     FROM unnest($12::uuid[], $13::uuid[], $14::uuid[], $15::text[], $16::text[], $17::text[], $18::text[],
             $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::text[],
             $26::text[], $27::uuid[], $28::text[], $29::text[])
-        AS new (piece_id, entry_id, address_id, first_name, last_name, line_1, line_2, city, state, zip, plus4,
+        AS new (mailpiece_id, entry_id, address_id, first_name, last_name, line_1, line_2, city, state, zip, plus4,
             verification, code, destinations, corrections, center_entry_id, content, unit_apart)";

@@ -457,7 +457,10 @@ async fn an_address_that_is_too_long_is_invalid_and_the_rest_of_the_request_runs
     assert_eq!(long["address_1"].as_str().unwrap().len(), 5_004);
     let answer = stack.send_recipients(&[long, build_recipient(4)]).await;
     assert_eq!(answer.reasons(), ["invalid_address", "mailed"]);
-    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 1);
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM mailpieces").await,
+        1
+    );
     stack.assert_consistent().await;
 }
 

@@ -51,12 +51,12 @@ async fn send_until_answered(stack: &TestStack, recipients: &[Value]) -> Vec<Str
 
 async fn assert_one_card_each(stack: &TestStack, addresses: i64) {
     assert_eq!(
-        stack.count("SELECT count(*) FROM mailpieces").await,
+        stack.query_count("SELECT count(*) FROM mailpieces").await,
         addresses
     );
     assert_eq!(
         stack
-            .count("SELECT count(DISTINCT address_id) FROM mailpieces")
+            .query_count("SELECT count(DISTINCT address_id) FROM mailpieces")
             .await,
         addresses
     );
@@ -382,7 +382,7 @@ async fn job_dies_at(point: &'static str) {
     .await;
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM mailpieces WHERE step = 2")
+            .query_count("SELECT count(*) FROM mailpieces WHERE step = 2")
             .await,
         20
     );

@@ -198,7 +198,10 @@ async fn a_thousand_recipients_of_one_agent_ask_the_verifier_once_and_an_outage_
         .send_recipients(&[client_of(2001, "13 Outage St")])
         .await;
     assert_eq!(answer.error(), (503, "validation_unavailable".to_owned()));
-    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 1000);
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM mailpieces").await,
+        1000
+    );
     stack.assert_consistent().await;
 }
 
@@ -256,7 +259,7 @@ async fn later_steps_and_the_recheck_choose_return_addresses_as_a_send_does() {
     stack.clock.advance(TimeDelta::days(1));
     stack.wait_until_paid(3).await;
     stack.clock.advance(TimeDelta::days(3));
-    stack.until_paid(6).await;
+    stack.wait_until_paid(6).await;
     let sql = "SELECT content->'return_address' FROM mailpieces ORDER BY last_name, step";
     let printed: Vec<Value> = stack
         .sql

@@ -249,7 +249,7 @@ async fn a_send_and_its_cards_stay_with_the_designs_version_at_its_start() {
             "Hello {{last_name}}",
         )]))
         .await;
-    stack.send(&people(2..3)).await;
+    stack.send_recipients(&build_recipients(2..3)).await;
     let sql = "SELECT mailpiece.design_version, version.document->'front'->'elements'->0->>'text', mailpiece.content
                FROM mailpieces mailpiece JOIN design_versions version
                    ON version.team_id = mailpiece.team_id AND version.design_id = mailpiece.design_id

@@ -34,7 +34,7 @@ async fn with_conditions(overrides: Value) -> TestStack {
 }
 
 async fn mailpieces(stack: &TestStack) -> i64 {
-    stack.count("SELECT count(*) FROM mailpieces JOIN charges USING (team_id, charge_id) WHERE charges.state = 'settled'").await
+    stack.query_count("SELECT count(*) FROM mailpieces JOIN charges USING (team_id, charge_id) WHERE charges.state = 'settled'").await
 }
 
 /// Moves past the next re-check and waits until it is done.
@@ -167,7 +167,7 @@ async fn a_recheck_of_thousands_runs_in_portions() {
     stack.save_campaign(json!({})).await;
     next_recheck(&stack).await;
     assert_eq!(mailpieces(&stack).await, 2500);
-    assert_eq!(stack.count("SELECT count(*) FROM charges").await, 3);
+    assert_eq!(stack.query_count("SELECT count(*) FROM charges").await, 3);
     stack.assert_consistent().await;
 }
 
@@ -208,7 +208,7 @@ async fn a_later_step_mails_and_charges_its_days_after_step_1() {
         .advance(TimeDelta::days(1) + TimeDelta::minutes(1));
     until_steps_are_done(&stack).await;
     let second = "SELECT count(*) FROM mailpieces WHERE step = 2 AND postage = 'first_class' AND price_cents = 99";
-    assert_eq!(stack.count(second).await, 3);
+    assert_eq!(stack.query_count(second).await, 3);
     assert_eq!(
         stack
             .query_count("SELECT committed_cents FROM campaigns")
@@ -255,7 +255,7 @@ async fn a_later_step_makes_the_same_checks_at_its_time() {
     until_steps_are_done(&stack).await;
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM mailpieces WHERE step = 2")
+            .query_count("SELECT count(*) FROM mailpieces WHERE step = 2")
             .await,
         1
     );
@@ -274,7 +274,7 @@ async fn a_later_step_waits_while_the_campaign_is_paused() {
     until_steps_are_done(&stack).await;
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM mailpieces WHERE step = 2")
+            .query_count("SELECT count(*) FROM mailpieces WHERE step = 2")
             .await,
         0
     );
@@ -283,7 +283,7 @@ async fn a_later_step_waits_while_the_campaign_is_paused() {
     until_steps_are_done(&stack).await;
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM mailpieces WHERE step = 2")
+            .query_count("SELECT count(*) FROM mailpieces WHERE step = 2")
             .await,
         2
     );
@@ -317,7 +317,7 @@ async fn a_step_whose_campaign_is_paused_in_its_middle_mails_the_rest_afterwards
     until_steps_are_done(&stack).await;
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM mailpieces WHERE step = 2")
+            .query_count("SELECT count(*) FROM mailpieces WHERE step = 2")
             .await,
         1000
     );
@@ -326,13 +326,13 @@ async fn a_step_whose_campaign_is_paused_in_its_middle_mails_the_rest_afterwards
     until_steps_are_done(&stack).await;
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM mailpieces WHERE step = 2")
+            .query_count("SELECT count(*) FROM mailpieces WHERE step = 2")
             .await,
         1500
     );
     assert_eq!(
         stack
-            .count("SELECT count(DISTINCT address_id) FROM mailpieces WHERE step = 2")
+            .query_count("SELECT count(DISTINCT address_id) FROM mailpieces WHERE step = 2")
             .await,
         1500
     );

@@ -165,7 +165,7 @@ async fn the_earlier_migrations_and_the_baseline_give_the_same_catalogue() {
 async fn a_database_of_any_earlier_version_keeps_its_rows() {
     for (version, missing) in [(1, 38), (23, 18), (45, 1)] {
         let (database, client) = database_at(version).await;
-        let migrated = store::migrate(&database.url).await.unwrap();
+        let migrated = store::migrate_database(&database.url).await.unwrap();
         assert_eq!(
             migrated.applied,
             missing + behind_the_baseline(),
@@ -191,7 +191,10 @@ async fn a_database_of_any_earlier_version_keeps_its_rows() {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_that_migrate_an_earlier_database_at_once_do_it_once() {
     let (database, client) = database_at(44).await;
-    let (one, other) = tokio::join!(store::migrate(&database.url), store::migrate(&database.url));
+    let (one, other) = tokio::join!(
+        store::migrate_database(&database.url),
+        store::migrate_database(&database.url)
+    );
     assert_eq!(
         one.unwrap().applied + other.unwrap().applied,
         2 + behind_the_baseline()

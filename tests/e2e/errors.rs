@@ -10,10 +10,18 @@ use serde_json::{Value, json};
 use store::Actor;
 
 async fn assert_nothing_happened(stack: &TestStack) {
-    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 0);
-    assert_eq!(stack.count("SELECT count(*) FROM charges").await, 0);
-    assert_eq!(stack.count("SELECT count(*) FROM sends").await, 0);
-    assert_eq!(stack.count("SELECT count(*) FROM address_entries").await, 0);
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM mailpieces").await,
+        0
+    );
+    assert_eq!(stack.query_count("SELECT count(*) FROM charges").await, 0);
+    assert_eq!(stack.query_count("SELECT count(*) FROM sends").await, 0);
+    assert_eq!(
+        stack
+            .query_count("SELECT count(*) FROM address_entries")
+            .await,
+        0
+    );
 }
 
 fn refused(status: u16, code: &str) -> (u16, String) {
@@ -57,7 +65,10 @@ async fn invalid_api_key_when_wrong_revoked_or_of_another_kind() {
             "{headers:?}"
         );
     }
-    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 1);
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM mailpieces").await,
+        1
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -320,6 +331,9 @@ async fn timeout_past_the_deadline_and_the_request_still_finishes() {
             .reasons(),
         ["mailed", "mailed"]
     );
-    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 2);
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM mailpieces").await,
+        2
+    );
     stack.assert_consistent().await;
 }

@@ -219,8 +219,8 @@ async fn a_payment_provider_that_hangs_keeps_no_other_teams_due_work_waiting() {
     })
     .await;
     let others = format!("SELECT count(*) FROM mailpieces WHERE campaign_id = '{OTHER_CAMPAIGN}'");
-    eventually("the other team's step is mailed", async || {
-        stack.count(&others).await == 4
+    wait_until("the other team's step is mailed", async || {
+        stack.query_count(&others).await == 4
     })
     .await;
     other_send(&stack, &build_recipients(3..4)).await;

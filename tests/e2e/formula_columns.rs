@@ -241,7 +241,10 @@ async fn the_links_of_neighborhood_mail_take_the_formula_over_each_home() {
             campaign,
         )
         .await;
-    assert_eq!(stack.send(&[center(20)]).await.reasons(), ["mailed"]);
+    assert_eq!(
+        stack.send_recipients(&[build_center(20)]).await.reasons(),
+        ["mailed"]
+    );
     let sql = "SELECT array_to_string(destinations, ' ') AS link FROM mailpieces ORDER BY link";
     let rows = stack.sql.query(sql, &[]).await.unwrap();
     let links: Vec<String> = rows.iter().map(|row| row.get(0)).collect();

@@ -117,13 +117,13 @@ async fn a_later_step_under_way_does_not_mail_who_is_removed_or_listed_meanwhile
     }
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM mailpieces WHERE step = 2")
+            .query_count("SELECT count(*) FROM mailpieces WHERE step = 2")
             .await,
         2
     );
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM mailpieces WHERE step = 3")
+            .query_count("SELECT count(*) FROM mailpieces WHERE step = 3")
             .await,
         1
     );

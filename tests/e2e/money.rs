@@ -86,7 +86,10 @@ async fn what_was_paid_is_not_declined_and_what_was_declined_is_not_paid() {
     };
     assert_eq!(take().await.unwrap(), BalanceDebit::Paid);
     assert!(!decline(&stack, &charge).await);
-    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 2);
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM mailpieces").await,
+        2
+    );
 
     let (stack, charge) = with_open_charge().await;
     let take = || {
@@ -99,7 +102,10 @@ async fn what_was_paid_is_not_declined_and_what_was_declined_is_not_paid() {
     };
     assert!(decline(&stack, &charge).await);
     assert!(matches!(take().await, Err(StoreError::LeaseLost)));
-    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 0);
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM mailpieces").await,
+        0
+    );
     assert_eq!(
         stack
             .query_count("SELECT committed_cents FROM campaigns")

@@ -204,7 +204,10 @@ async fn request_capacity_reached_mails_nothing_for_that_center_and_a_smaller_on
             outcome("mailed", 11, 11)
         ]
     );
-    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 6_021);
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM mailpieces").await,
+        6_021
+    );
     // As told: sent again in another request.
     assert_eq!(
         outcomes(&stack.send_recipients(&[build_center(20)]).await),
@@ -301,7 +304,10 @@ async fn payment_failed_mails_no_home_and_leaves_the_way_free() {
             outcome("payment_failed", 11, 0)
         ]
     );
-    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 0);
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM mailpieces").await,
+        0
+    );
     assert_eq!(
         stack
             .query_count("SELECT committed_cents FROM campaigns")
@@ -318,9 +324,15 @@ async fn payment_failed_mails_no_home_and_leaves_the_way_free() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_centers_within_15_minutes_get_the_stored_response() {
     let stack = stack_with(json!({})).await;
-    let first = stack.send(&[center(20)]).await;
-    assert_eq!(stack.send(&[center(20)]).await.text, first.text);
-    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 11);
+    let first = stack.send_recipients(&[build_center(20)]).await;
+    assert_eq!(
+        stack.send_recipients(&[build_center(20)]).await.text,
+        first.text
+    );
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM mailpieces").await,
+        11
+    );
 }
 
 /// A campaign that looks around centers with a score over 10.
@@ -374,7 +386,10 @@ async fn conditions_apply_to_the_center_and_a_waiting_one_is_looked_around_at_th
         stack.query_count(settled).await == 1
     })
     .await;
-    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 22);
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM mailpieces").await,
+        22
+    );
     stack.assert_consistent().await;
 }
 
@@ -446,10 +461,13 @@ async fn a_mailer_killed_after_reserve_leaves_one_card_for_each_home() {
         let answer = answer.into_inner().unwrap().unwrap();
         assert_eq!(outcomes(&answer), [outcome("mailed", 11, 11)]);
     }
-    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 22);
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM mailpieces").await,
+        22
+    );
     assert_eq!(
         stack
-            .count("SELECT count(DISTINCT address_id) FROM mailpieces")
+            .query_count("SELECT count(DISTINCT address_id) FROM mailpieces")
             .await,
         22
     );

@@ -94,7 +94,10 @@ async fn duplicate_recent_across_requests_and_within_one() {
             .reasons(),
         ["mailed", "mailed"]
     );
-    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 4);
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM mailpieces").await,
+        4
+    );
     stack.assert_consistent().await;
 }
 
@@ -279,7 +282,10 @@ async fn payment_failed_when_the_balance_does_not_cover_the_whole_request() {
         answer.json()["summary"],
         json!({"received": 6, "mailed": 0, "notMailed": 6})
     );
-    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 0);
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM mailpieces").await,
+        0
+    );
     assert_eq!(
         stack
             .query_count("SELECT committed_cents FROM campaigns WHERE campaign_id = 'PA-POOR01'")

@@ -66,7 +66,10 @@ async fn sends_a_sync_scans_and_webhooks_work_in_transaction_mode() {
     for reasons in futures_util::future::join_all(sends).await {
         assert_eq!(reasons, vec!["mailed"; 30]);
     }
-    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 240);
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM mailpieces").await,
+        240
+    );
     stack.assert_consistent().await;
     a_sync_works(&stack, &url).await;
     // Scans and their webhooks.

@@ -30,7 +30,10 @@ async fn within_15_minutes_the_stored_response_returns_byte_for_byte() {
             .reasons(),
         vec!["duplicate_recent"; 3]
     );
-    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 3);
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM mailpieces").await,
+        3
+    );
     stack.assert_consistent().await;
 }
 
@@ -234,7 +237,10 @@ async fn equal_requests_at_the_same_time_get_one_answer_and_one_card_each() {
     );
     assert_eq!(a.reasons(), vec!["mailed"; 40]);
     assert!([&b, &c, &d].iter().all(|answer| answer.text == a.text));
-    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 40);
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM mailpieces").await,
+        40
+    );
     stack.assert_consistent().await;
 }
 
@@ -272,10 +278,10 @@ async fn overlapping_requests_at_the_same_time_mail_each_address_once() {
         })
         .sum();
     assert_eq!(
-        stack.count("SELECT count(*) FROM mailpieces").await,
+        stack.query_count("SELECT count(*) FROM mailpieces").await,
         i64::try_from(mailed).unwrap()
     );
     let twice = "SELECT count(*) FROM (SELECT 1 FROM mailpieces GROUP BY campaign_id, address_id HAVING count(*) > 1) twice";
-    assert_eq!(stack.count(twice).await, 0);
+    assert_eq!(stack.query_count(twice).await, 0);
     stack.assert_consistent().await;
 }

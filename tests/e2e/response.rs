@@ -89,7 +89,10 @@ async fn results_truncated_past_4_mb_and_replayed_so() {
         (results.len(), &results[0]["reason"]),
         (1, &json!("invalid_address"))
     );
-    assert_eq!(stack.send(&recipients).await.text, answer.text);
-    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 4999);
+    assert_eq!(stack.send_recipients(&recipients).await.text, answer.text);
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM mailpieces").await,
+        4999
+    );
     stack.assert_consistent().await;
 }

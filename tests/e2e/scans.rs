@@ -112,7 +112,7 @@ async fn a_unit_is_told_on_the_line_that_it_was_sent_on() {
     assert_eq!(told, expected);
     // What prints is the same whichever line it came on.
     let lines = "SELECT count(*) FROM mailpieces WHERE line_1 LIKE '10_ Oak St Apt 7'";
-    assert_eq!(stack.count(lines).await, 3);
+    assert_eq!(stack.query_count(lines).await, 3);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -342,8 +342,10 @@ async fn a_scan_that_the_database_refuses_takes_no_other_with_it() {
         ..StackOptions::default()
     })
     .await;
-    stack.send(&pillarbox_tests::people(1..3)).await;
-    let codes = cards(&stack).await;
+    stack
+        .send_recipients(&pillarbox_tests::build_recipients(1..3))
+        .await;
+    let codes = list_codes(&stack).await;
     let card = "SELECT mailpiece_id FROM mailpieces WHERE code = $1";
     let card: uuid::Uuid = stack
         .sql

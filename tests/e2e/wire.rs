@@ -197,8 +197,8 @@ async fn a_client_that_hangs_up_does_not_stop_the_request() {
         .unwrap();
     stream.flush().await.unwrap();
     drop(stream);
-    eventually("the cards are queued", async || {
-        stack.count("SELECT count(*) FROM mailpieces").await == 199
+    wait_until("the cards are queued", async || {
+        stack.query_count("SELECT count(*) FROM mailpieces").await == 199
     })
     .await;
     wait_until("the send is finished", async || {

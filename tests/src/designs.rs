@@ -48,14 +48,14 @@ impl TestStack {
     }
 
     /// What the cards print of their recipients, the oldest first.
-    pub async fn contents(&self) -> Vec<Value> {
+    pub async fn list_contents(&self) -> Vec<Value> {
         let sql = "SELECT content FROM mailpieces ORDER BY mailpiece_id";
         let rows = self.sql.query(sql, &[]).await.expect("mailpieces");
         rows.iter().map(|row| row.get(0)).collect()
     }
 
     /// Waits until so many cards are made and paid for.
-    pub async fn until_paid(&self, cards: i64) {
+    pub async fn wait_until_paid(&self, cards: i64) {
         let sql = "SELECT count(*) FROM mailpieces JOIN charges USING (team_id, charge_id)
                    WHERE charges.state = 'settled'";
         wait_until("the cards are paid for", async || {

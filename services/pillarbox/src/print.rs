@@ -128,7 +128,7 @@ impl PrintRunner {
                 }
             }
         }
-        let under_way = self.store.print_run_under_way(self.clock.now()).await?;
+        let under_way = self.store.count_active_print_runs(self.clock.now()).await?;
         let waiting = self.store.mailpieces_set_aside_count().await?;
         Ok(PrintSummary {
             runs,

@@ -105,18 +105,22 @@ async fn load_proof(
     }
 }
 
-async fn of_card(store: &Store, storage: &Storage, code: &MailpieceCode) -> anyhow::Result<Proof> {
+async fn load_mailed_proof(
+    store: &Store,
+    storage: &Storage,
+    code: &MailpieceCode,
+) -> anyhow::Result<Proof> {
     let mailpiece = store.print_mailpiece_by_code(code).await?;
     let document = store
-        .design_version(
+        .find_design_document(
             mailpiece.team_id,
             mailpiece.design_id,
             mailpiece.design_version,
         )
         .await?;
     let document = PrintableDesign::parse(&document).context("the card's design cannot print")?;
-    let pictures = LoadedPictures::kept(storage, &mailpiece.content.pictures).await?;
-    Ok(Proof::of_card(document, mailpiece, pictures))
+    let pictures = LoadedPictures::load_kept(storage, &mailpiece.content.pictures).await?;
+    Ok(Proof::from_mailpiece(document, mailpiece, pictures))
 }
 
 async fn step_design(

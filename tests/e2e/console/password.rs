@@ -138,7 +138,7 @@ async fn a_link_that_another_one_replaces_while_it_is_used_sets_no_password() {
     assert_eq!(refused.status, 404, "{}", refused.html);
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM members WHERE password_hash IS NULL")
+            .query_count("SELECT count(*) FROM members WHERE password_hash IS NULL")
             .await,
         1
     );

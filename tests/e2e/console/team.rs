@@ -319,7 +319,7 @@ async fn a_team_always_has_an_owner() {
     );
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM members WHERE role = 'owner'")
+            .query_count("SELECT count(*) FROM members WHERE role = 'owner'")
             .await,
         2
     );
@@ -414,7 +414,7 @@ async fn two_owners_who_remove_each_other_at_once_leave_one() {
     tokio::join!(one.post(&second, &[]), other.post(&first, &[]));
     assert_eq!(
         stack
-            .count("SELECT count(*) FROM members WHERE role = 'owner'")
+            .query_count("SELECT count(*) FROM members WHERE role = 'owner'")
             .await,
         1
     );

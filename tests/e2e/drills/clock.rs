@@ -26,9 +26,9 @@ async fn clocks_that_jump_lose_and_double_nothing() {
     stack.clock = gateways.clone();
     let load = LoadGenerator::start(&[stack.url.clone()], 3, LoadRetryPolicy::Repeated);
     let further = async |what: &str| {
-        let before = stack.count("SELECT count(*) FROM mailpieces").await;
-        eventually(what, async || {
-            stack.count("SELECT count(*) FROM mailpieces").await >= before + 30
+        let before = stack.query_count("SELECT count(*) FROM mailpieces").await;
+        wait_until(what, async || {
+            stack.query_count("SELECT count(*) FROM mailpieces").await >= before + 30
         })
         .await;
     };

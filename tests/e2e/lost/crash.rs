@@ -67,7 +67,10 @@ async fn dies_at(point: &'static str) {
         SpawnedProcess::start("mailer", &stack.settings, None)
     });
     assert_eq!(answer.reasons(), vec!["mailed"; 30]);
-    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 30);
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM mailpieces").await,
+        30
+    );
     assert_eq!(
         stack
             .query_count("SELECT count(*) FROM charges WHERE state = 'settled'")
@@ -154,7 +157,10 @@ async fn a_claim_whose_message_is_lost_gives_its_key_to_the_next_attempt() {
         before,
         "the abandoned claim made place"
     );
-    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 5);
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM mailpieces").await,
+        5
+    );
     stack.assert_consistent().await;
 }
 

@@ -84,7 +84,10 @@ async fn the_same_key_with_another_body_is_idempotency_key_reused() {
         let refused = send_with_key(&stack, "k", &recipients).await;
         assert_eq!(refused.error(), (409, "idempotency_key_reused".to_owned()));
     }
-    assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, 2);
+    assert_eq!(
+        stack.query_count("SELECT count(*) FROM mailpieces").await,
+        2
+    );
     // Spaces between the parts and another API key are no other body.
     let recipients = Value::from(build_recipients(1..3)).to_string();
     let body =
@@ -276,7 +279,10 @@ async fn of_many_requests_with_one_key_at_a_time_one_is_done() {
             );
         }
         let mailed = i64::try_from(2 * (round + 1)).unwrap();
-        assert_eq!(stack.count("SELECT count(*) FROM mailpieces").await, mailed);
+        assert_eq!(
+            stack.query_count("SELECT count(*) FROM mailpieces").await,
+            mailed
+        );
     }
     stack.assert_consistent().await;
 }

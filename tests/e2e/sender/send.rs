@@ -19,7 +19,7 @@ fn send<'a>(more: &[&'a str]) -> Vec<&'a str> {
 }
 
 async fn mailpieces(stack: &TestStack) -> i64 {
-    stack.count("SELECT count(*) FROM mailpieces").await
+    stack.query_count("SELECT count(*) FROM mailpieces").await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -100,7 +100,7 @@ async fn a_validation_and_a_send_tell_what_the_cards_cost() {
     between.script_next([ProxyBehavior::Pass, ProxyBehavior::LoseAnswer]);
     let said = desk.run(&between.url, KEY, &send(&["--batch", "2"])).await;
     let price = stack
-        .count("SELECT min(price_cents)::bigint FROM mailpieces")
+        .query_count("SELECT min(price_cents)::bigint FROM mailpieces")
         .await;
     assert_eq!(
         stack
@@ -150,11 +150,11 @@ async fn ctrl_c_tells_what_is_mailed_and_what_is_unknown_and_ends_with_130() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    eventually("two batches are mailed", async || {
+    wait_until("two batches are mailed", async || {
         mailpieces(&stack).await == 4
     })
     .await;
-    eventually("the first one's results are kept", async || {
+    wait_until("the first one's results are kept", async || {
         desk.results().len() == 2
     })
     .await;
@@ -266,7 +266,7 @@ async fn an_answer_that_is_lost_is_asked_for_again_with_the_same_key_and_body() 
         "the stored answer, not a duplicate"
     );
     assert_eq!(mailpieces(&stack).await, 8);
-    let passed = between.passed();
+    let passed = between.passed_requests();
     assert_eq!(passed.len(), 6);
     for again in [1, 2, 3] {
         assert_eq!(

@@ -157,7 +157,7 @@ mod tests {
     fn a_name_like_a_formula_is_text_in_the_csv_and_itself_in_the_json() {
         let piece = PrintMailpiece {
             position: 1,
-            team_id: contract::id::TeamId(Uuid::nil()),
+            team_id: model::id::TeamId(Uuid::nil()),
             mailpiece_id: Uuid::nil(),
             campaign_id: "PA-ABC123".parse().unwrap(),
             first_name: "=1+1".to_owned(),

@@ -144,7 +144,7 @@ async fn send_batches(
                 if plans.len() >= PLANS_KEPT {
                     plans.clear();
                 }
-                plans.insert(key, plan(printer, &mailpiece, product).await?);
+                plans.insert(key, load_plan(printer, &mailpiece, product).await?);
             }
             batch.push((mailpiece, plans[&key].clone()));
         }
@@ -163,7 +163,7 @@ async fn load_plan(
     let (team_id, design_id): (TeamId, DesignId) = (mailpiece.team_id, mailpiece.design_id);
     let document = match printer
         .store
-        .design_version(team_id, design_id, mailpiece.design_version)
+        .find_design_document(team_id, design_id, mailpiece.design_version)
         .await
     {
         Ok(document) => document,

@@ -85,7 +85,7 @@ pub(super) fn print_mailpieces(
     let (mut typesetter, mut made) = (Typesetter::new(), PressOutput::default());
     while let Some(batch) = batches.blocking_recv() {
         for (mailpiece, planned) in &batch {
-            match print_card(
+            match print_mailpiece(
                 sheet,
                 &mut press,
                 &mut pictures,

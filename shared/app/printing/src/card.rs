@@ -143,7 +143,7 @@ mod tests {
 
     use super::*;
 
-    fn lines(first_name: &str, last_name: &str) -> Vec<String> {
+    fn printed_address_lines(first_name: &str, last_name: &str) -> Vec<String> {
         let mailpiece = PrintMailpiece {
             position: 1,
             team_id: TeamId(Uuid::nil()),

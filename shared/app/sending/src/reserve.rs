@@ -433,7 +433,7 @@ async fn write_reservation(
     tokio::try_join!(
         received,
         create_mailpieces(transaction, &charge, &batch, &mailpieces, now),
-        transaction.send_reserve(
+        transaction.reserve_send(
             lease,
             &draft.response,
             &copies,
@@ -566,9 +566,9 @@ pub(crate) async fn create_mailpieces(
 ) -> Result<(), StoreError> {
     let campaign_id: &CampaignId = batch.campaign_id;
     tokio::try_join!(
-        transaction.charge_reserve(charge, now),
+        transaction.reserve_charge(charge, now),
         transaction.mailpiece_create(batch, mailpieces, now),
-        transaction.budget_commit(campaign_id, charge.amount_cents),
+        transaction.commit_campaign_budget(campaign_id, charge.amount_cents),
     )?;
     Ok(())
 }

@@ -132,9 +132,13 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn charge_cards(&self, team_id: TeamId, charge_id: ChargeId) -> Result<i64> {
+    pub async fn count_charge_mailpieces(
+        &self,
+        team_id: TeamId,
+        charge_id: ChargeId,
+    ) -> Result<i64> {
         let sql = "SELECT mailpieces::bigint FROM charges WHERE team_id = $1 AND charge_id = $2";
-        let row = self.row(sql, &[&team_id.0, &charge_id.0]).await?;
+        let row = self.query_row(sql, &[&team_id.0, &charge_id.0]).await?;
         Ok(row.map_or(0, |row| row.get(0)))
     }
 }

@@ -131,7 +131,7 @@ impl Store {
         charge_id: ChargeId,
     ) -> Result<Vec<ChargedMailpieces>> {
         let rows = self
-            .rows(
+            .query_rows(
                 "SELECT product, postage, price_cents, count(*) FROM mailpieces
                  WHERE team_id = $1 AND charge_id = $2
                  GROUP BY product, postage, price_cents ORDER BY product, postage, price_cents LIMIT $3",

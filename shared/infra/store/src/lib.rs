@@ -125,7 +125,7 @@ pub use ledger::{BalanceDebit, TopUpResult};
 pub use ledger_list::{LedgerKind, LedgerLine};
 pub use mailpiece::{EarlierMailpiece, MailpieceBatch, MailpieceRow};
 pub use mailpiece_content::MailpieceContent;
-pub use migrate::{MigrationResult, SchemaVersion, migrate};
+pub use migrate::{MigrationResult, SchemaVersion, migrate_database};
 pub use person::TeamMember;
 pub use picture::{PictureLinkHash, PictureOutcome, PictureRow, PictureUse};
 pub use pool::{PoolStatus, Store, StoreConnection, StoreSettings, Transaction};

@@ -104,7 +104,7 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<EarlierMailpiece>> {
         let rows = self
-            .rows(
+            .query_rows(
                 "SELECT mailpiece.mailpiece_id, mailpiece.entry_id, mailpiece.address_id, mailpiece.first_name, mailpiece.last_name,
                      mailpiece.line_1, mailpiece.line_2, mailpiece.unit_apart, mailpiece.city, mailpiece.state, mailpiece.zip, mailpiece.plus4,
                      mailpiece.verification, mailpiece.center_entry_id, coalesce(entry.latitude, point.latitude) AS latitude,

@@ -57,10 +57,10 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when nobody of the team has this id.
-    pub async fn person_get(&self, team_id: TeamId, user_id: MemberId) -> Result<TeamMember> {
+    pub async fn find_member(&self, team_id: TeamId, user_id: MemberId) -> Result<TeamMember> {
         let sql = format!("{PEOPLE} AND member_id = $2");
-        let row = self.row(&sql, &[&team_id.0, &user_id.0]).await?;
-        person(&row.ok_or_else(|| not_in_team(user_id))?)
+        let row = self.query_row(&sql, &[&team_id.0, &user_id.0]).await?;
+        member_from_row(&row.ok_or_else(|| not_in_team(user_id))?)
     }
 
     /// Who may choose a password with this link: the name and address, for the page that asks for it.
@@ -74,8 +74,8 @@ impl Store {
     ) -> Result<TeamMember> {
         let sql = "SELECT member_id, email, name, role, password_hash IS NOT NULL, expires_at
              FROM password_links JOIN members USING (member_id) WHERE token_hash = $1 AND expires_at > $2";
-        let row = self.row(sql, &[&&token_hash[..], &now]).await?;
-        person(&row.ok_or_else(no_link)?)
+        let row = self.query_row(sql, &[&&token_hash[..], &now]).await?;
+        member_from_row(&row.ok_or_else(no_link)?)
     }
 }
 
@@ -95,11 +95,11 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when nobody of the team has this id.
-    pub async fn person_lock(&self, team_id: TeamId, user_id: MemberId) -> Result<TeamMember> {
-        self.people_lock(team_id).await?;
+    pub async fn lock_member(&self, team_id: TeamId, user_id: MemberId) -> Result<TeamMember> {
+        self.lock_team_members(team_id).await?;
         let sql = format!("{PEOPLE} AND member_id = $2");
-        let row = self.row(&sql, &[&team_id.0, &user_id.0]).await?;
-        person(&row.ok_or_else(|| not_in_team(user_id))?)
+        let row = self.query_row(&sql, &[&team_id.0, &user_id.0]).await?;
+        member_from_row(&row.ok_or_else(|| not_in_team(user_id))?)
     }
 
     /// Locks the team against other changes of its people. Whoever only refers to it goes on: a sign-in, which has its person
@@ -128,7 +128,7 @@ impl Transaction<'_> {
     ) -> Result<MemberId> {
         self.lock_team_members(team_id).await?;
         let row = self
-            .row(
+            .query_row(
                 "SELECT count(*) FROM members WHERE team_id = $1",
                 &[&team_id.0],
             )
@@ -187,7 +187,10 @@ impl Transaction<'_> {
             return Ok(());
         }
         let sql = "SELECT 1 FROM members WHERE team_id = $1 AND member_id <> $2 AND role = 'owner' LIMIT 1";
-        match self.row(sql, &[&team_id.0, &leaving.user_id.0]).await? {
+        match self
+            .query_row(sql, &[&team_id.0, &leaving.user_id.0])
+            .await?
+        {
             Some(_) => Ok(()),
             None => Err(StoreError::Limit(format!(
                 "{} is the team's only owner; make somebody else an owner first",
@@ -200,7 +203,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn password_clear(&self, user_id: MemberId) -> Result<()> {
+    pub async fn clear_password(&self, user_id: MemberId) -> Result<()> {
         let sql = "UPDATE members SET password_hash = NULL WHERE member_id = $1";
         self.execute(sql, &[&user_id.0]).await?;
         self.end_member_sessions(user_id, None).await?;

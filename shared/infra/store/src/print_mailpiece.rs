@@ -112,7 +112,7 @@ impl Store {
     /// [`StoreError::NotFound`] when no card has the code.
     pub async fn print_mailpiece_by_code(&self, code: &MailpieceCode) -> Result<PrintMailpiece> {
         let sql = format!("SELECT {COLUMNS} FROM mailpieces WHERE code = $1");
-        let row = self.row(&sql, &[&code.as_str()]).await?;
+        let row = self.query_row(&sql, &[&code.as_str()]).await?;
         row.as_ref()
             .map(mailpiece)
             .transpose()?

@@ -146,7 +146,7 @@ impl Store {
         let chosen = transaction.choose_print_paper(claim.papers, now).await?;
         let room = chosen.room.unwrap_or(i64::MAX);
         let (mailpieces, last_mail_by_date) = transaction
-            .print_cards_claim(claim, room.clamp(1, claim.limit), lease.run_id, now)
+            .claim_due_mailpieces(claim, room.clamp(1, claim.limit), lease.run_id, now)
             .await?;
         if mailpieces == 0 {
             return Ok(None);
@@ -162,7 +162,7 @@ impl Store {
             mailer_id,
         } = chosen.paper;
         let first_serial = transaction
-            .print_serials_take(mailer_id, mailpieces)
+            .reserve_print_serials(mailer_id, mailpieces)
             .await?;
         transaction
             .execute(
@@ -333,7 +333,7 @@ impl Store {
     /// [`StoreError`] when the database cannot be asked.
     pub async fn mailpieces_set_aside_count(&self) -> Result<i64> {
         let sql = "SELECT count(*) FROM mailpieces WHERE print_problem IS NOT NULL";
-        let row = self.row(sql, &[]).await?;
+        let row = self.query_row(sql, &[]).await?;
         row.map(|row| row.get(0))
             .ok_or_else(|| StoreError::Corrupt("a count".to_owned()))
     }

@@ -58,7 +58,10 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn account_by_email(&self, email: &str) -> Result<Option<MemberCredentials>> {
+    pub async fn find_credentials_by_email(
+        &self,
+        email: &str,
+    ) -> Result<Option<MemberCredentials>> {
         let sql = "SELECT member_id, team_id, name, password_hash FROM members
              WHERE email = lower($1) AND is_claimed";
         let row = self.query_row(sql, &[&email]).await?;
@@ -137,7 +140,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn account_lock(&self, account: &MemberCredentials) -> Result<bool> {
+    pub async fn lock_credentials(&self, account: &MemberCredentials) -> Result<bool> {
         let sql =
             "SELECT 1 FROM members WHERE member_id = $1 AND password_hash = $2 FOR NO KEY UPDATE";
         Ok(self

@@ -37,7 +37,7 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<Option<Vec<u8>>> {
         let sql = "DELETE FROM shown_once WHERE token_hash = $1 AND member_id = $2 RETURNING sealed, expires_at";
-        let row = self.row(sql, &[&&token_hash[..], &user_id.0]).await?;
+        let row = self.query_row(sql, &[&&token_hash[..], &user_id.0]).await?;
         Ok(row
             .filter(|row| row.get::<_, DateTime<Utc>>(1) > now)
             .map(|row| row.get(0)))

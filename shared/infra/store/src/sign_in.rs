@@ -50,9 +50,12 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn sign_in_source_known(&self, user_id: MemberId, source: &[u8; 32]) -> Result<bool> {
+    pub async fn is_source_known(&self, user_id: MemberId, source: &[u8; 32]) -> Result<bool> {
         let sql = "SELECT 1 FROM sign_in_sources WHERE member_id = $1 AND source = $2";
-        Ok(self.row(sql, &[&user_id.0, &&source[..]]).await?.is_some())
+        Ok(self
+            .query_row(sql, &[&user_id.0, &&source[..]])
+            .await?
+            .is_some())
     }
 }
 

@@ -238,12 +238,17 @@ mod tests {
 
     #[test]
     fn what_is_changed_comes_before_what_is_read() {
-        let name = SqlStatement::here("SELECT 1 FROM teams JOIN mailpieces USING (team_id)").name();
+        let name =
+            SqlStatement::at_caller("SELECT 1 FROM teams JOIN mailpieces USING (team_id)").name();
         assert_eq!(name.main(), ("SELECT", Some("teams")));
         let name =
-            SqlStatement::here("WITH a AS (SELECT 1 FROM teams) DELETE FROM mailpieces").name();
+            SqlStatement::at_caller("WITH a AS (SELECT 1 FROM teams) DELETE FROM mailpieces")
+                .name();
         assert_eq!(name.main(), ("DELETE", Some("mailpieces")));
-        assert_eq!(SqlStatement::here("COMMIT").name().main(), ("COMMIT", None));
+        assert_eq!(
+            SqlStatement::at_caller("COMMIT").name().main(),
+            ("COMMIT", None)
+        );
         assert!(name.file().ends_with("statement_name.rs") && name.line() > 0);
     }
 

@@ -221,10 +221,10 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn user_list(&self, team_id: TeamId) -> Result<Vec<MemberSummary>> {
+    pub async fn list_member_summaries(&self, team_id: TeamId) -> Result<Vec<MemberSummary>> {
         let sql =
             "SELECT member_id, email, name, role FROM members WHERE team_id = $1 ORDER BY email";
-        let rows = self.rows(sql, &[&team_id.0]).await?;
+        let rows = self.query_rows(sql, &[&team_id.0]).await?;
         rows.iter()
             .map(|row| {
                 Ok(MemberSummary {
@@ -311,7 +311,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn user_password_hash(&self, team_id: TeamId, email: &str) -> Result<Option<String>> {
+    pub async fn find_password_hash(&self, team_id: TeamId, email: &str) -> Result<Option<String>> {
         let sql = "SELECT password_hash FROM members WHERE team_id = $1 AND email = lower($2)";
         Ok(self
             .query_row(sql, &[&team_id.0, &email])
@@ -335,15 +335,15 @@ impl Transaction<'_> {
         password_hash: Option<&str>,
         now: DateTime<Utc>,
     ) -> Result<SavedMember> {
-        self.people_lock(team_id).await?;
+        self.lock_team_members(team_id).await?;
         let sql = "SELECT 1 FROM members WHERE email = lower($1) AND team_id <> $2 AND is_claimed";
-        if self.row(sql, &[&email, &team_id.0]).await?.is_some() {
+        if self.query_row(sql, &[&email, &team_id.0]).await?.is_some() {
             return Err(StoreError::Limit(format!(
                 "{email} belongs to a person of another team"
             )));
         }
         let row = self
-            .row(
+            .query_row(
                 "WITH before AS (SELECT name, role FROM members WHERE team_id = $2 AND email = lower($3))
                  INSERT INTO members AS existing (member_id, team_id, email, name, role, created_at)
                  VALUES ($1, $2, lower($3), $4, $5, $6)
@@ -379,7 +379,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when nobody has the address.
-    pub async fn member_lock_by_email(&self, email: &str) -> Result<EmailOwner> {
+    pub async fn lock_member_by_email(&self, email: &str) -> Result<EmailOwner> {
         let sql = "SELECT team_id, member_id, name FROM members WHERE email = lower($1)
              ORDER BY is_claimed DESC, created_at, member_id LIMIT 1 FOR NO KEY UPDATE";
         let row = self
@@ -396,7 +396,7 @@ impl Transaction<'_> {
     async fn refuse_ownerless(&self, team_id: TeamId) -> Result<()> {
         let sql = "SELECT name FROM teams WHERE team_id = $1
              AND NOT EXISTS (SELECT FROM members WHERE team_id = $1 AND role = 'owner')";
-        match self.row(sql, &[&team_id.0]).await? {
+        match self.query_row(sql, &[&team_id.0]).await? {
             None => Ok(()),
             Some(row) => Err(StoreError::Limit(format!(
                 "the team {:?} would be left without an owner; make somebody else an owner first",

@@ -98,7 +98,7 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<OpenTopUpRequest>> {
         let rows = self
-            .rows(
+            .query_rows(
                 "SELECT request_id, teams.name, amount_cents, reference, member_name, asked.created_at
                  FROM top_up_requests asked JOIN teams USING (team_id)
                  WHERE state = 'open' AND request_id > $1 ORDER BY request_id LIMIT $2",

@@ -59,7 +59,7 @@ pub(super) async fn next_recipients(
                 .iter()
                 .map(|mailpiece| mailpiece.center_entry_id.unwrap_or(mailpiece.entry_id))
                 .collect();
-            let mut values = store.entry_values(team_id, &entry_ids).await?;
+            let mut values = store.find_entry_values(team_id, &entry_ids).await?;
             let centers: Vec<Uuid> = mailpieces
                 .iter()
                 .filter_map(|mailpiece| mailpiece.center_entry_id)
@@ -70,7 +70,7 @@ pub(super) async fn next_recipients(
             };
             Ok(mailpieces
                 .into_iter()
-                .map(|mailpiece| from_mailed(mailpiece, &mut values, &centers))
+                .map(|mailpiece| recipient_from_mailed(mailpiece, &mut values, &centers))
                 .collect())
         }
     }
@@ -87,7 +87,7 @@ fn recipient_from_waiting(one: BookRecipient) -> JobRecipient {
     }
 }
 
-fn from_mailed(
+fn recipient_from_mailed(
     mailpiece: EarlierMailpiece,
     values: &mut HashMap<Uuid, BookEntryValues>,
     centers: &HashMap<Uuid, BookRecipient>,

@@ -44,7 +44,6 @@ const REFUSED: [(&str, &[&str]); 5] = [
             "SELECT secret FROM endpoints",
             "SELECT password_hash FROM users",
             "SELECT user_id FROM sessions",
-            "SELECT sealed FROM shown_once",
             "SELECT hash FROM api_keys",
             "UPDATE contacts SET fields = '{}'",
             "SELECT body FROM events",

@@ -446,6 +446,7 @@ impl TeamSaver<'_> {
             integration,
             name,
             chosen: given,
+            key_id: None,
         };
         let created = create_key_within(self.transaction, Actor::Operator, &new, self.now)
             .await

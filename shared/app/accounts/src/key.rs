@@ -20,6 +20,8 @@ pub struct NewTeamKey<'a> {
     pub name: &'a DisplayName,
     /// The key itself, when somebody has chosen it; else a random one is made.
     pub chosen: Option<&'a KeyText>,
+    /// The id that it gets, for who asks again for the same key and is to get no second one; else one is made.
+    pub key_id: Option<ApiKeyId>,
 }
 
 /// The integration that a key opens.
@@ -62,8 +64,8 @@ pub async fn create_key(
 /// Makes a key. A chosen one that stands already changes nothing.
 ///
 /// # Errors
-/// [`store::StoreError::Limit`] past the keys that a team or an integration may hold, or when the chosen key stands elsewhere or
-/// was revoked; [`store::StoreError::NotFound`] when the integration was removed.
+/// [`store::StoreError::Limit`] past the keys that a team or an integration may hold, when the chosen key stands elsewhere or was
+/// revoked, or when there is a key with the chosen id; [`store::StoreError::NotFound`] when the integration was removed.
 pub async fn create_key_within(
     transaction: &Transaction<'_>,
     actor: Actor<'_>,
@@ -83,6 +85,7 @@ pub async fn create_key_within(
             .map(|integration| integration.integration_id),
         name,
         key: &text.presented(),
+        key_id: new.key_id,
     };
     let created = transaction.key_create(&row, now).await?;
     if created.is_new {

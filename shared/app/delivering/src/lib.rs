@@ -40,8 +40,8 @@ pub enum EndpointError {
     /// The database says no, or cannot be asked.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Somebody has given it another scope meanwhile.
-    #[error("somebody else has changed its campaigns meanwhile")]
+    /// It does not stand any more as whoever asks saw it.
+    #[error("it was changed meanwhile")]
     Overtaken,
     /// The example event cannot be written.
     #[error("the test event cannot be written: {0}")]
@@ -335,19 +335,26 @@ impl<'a> EndpointManager<'a> {
     }
 
     /// Signs an endpoint's deliveries from now on, with this new key; the key before, if there was one, signs as well for
-    /// `earlier_for`.
+    /// `earlier_for`. `is_as_seen` says whether the endpoint stands as it did when whoever asks looked at it.
     ///
     /// # Errors
-    /// [`EndpointError::Store`], also while an earlier key still signs.
+    /// [`EndpointError::Overtaken`] when it does not; [`EndpointError::Store`], also while an earlier key still signs.
     pub async fn sign(
         &self,
         endpoint_id: EndpointId,
         secret: &SigningSecret,
         earlier_for: TimeDelta,
+        is_as_seen: impl FnOnce(&Endpoint) -> bool,
     ) -> EndpointResult<()> {
         let (bytes, until) = (secret.as_bytes(), self.now + earlier_for);
         let mut connection = self.store.connection().await?;
         let transaction = connection.begin().await?;
+        let endpoint = transaction
+            .endpoint_get_locked(self.team_id, endpoint_id)
+            .await?;
+        if !is_as_seen(&endpoint) {
+            return Err(EndpointError::Overtaken);
+        }
         self.record(&transaction, "endpoint.signed", endpoint_id)
             .await?;
         transaction

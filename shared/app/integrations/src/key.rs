@@ -16,12 +16,8 @@ pub struct ProvidedKey {
     pub made: Option<KeyText>,
 }
 
-/// Makes this key of an integration within the caller's transaction, which also keeps the key for whoever is shown it. The same
-/// key again changes nothing.
-///
-/// # Errors
-/// [`StoreError::Limit`] past the keys that an integration may hold; [`StoreError::NotFound`] when the integration was removed.
-pub async fn create_key_within(
+/// Makes this key of an integration. The same key again changes nothing.
+async fn create_given_key(
     transaction: &Transaction<'_>,
     actor: Actor<'_>,
     integration: &Integration,
@@ -34,6 +30,7 @@ pub async fn create_key_within(
         integration_id: Some(integration.integration_id),
         name: name.as_str(),
         key: &key.presented(),
+        key_id: None,
     };
     let created = transaction.key_create(&new, now).await?;
     if created.is_new {
@@ -48,7 +45,7 @@ pub async fn create_key_within(
 /// The key of this name: the given one, or an active one that stands, or a new one.
 ///
 /// # Errors
-/// As [`create_key_within`].
+/// [`StoreError::Limit`] past the keys that an integration may hold; [`StoreError::NotFound`] when the integration was removed.
 pub async fn provide_key_within(
     transaction: &Transaction<'_>,
     actor: Actor<'_>,
@@ -73,7 +70,7 @@ pub async fn provide_key_within(
     let key = given
         .cloned()
         .unwrap_or_else(|| KeyText::random(KeyKind::Integration));
-    let created = create_key_within(transaction, actor, integration, (name, &key), now).await?;
+    let created = create_given_key(transaction, actor, integration, (name, &key), now).await?;
     Ok(ProvidedKey {
         key_id: created.key_id,
         made: created.is_new.then_some(key),

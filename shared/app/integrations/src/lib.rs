@@ -3,7 +3,7 @@
 //!
 //! In reading order: [`create`], [`set_availability`] and [`remove`]; the removal guard ([`set_removal_guard`]) and the removal
 //! that it let through ([`undo_removal`]); which fields fill the columns of contacts ([`map_fields`], [`release_fields`]); keys
-//! ([`create_key_within`], [`provide_key_within`], [`revoke_key`]); and [`save_within`], by which a file sets an integration within its own
+//! ([`provide_key_within`], [`revoke_key`]); and [`save_within`], by which a file sets an integration within its own
 //! transaction.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
@@ -15,7 +15,7 @@ mod save;
 mod standing;
 
 pub use guard::{SetGuardError, guard_words, set_removal_guard, undo_removal};
-pub use key::{ProvidedKey, create_key_within, provide_key_within, revoke_key};
+pub use key::{ProvidedKey, provide_key_within, revoke_key};
 pub use mapping::{
     ColumnSources, MapFieldsError, MappingProblem, column_sources, map_fields, mapping_words,
     release_fields,

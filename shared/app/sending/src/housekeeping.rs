@@ -85,9 +85,6 @@ async fn purge(mailer: &MailerState) -> Result<(), StoreError> {
     PURGE
         .delete("caches", |rows| store.return_addresses_purge(now, rows))
         .await;
-    PURGE
-        .delete("caches", |rows| store.shown_once_purge(now, rows))
-        .await;
     let sessions = now - TimeDelta::hours(mailer.process.config.console.session_longest_hours);
     PURGE
         .delete("caches", |rows| store.session_purge(sessions, rows))

@@ -5,23 +5,20 @@ use std::fmt::Write;
 use askama::Template;
 use audience::GeoArea;
 use audience::area::MAX_BYTES;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
-use axum::response::Response;
 use campaigns::SetAreaError;
 use contract::id::CampaignId;
 use store::CampaignSummary;
 
-use super::{CampaignPath, PART, find};
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, page, refused};
-use crate::failure::PageError;
-use crate::route::{self, ConsoleRoute, RouteAccess};
-use crate::upload::MultipartForm;
+use super::{CampaignPath, PART, find_campaign};
+use crate::extract::{MemberContext, PagePath};
+use crate::frame::PageFrame;
+use crate::multipart::MultipartForm;
+use crate::notice::{ActionNotice, redirect_with_notice};
+use crate::page_error::{PageError, PageResult};
+use crate::render::render_form;
 
 /// Bytes of the form: a file, or text, and what a browser puts around them.
-const FORM_BYTES: usize = 2 * MAX_BYTES + 64 * 1024;
+pub(crate) const FORM_BYTES: usize = 2 * MAX_BYTES + 64 * 1024;
 
 /// Width and height of the picture at the most, in units of its own.
 const WIDTH: f64 = 640.0;
@@ -40,19 +37,6 @@ const GRID_LINES: f64 = 4.0;
 const METRES_PER_DEGREE: f64 = 111_320.0;
 
 const METRES_PER_MILE: f64 = 1_609.344;
-
-/// What there is.
-pub(super) fn routes() -> Vec<ConsoleRoute> {
-    vec![
-        route::page("/campaigns/{campaign_id}/area", RouteAccess::Member, show),
-        route::upload(
-            "/campaigns/{campaign_id}/area",
-            RouteAccess::Manager,
-            FORM_BYTES,
-            save,
-        ),
-    ]
-}
 
 /// An area as a picture. Degrees of longitude are as wide as they are in its middle.
 #[derive(Debug, Template)]
@@ -148,17 +132,17 @@ impl AreaPicture {
         Self {
             paths: polygons
                 .iter()
-                .map(|rings| path(rings, &projection))
+                .map(|rings| ring_path(rings, &projection))
                 .collect(),
-            grid: grid(&projection, [west, south, east, north]),
-            description: describe(polygons, exact),
+            grid: grid_lines(&projection, [west, south, east, north]),
+            description: describe_area(polygons, exact),
             size,
         }
     }
 }
 
 /// A ring after the other; a hole is where an even number of rings lie around.
-fn path(rings: &[Vec<(f64, f64)>], projection: &MapProjection) -> String {
+fn ring_path(rings: &[Vec<(f64, f64)>], projection: &MapProjection) -> String {
     let mut path = String::new();
     for ring in rings {
         for (at, (longitude, latitude)) in ring.iter().enumerate() {
@@ -172,8 +156,8 @@ fn path(rings: &[Vec<(f64, f64)>], projection: &MapProjection) -> String {
     path
 }
 
-fn grid(projection: &MapProjection, [west, south, east, north]: [f64; 4]) -> Vec<GridLine> {
-    let step = step((east - west).min(north - south) / GRID_LINES);
+fn grid_lines(projection: &MapProjection, [west, south, east, north]: [f64; 4]) -> Vec<GridLine> {
+    let step = grid_step((east - west).min(north - south) / GRID_LINES);
     let lines = |from: f64, to: f64| {
         let first = (from / step).ceil() as i64;
         let last = (to / step).floor() as i64;
@@ -198,7 +182,7 @@ fn grid(projection: &MapProjection, [west, south, east, north]: [f64; 4]) -> Vec
 }
 
 /// The next 1, 2 or 5 of its power of ten.
-fn step(about: f64) -> f64 {
+fn grid_step(about: f64) -> f64 {
     let power = 10_f64.powf(about.log10().floor());
     let factors = [1.0, 2.0, 5.0];
     power
@@ -209,7 +193,7 @@ fn step(about: f64) -> f64 {
 }
 
 /// The area in words, for those who do not see the picture.
-fn describe(
+fn describe_area(
     polygons: &[Vec<Vec<(f64, f64)>>],
     MapExtent([west, south, east, north]): MapExtent,
 ) -> String {
@@ -245,39 +229,26 @@ struct AreaPage {
 }
 
 /// The page.
-async fn show(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: CampaignPath,
-    noticed: Result<Query<NoticeQuery>, QueryRejection>,
-) -> Result<Response, PageError> {
-    let Query(noticed) = noticed?;
-    area_page(
-        &console,
-        &person,
-        &path?.0,
-        noticed.notice,
-        (String::new(), None),
-    )
-    .await
+pub(crate) async fn show_area(
+    context: MemberContext,
+    PagePath(campaign_id): CampaignPath,
+) -> PageResult {
+    area_page(&context, &campaign_id, (String::new(), None)).await
 }
 
 async fn area_page(
-    console: &ConsoleState,
-    person: &CurrentMember,
+    context: &MemberContext,
     campaign_id: &CampaignId,
-    notice: Option<ActionNotice>,
     (typed, problem): (String, Option<String>),
-) -> Result<Response, PageError> {
-    let campaign = find(console, person, campaign_id).await?;
-    let settings = console
-        .process
-        .store
-        .campaign_get(person.0.team_id, campaign_id)
+) -> PageResult {
+    let campaign = find_campaign(context, campaign_id).await?;
+    let settings = context
+        .store()
+        .campaign_get(context.team_id(), campaign_id)
         .await?;
     let area = settings.and_then(|settings| settings.area);
     let picture = area.as_deref().map(AreaPicture::of).transpose()?;
-    let frame = PageFrame::new(person, PART).with_notice(notice);
+    let frame = context.frame(PART);
     let is_refused = problem.is_some();
     let shown = AreaPage {
         frame,
@@ -286,40 +257,27 @@ async fn area_page(
         typed,
         problem,
     };
-    Ok(if is_refused {
-        refused(&shown)
-    } else {
-        page(&shown)
-    })
+    Ok(render_form(&shown, is_refused))
 }
 
 /// Takes a file, or what was pasted, or takes the area away.
-async fn save(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: CampaignPath,
+pub(crate) async fn save_area(
+    context: MemberContext,
+    PagePath(campaign_id): CampaignPath,
     form: Result<MultipartForm, PageError>,
-) -> Result<Response, PageError> {
-    let campaign_id = path?.0;
+) -> PageResult {
     let form = match form {
         Ok(form) => form,
         Err(failure) => {
-            let typed = (String::new(), Some(failure.of_form(FORM_BYTES)?));
-            return area_page(&console, &person, &campaign_id, None, typed).await;
+            let typed = (String::new(), Some(failure.form_problem(FORM_BYTES)?));
+            return area_page(&context, &campaign_id, typed).await;
         }
     };
-    let (actor, team_id, now) = (
-        person.actor(),
-        person.0.team_id,
-        console.process.clock.now(),
-    );
-    let (store, address) = (
-        &console.process.store,
-        format!("/campaigns/{campaign_id}/area"),
-    );
+    let (actor, team_id, now) = (context.actor(), context.team_id(), context.now());
+    let (store, address) = (context.store(), format!("/campaigns/{campaign_id}/area"));
     if form.text("do")? == "remove" {
         campaigns::remove_area(store, actor, team_id, &campaign_id, now).await?;
-        return Ok(done(&address, ActionNotice::AreaRemoved));
+        return Ok(redirect_with_notice(&address, ActionNotice::AreaRemoved));
     }
     let (file, pasted) = (form.text("file")?.trim(), form.text("text")?.trim());
     let geojson = if file.is_empty() { pasted } else { file };
@@ -328,13 +286,13 @@ async fn save(
     } else {
         let wanted = (&campaign_id, geojson);
         match campaigns::set_area(store, actor, team_id, wanted, now).await {
-            Ok(()) => return Ok(done(&address, ActionNotice::AreaChanged)),
+            Ok(()) => return Ok(redirect_with_notice(&address, ActionNotice::AreaChanged)),
             Err(SetAreaError::Area(error)) => format!("Nothing was changed: {error}."),
             Err(SetAreaError::Store(error)) => return Err(error.into()),
         }
     };
     let typed = (pasted.to_owned(), Some(problem));
-    area_page(&console, &person, &campaign_id, None, typed).await
+    area_page(&context, &campaign_id, typed).await
 }
 
 #[cfg(test)]

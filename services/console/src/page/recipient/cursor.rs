@@ -6,7 +6,7 @@ use chrono::DateTime;
 use store::{RecipientCursor, RecipientLine, RecipientSearchCursor};
 use uuid::Uuid;
 
-use crate::show::is_storable;
+use crate::format::is_storable;
 
 /// Behind a recipient.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,12 +10,11 @@ use store::{BookRecipient, TeamColumn};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::failure::PageError;
+use crate::blocking::run_blocking;
+use crate::extract::MemberContext;
+use crate::format::format_number;
 use crate::page::COMPUTING_TIME;
-use crate::show::grouped;
-use crate::turn;
+use crate::page_error::PageError;
 
 /// Recipients that are looked at: those that were received last.
 const LOOKED_AT: i64 = 1_000;
@@ -36,8 +35,7 @@ impl MatchCount {
     /// Asks the conditions about the recipients as the mailer would ask them today, until it is too late. Those whose address
     /// could not be verified are never asked about.
     pub(super) async fn of(
-        console: &ConsoleState,
-        person: &CurrentMember,
+        context: &MemberContext,
         campaign_id: &CampaignId,
         conditions: FilterConditions,
         columns: &[TeamColumn],
@@ -49,12 +47,11 @@ impl MatchCount {
                 is_cut_short: true,
             });
         };
-        let store = &console.process.store;
+        let store = context.store();
         let recipients = store
-            .recipient_sample(person.0.team_id, campaign_id, LOOKED_AT)
+            .recipient_sample(context.team_id(), campaign_id, LOOKED_AT)
             .await?;
-        let today =
-            crate::show::TeamTimeZone::new(person.0.time_zone).day(console.process.clock.now());
+        let today = context.time_zone().day_of(context.now());
         let formulas = FormulaColumns::new(columns);
         let count = move || {
             let begun = Instant::now();
@@ -64,7 +61,7 @@ impl MatchCount {
             };
             Self::among(&recipients, matches, || begun.elapsed() > COMPUTING_TIME)
         };
-        turn::during(place, count).await
+        run_blocking(place, count).await
     }
 
     /// Asks about one after the other. A recipient is bounded, but a thousand of hostile formulas take longer than anybody
@@ -90,7 +87,7 @@ impl MatchCount {
 
     /// The count in words: whether all were looked at, and if not, how many.
     pub(super) fn sentence(self) -> String {
-        let number = |count: usize| grouped(count as u64);
+        let number = |count: usize| format_number(count as u64);
         let (matching, looked_at) = (number(self.matching), number(self.looked_at));
         match self {
             Self {

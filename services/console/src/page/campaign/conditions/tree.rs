@@ -19,7 +19,7 @@ pub(super) enum ConditionFormOperand {
 }
 
 /// What an operator of this name takes; one that nobody knows, one value.
-pub(super) fn operand(operator: &str) -> ConditionFormOperand {
+pub(super) fn operand_of(operator: &str) -> ConditionFormOperand {
     match Operator::from_name(operator) {
         Some(Operator::IsEmpty | Operator::IsNotEmpty | Operator::AnniversaryToday) => {
             ConditionFormOperand::None
@@ -122,7 +122,7 @@ impl ConditionFormTree {
             self.nodes.push(ConditionFormNode {
                 parent,
                 depth,
-                part: ConditionFormPart::Condition(typed(document)),
+                part: ConditionFormPart::Condition(condition_input(document)),
             });
             return;
         };
@@ -321,11 +321,13 @@ impl ConditionInput {
         let mut condition = Map::new();
         condition.insert("column".to_owned(), self.column.trim().into());
         condition.insert("operator".to_owned(), self.operator.as_str().into());
-        let scalar = |text: &str| scalar(text, column_type);
-        let value = match operand(&self.operator) {
+        let scalar = |text: &str| scalar_value(text, column_type);
+        let value = match operand_of(&self.operator) {
             ConditionFormOperand::None => return Value::Object(condition),
             ConditionFormOperand::One => scalar(&self.value),
-            ConditionFormOperand::Range => json!([scalar(&self.value), scalar(&self.until)]),
+            ConditionFormOperand::Range => {
+                json!([scalar(&self.value), scalar(&self.until)])
+            }
             ConditionFormOperand::List => {
                 let lines = self
                     .value
@@ -341,7 +343,7 @@ impl ConditionInput {
 }
 
 /// A value as files have it: a number of a number column as a number.
-fn scalar(text: &str, column_type: Option<ColumnType>) -> Value {
+fn scalar_value(text: &str, column_type: Option<ColumnType>) -> Value {
     let text = text.trim();
     let number = || {
         serde_json::from_str::<Number>(text)
@@ -354,19 +356,19 @@ fn scalar(text: &str, column_type: Option<ColumnType>) -> Value {
     }
 }
 
-fn typed(document: &Value) -> ConditionInput {
-    let text = |name: &str| document.get(name).map(shown).unwrap_or_default();
+fn condition_input(document: &Value) -> ConditionInput {
+    let text = |name: &str| document.get(name).map(value_text).unwrap_or_default();
     let operator = text("operator");
-    let (value, until) = match (operand(&operator), document.get("value")) {
+    let (value, until) = match (operand_of(&operator), document.get("value")) {
         (ConditionFormOperand::Range, Some(Value::Array(ends))) => {
-            let end = |at: usize| ends.get(at).map(shown).unwrap_or_default();
+            let end = |at: usize| ends.get(at).map(value_text).unwrap_or_default();
             (end(0), end(1))
         }
         (ConditionFormOperand::List, Some(Value::Array(items))) => (
-            items.iter().map(shown).collect::<Vec<_>>().join("\n"),
+            items.iter().map(value_text).collect::<Vec<_>>().join("\n"),
             String::new(),
         ),
-        (_, value) => (value.map(shown).unwrap_or_default(), String::new()),
+        (_, value) => (value.map(value_text).unwrap_or_default(), String::new()),
     };
     ConditionInput {
         column: text("column"),
@@ -377,7 +379,7 @@ fn typed(document: &Value) -> ConditionInput {
 }
 
 /// A value as people write it.
-fn shown(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),

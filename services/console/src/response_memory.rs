@@ -42,7 +42,7 @@ impl ConsoleResponseMemory {
         }
     }
 
-    fn account(&self, peer: SocketAddr, headers: &HeaderMap) -> MemoryAccount {
+    fn memory_account(&self, peer: SocketAddr, headers: &HeaderMap) -> MemoryAccount {
         let source = source_address(peer.ip(), headers, &self.trusted_proxies);
         MemoryAccount {
             name: subject("answer", source),
@@ -52,7 +52,7 @@ impl ConsoleResponseMemory {
 }
 
 /// Has a large answer count until it is read.
-pub(crate) async fn hold(
+pub(crate) async fn hold_response(
     State(unread): State<ConsoleResponseMemory>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     request: Request,
@@ -60,6 +60,6 @@ pub(crate) async fn hold(
 ) -> Response {
     let place = unread
         .memory
-        .open_for_answer(vec![unread.account(peer, request.headers())]);
+        .open_for_answer(vec![unread.memory_account(peer, request.headers())]);
     place.hold(next.run(request).await).await
 }

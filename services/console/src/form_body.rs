@@ -18,7 +18,7 @@ use runtime::memory::{MemoryAccount, MemoryBudget, MemoryLimits, MemoryReservati
 use runtime::source::{source_address, subject};
 use tokio::time::{Instant, timeout_at};
 
-use crate::failure::PageError;
+use crate::page_error::PageError;
 
 /// Bytes of the largest form, a do-not-mail file, with what stands around the file.
 const LARGEST_BYTES: usize = 17 * 1024 * 1024;
@@ -43,7 +43,7 @@ impl BodyErrorFlag {
     const LATE: u8 = 1;
     const NO_MEMORY: u8 = 2;
 
-    fn note(&self, fault: u8, sentence: &'static str) -> io::Error {
+    fn note_fault(&self, fault: u8, sentence: &'static str) -> io::Error {
         self.0.store(fault, Ordering::Relaxed);
         io::Error::other(sentence)
     }
@@ -89,7 +89,7 @@ impl FormBodyLimits {
 
 /// Answers a request whose body is not there when its time is over, counted from the end of its headers, or for which there is no
 /// memory. Reading the body fails then, so that no handler takes a part for the whole.
-pub(crate) async fn refuse(
+pub(crate) async fn bound_form_body(
     State(forms): State<FormBodyLimits>,
     request: Request,
     next: Next,
@@ -126,14 +126,14 @@ impl Drop for Arriving {
 
 impl Arriving {
     /// The next piece; `None` at the end.
-    async fn next(&mut self, until: Instant) -> io::Result<Option<Bytes>> {
+    async fn next_piece(&mut self, until: Instant) -> io::Result<Option<Bytes>> {
         let late = |_| {
             self.fault
-                .note(BodyErrorFlag::LATE, "the body did not arrive in time")
+                .note_fault(BodyErrorFlag::LATE, "the body did not arrive in time")
         };
         let no_memory = || {
             self.fault
-                .note(BodyErrorFlag::NO_MEMORY, "there was no memory for the body")
+                .note_fault(BodyErrorFlag::NO_MEMORY, "there was no memory for the body")
         };
         let next = tokio::select! {
             next = timeout_at(until, self.pieces.next()) => next.map_err(late)?,
@@ -165,7 +165,12 @@ fn request_with_bounded_body(
         fault: fault.clone(),
     };
     let bounded = stream::try_unfold(arriving, move |mut arriving| async move {
-        Ok::<_, io::Error>(arriving.next(until).await?.map(|piece| (piece, arriving)))
+        Ok::<_, io::Error>(
+            arriving
+                .next_piece(until)
+                .await?
+                .map(|piece| (piece, arriving)),
+        )
     });
     Request::from_parts(parts, Body::from_stream(bounded))
 }

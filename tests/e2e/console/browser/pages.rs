@@ -107,7 +107,7 @@ async fn empty_pages_can_be_used_by_everybody_too() {
     let owner = super::signed_in(&stack, &url, MemberRole::Owner).await;
     let mut barriers = Vec::new();
     let is_list =
-        |route: &route::ConsoleRoute| route.method == Method::GET && !route.path.contains('{');
+        |route: &router::ConsoleRoute| route.method == Method::GET && !route.path.contains('{');
     for route in router::console_routes().into_iter().filter(is_list) {
         owner.go(route.path).await;
         barriers.extend(look(route.path, &owner, None).await);

@@ -5,7 +5,7 @@ use axum::extract::rejection::FormRejection;
 use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::Method;
 use axum::http::request::Parts;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use contract::id::TeamId;
 use runtime::config::Config;
 use serde::de::DeserializeOwned;
@@ -59,6 +59,11 @@ impl MemberContext {
 
     pub(crate) const fn time_zone(&self) -> TeamTimeZone {
         TeamTimeZone::new(self.member.time_zone)
+    }
+
+    /// The day in the team's time zone.
+    pub(crate) fn today(&self) -> NaiveDate {
+        self.time_zone().day_of(self.now())
     }
 
     /// The gateway's address, for examples.

@@ -12,27 +12,21 @@ use axum::extract::{ConnectInfo, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt as _, stream};
-use ipnet::IpNet;
 use runtime::config;
-use runtime::memory::{MemoryAccount, MemoryBudget, MemoryLimits, MemoryReservation};
-use runtime::source::{source_address, subject};
+use runtime::memory::{MemoryLimits, MemoryReservation};
 use tokio::time::{Instant, timeout_at};
 
 use crate::page_error::PageError;
+use crate::source_memory::SourceMemory;
 
 /// Bytes of the largest form, a do-not-mail file, with what stands around the file.
 const LARGEST_BYTES: usize = 17 * 1024 * 1024;
-
-/// A source address has one in so many parts of the memory.
-const SOURCE_PART: usize = 2;
 
 /// What forms may take, all together and each.
 #[derive(Clone)]
 pub(crate) struct FormBodyLimits {
     time: Duration,
-    memory: MemoryBudget,
-    share_bytes: usize,
-    trusted_proxies: Arc<[IpNet]>,
+    memory: SourceMemory,
 }
 
 /// Why a body was not read to its end.
@@ -59,31 +53,22 @@ impl BodyErrorFlag {
 
 impl FormBodyLimits {
     pub(crate) fn new(settings: &config::ConsoleSettings) -> Self {
-        let total_bytes = settings.body_memory_bytes;
+        let limits = MemoryLimits {
+            total_bytes: settings.body_memory_bytes,
+            largest_bytes: LARGEST_BYTES,
+        };
         Self {
             time: Duration::from_millis(settings.body_timeout_ms),
-            memory: MemoryBudget::new(
-                "bodies",
-                MemoryLimits {
-                    total_bytes,
-                    largest_bytes: LARGEST_BYTES,
-                },
-            ),
-            share_bytes: (total_bytes / SOURCE_PART).max(LARGEST_BYTES),
-            trusted_proxies: settings.trusted_proxies.clone().into(),
+            memory: SourceMemory::new(("bodies", "form"), limits, &settings.trusted_proxies),
         }
     }
 
     fn place_for(&self, request: &Request) -> MemoryReservation {
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-        let source = peer.map(|ConnectInfo(peer)| {
-            source_address(peer.ip(), request.headers(), &self.trusted_proxies)
-        });
-        let name = source.map_or_else(Vec::new, |source| subject("form", source));
-        self.memory.open_for_sender(vec![MemoryAccount {
-            name,
-            share_bytes: self.share_bytes,
-        }])
+        let account = self
+            .memory
+            .account_of(peer.map(|ConnectInfo(peer)| *peer), request.headers());
+        self.memory.budget.open_for_sender(vec![account])
     }
 }
 
@@ -177,7 +162,7 @@ fn request_with_bounded_body(
 
 #[cfg(test)]
 mod tests {
-    use runtime::memory::MemoryDeniedError;
+    use runtime::memory::{MemoryAccount, MemoryBudget, MemoryDeniedError};
 
     use super::*;
 

@@ -37,6 +37,7 @@ mod role_access;
 pub mod router;
 mod security;
 mod session;
+mod source_memory;
 mod state;
 
 use std::sync::Arc;

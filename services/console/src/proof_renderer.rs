@@ -40,6 +40,17 @@ const PICTURES_KEPT: usize = 64;
 /// Bytes of the values that a proof is asked with, all together.
 const VALUES_BYTES: usize = 64 * 1024;
 
+/// The side of a card that a path names.
+///
+/// # Errors
+/// [`PageError::NotFound`] when it names none.
+pub(crate) fn find_side(name: &str) -> Result<Side, PageError> {
+    let mut sides = Side::ALL.into_iter();
+    sides
+        .find(|side| side.to_string() == name)
+        .ok_or(PageError::NotFound)
+}
+
 /// What a picture shows.
 #[derive(Debug)]
 pub(crate) struct ProofRequest {

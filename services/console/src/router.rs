@@ -22,7 +22,7 @@ use crate::page::recipient::{self, export};
 use crate::page::team::{account, link, people, settings};
 use crate::page::{activity, home, key, sign_in};
 use crate::page_error::{PageError, state_size_limit};
-use crate::response_memory::{ConsoleResponseMemory, hold_response};
+use crate::response_memory::{hold_response, response_memory};
 pub use crate::role_access::RouteAccess;
 use crate::security::with_security_layers;
 use crate::state::ConsoleState;
@@ -199,7 +199,7 @@ where
 pub(crate) fn console_router(console: ConsoleState) -> Router {
     let config = console.process.config.clone();
     let forms = FormBodyLimits::new(&config.console);
-    let responses = ConsoleResponseMemory::new(&config.console);
+    let responses = response_memory(&config.console);
     let router = console_routes()
         .into_iter()
         .fold(Router::new(), |router, route| {

@@ -50,7 +50,7 @@ pub(crate) async fn show_home(context: MemberContext) -> PageResult {
     let (store, team_id) = (context.store(), context.team_id());
     let now = context.now();
     let frame = context.frame("/");
-    let days = figures::last_days(frame.zone.day_of(now));
+    let days = figures::last_days(context.today());
     let figures = DailyFigures::of(&store.campaign_day_list(team_id, days[0]).await?, &days);
     let troubles = store
         .endpoint_list(team_id)
@@ -67,7 +67,7 @@ pub(crate) async fn show_home(context: MemberContext) -> PageResult {
         not_mailed: total(&figures.not_mailed),
         cards: total(&figures.cards),
         scans: total(&figures.scans),
-        reasons: figures.reasons(),
+        reasons: figures.reason_counts(),
         charts: [
             BarChart::new(
                 "Recipients by day",

@@ -56,7 +56,7 @@ impl IntegrationProgress {
         })
     }
 
-    fn standing(&self) -> IntegrationReadiness<'_> {
+    fn readiness(&self) -> IntegrationReadiness<'_> {
         IntegrationReadiness {
             fields: &self.fields,
             has_open_sync: self
@@ -129,7 +129,7 @@ async fn list_page(
     let mut lines = Vec::new();
     for integration in context.store().integration_list(context.team_id()).await? {
         let progress = IntegrationProgress::of(context, &integration).await?;
-        let status = status_name(integration.status(&progress.standing()));
+        let status = status_name(integration.status(&progress.readiness()));
         lines.push(IntegrationListRow {
             integration,
             status,

@@ -40,7 +40,7 @@ impl RecipientListQuery {
     ///
     /// # Errors
     /// [`PageError::NotFound`] when there is no such outcome.
-    fn outcome(&self) -> Result<Option<&'static str>, PageError> {
+    fn wanted_outcome(&self) -> Result<Option<&'static str>, PageError> {
         if self.outcome.is_empty() {
             return Ok(None);
         }
@@ -51,7 +51,7 @@ impl RecipientListQuery {
     }
 
     /// The address of the same question from another place.
-    fn from(&self, cursor: &RecipientListCursor) -> String {
+    fn query_from(&self, cursor: &RecipientListCursor) -> String {
         url_query(&[
             ("text", self.text.trim()),
             ("outcome", &self.outcome),
@@ -91,7 +91,7 @@ pub(crate) async fn list_recipients(
         frame: context.frame(PART),
         campaign,
         lines: found.lines,
-        next: found.next.map(|next| asked.from(&next)),
+        next: found.next.map(|next| asked.query_from(&next)),
         export: url_query(&[("text", asked.text.trim()), ("outcome", &asked.outcome)]),
         is_all: asked.text.trim().is_empty() && asked.outcome.is_empty() && asked.from.is_empty(),
         asked,
@@ -105,15 +105,15 @@ async fn find_recipients(
     campaign_id: &CampaignId,
     asked: &RecipientListQuery,
 ) -> Result<FoundRecipients, PageError> {
-    let (store, team_id, outcome) = (context.store(), context.team_id(), asked.outcome()?);
-    let cursor = RecipientListCursor::read(&asked.from);
+    let (store, team_id, outcome) = (context.store(), context.team_id(), asked.wanted_outcome()?);
+    let cursor = RecipientListCursor::parse(&asked.from);
     let text = asked.text.trim();
     if text.is_empty() {
         let before = cursor.and_then(RecipientListCursor::received);
         let mut lines = store
             .recipient_list(team_id, campaign_id, outcome, before, LINES + 1)
             .await?;
-        let next = cut_page(&mut lines).map(RecipientListCursor::behind);
+        let next = cut_page(&mut lines).map(RecipientListCursor::after_line);
         return Ok(FoundRecipients { lines, next });
     }
     let after = cursor

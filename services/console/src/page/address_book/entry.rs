@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::person_values;
 use crate::extract::{MemberContext, PagePath, PageQuery};
 use crate::frame::PageFrame;
-use crate::page_error::{PageError, PageResult};
+use crate::page_error::PageResult;
 use crate::paging::{LINES, cut_page, url_query};
 use crate::render::render_page;
 
@@ -102,18 +102,9 @@ pub(crate) async fn show_entry(
     let (store, team_id) = (context.store(), context.team_id());
     let entry = store.entry_get(team_id, entry_id).await?;
     let columns = store.column_list(team_id).await?;
-    let asker = columns::ColumnsContext {
-        store,
-        team_id,
-        now: context.now(),
-    };
-    let today = asker
-        .today()
-        .await
-        .map_err(|error| PageError::Internal(error.into()))?;
     let values = person_values(&entry);
     let formulas = columns::FormulaColumns::new(&columns);
-    let computed = formulas.over(&values, today);
+    let computed = formulas.over(&values, context.today());
     let mut known = built_in_values(&entry, &values);
     known.extend(
         columns

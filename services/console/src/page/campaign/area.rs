@@ -67,7 +67,7 @@ struct MapProjection {
 }
 
 impl MapProjection {
-    fn point(&self, longitude: f64, latitude: f64) -> (f64, f64) {
+    fn project_point(&self, longitude: f64, latitude: f64) -> (f64, f64) {
         let tenths = |units: f64| (units * 10.0).round() / 10.0;
         let east = (longitude - self.west) * self.narrowing;
         (
@@ -114,10 +114,10 @@ impl AreaPicture {
     pub(super) fn of(geojson: &str) -> Result<Self, PageError> {
         let area =
             GeoArea::parse(geojson).map_err(|error| PageError::Invalid(format!("{error}.")))?;
-        Ok(Self::draw(&area.polygons().collect::<Vec<_>>()))
+        Ok(Self::draw_polygons(&area.polygons().collect::<Vec<_>>()))
     }
 
-    fn draw(polygons: &[Vec<Vec<(f64, f64)>>]) -> Self {
+    fn draw_polygons(polygons: &[Vec<Vec<(f64, f64)>>]) -> Self {
         let exact = MapExtent::of(polygons);
         let MapExtent([west, south, east, north]) = exact.with_margin();
         let narrowing = f64::midpoint(south, north).to_radians().cos().max(0.01);
@@ -128,7 +128,7 @@ impl AreaPicture {
             scale,
             narrowing,
         };
-        let size = projection.point(east, south);
+        let size = projection.project_point(east, south);
         Self {
             paths: polygons
                 .iter()
@@ -146,7 +146,7 @@ fn ring_path(rings: &[Vec<(f64, f64)>], projection: &MapProjection) -> String {
     let mut path = String::new();
     for ring in rings {
         for (at, (longitude, latitude)) in ring.iter().enumerate() {
-            let (x, y) = projection.point(*longitude, *latitude);
+            let (x, y) = projection.project_point(*longitude, *latitude);
             let command = if at == 0 { 'M' } else { 'L' };
             // Writing to a string cannot fail.
             let _ = write!(path, "{command}{x} {y}");
@@ -169,13 +169,13 @@ fn grid_lines(projection: &MapProjection, [west, south, east, north]: [f64; 4]) 
         format!("{:.digits$}° {side}", degrees.abs())
     };
     let meridians = lines(west, east).map(|degrees| GridLine {
-        from: projection.point(degrees, south),
-        to: projection.point(degrees, north),
+        from: projection.project_point(degrees, south),
+        to: projection.project_point(degrees, north),
         label: name(degrees, ["E", "W"]),
     });
     let parallels = lines(south, north).map(|degrees| GridLine {
-        from: projection.point(west, degrees),
-        to: projection.point(east, degrees),
+        from: projection.project_point(west, degrees),
+        to: projection.project_point(east, degrees),
         label: name(degrees, ["N", "S"]),
     });
     meridians.chain(parallels).collect()
@@ -311,7 +311,7 @@ mod tests {
             ]
         };
         let picture =
-            AreaPicture::draw(&[vec![square(-98.0, 30.0, 1.0), square(-97.8, 30.2, 0.2)]]);
+            AreaPicture::draw_polygons(&[vec![square(-98.0, 30.0, 1.0), square(-97.8, 30.2, 0.2)]]);
         assert_eq!(picture.paths.len(), 1);
         assert_eq!(picture.paths[0].matches('Z').count(), 2);
         assert!(picture.size.0 <= WIDTH + 0.1 && picture.size.1 <= HEIGHT + 0.1);
@@ -327,14 +327,14 @@ mod tests {
 
     #[test]
     fn an_area_of_no_extent_has_a_picture() {
-        let picture = AreaPicture::draw(&[vec![vec![(10.0, 90.0); 4]]]);
+        let picture = AreaPicture::draw_polygons(&[vec![vec![(10.0, 90.0); 4]]]);
         assert!(picture.size.0.is_finite() && picture.size.1.is_finite());
     }
 
     #[test]
     fn a_grid_has_round_steps() {
         assert_eq!(
-            [0.07, 0.3, 1.0, 4.0, 6.0].map(step),
+            [0.07, 0.3, 1.0, 4.0, 6.0].map(grid_step),
             [0.1, 0.5, 1.0, 5.0, 10.0]
         );
     }

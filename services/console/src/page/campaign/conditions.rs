@@ -128,7 +128,7 @@ fn edited_tree(verb: &str, position: usize, tree: &ConditionFormTree) -> Option<
     match verb {
         "add-condition" => {
             let operator = audience::Operator::Is.as_str().to_owned();
-            tree.add(
+            tree.add_part(
                 position,
                 ConditionFormPart::Condition(ConditionInput {
                     operator,
@@ -136,8 +136,8 @@ fn edited_tree(verb: &str, position: usize, tree: &ConditionFormTree) -> Option<
                 }),
             );
         }
-        "add-group" => tree.add(position, ConditionFormPart::Group { is_any: true }),
-        "remove" => tree.remove(position),
+        "add-group" => tree.add_part(position, ConditionFormPart::Group { is_any: true }),
+        "remove" => tree.remove_part(position),
         "columns" => {}
         _ => return None,
     }
@@ -193,9 +193,9 @@ fn read_tree(
     columns: &[TeamColumn],
 ) -> Result<FilterConditions, ConditionFormError> {
     let types = |name: &str| column_type(columns, name);
-    check_conditions(&tree.document(types), types).map_err(|problem| match problem {
+    check_conditions(&tree.to_document(types), types).map_err(|problem| match problem {
         ConditionsProblem::Condition(ConditionError { path, problem }) => ConditionFormError {
-            position: tree.position(&path).unwrap_or(0),
+            position: tree.position_of(&path).unwrap_or(0),
             sentence: words::problem_words(&problem),
         },
         ConditionsProblem::UnknownColumn(name) => {
@@ -224,7 +224,7 @@ async fn save_tree(
     seen: &str,
 ) -> Result<(), SetConditionsError> {
     let document = |columns: &[TeamColumn]| {
-        (!tree.is_empty()).then(|| tree.document(|name| column_type(columns, name)))
+        (!tree.is_empty()).then(|| tree.to_document(|name| column_type(columns, name)))
     };
     campaigns::set_conditions(
         context.store(),

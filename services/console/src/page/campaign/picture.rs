@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use axum::http::HeaderMap;
 use contract::id::CampaignId;
-use design::Side;
 
 use crate::extract::{MemberContext, PagePath};
 use crate::page_error::{PageError, PageResult};
-use crate::proof_renderer::ProofRequest;
+use crate::proof_renderer::{ProofRequest, find_side};
 
 /// A surface of the step's design as it is now, with sample values.
 pub(crate) async fn show_step_picture(
@@ -16,10 +15,6 @@ pub(crate) async fn show_step_picture(
     PagePath((campaign_id, number, side)): PagePath<(CampaignId, i16, String)>,
     headers: HeaderMap,
 ) -> PageResult {
-    let side = Side::ALL
-        .into_iter()
-        .find(|known| known.to_string() == side)
-        .ok_or(PageError::NotFound)?;
     let team_id = context.team_id();
     let campaign = context.store().campaign_get(team_id, &campaign_id).await?;
     let steps = campaign.ok_or(PageError::NotFound)?.steps;
@@ -32,7 +27,7 @@ pub(crate) async fn show_step_picture(
         design: (design.design_id, design.version),
         document: design.document,
         fields: BTreeMap::new(),
-        side,
+        side: find_side(&side)?,
     };
     context
         .console

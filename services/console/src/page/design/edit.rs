@@ -142,7 +142,7 @@ pub(crate) async fn show_design(
         &context,
         frame,
         design,
-        ProofQuery::read(query.as_deref()),
+        ProofQuery::parse(query.as_deref()),
         None,
     )
     .await

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::extract::{MemberContext, PagePath};
 use crate::page::address_book::person_values;
 use crate::page_error::{PageError, PageResult};
-use crate::proof_renderer::ProofRequest;
+use crate::proof_renderer::{ProofRequest, find_side};
 
 /// Before the name of a field in an address.
 const FIELD: &str = "value.";
@@ -38,7 +38,7 @@ pub(super) struct ProofQuery {
 }
 
 impl ProofQuery {
-    pub(super) fn read(query: Option<&str>) -> Self {
+    pub(super) fn parse(query: Option<&str>) -> Self {
         let mut asked = Self::default();
         for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
             match &*name {
@@ -225,16 +225,13 @@ pub(crate) async fn show_proof(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> PageResult {
-    let side = Side::ALL
-        .into_iter()
-        .find(|known| known.to_string() == side)
-        .ok_or(PageError::NotFound)?;
+    let side = find_side(&side)?;
     let team_id = context.team_id();
     let document = context
         .store()
         .design_version_document(team_id, design_id, version)
         .await?;
-    let asked = ProofQuery::read(query.as_deref());
+    let asked = ProofQuery::parse(query.as_deref());
     let fields = proof_values(&context, &asked, &document).await?;
     let wanted = ProofRequest {
         team_id,
@@ -262,16 +259,7 @@ async fn person_fields(
     let (store, team_id) = (context.store(), context.team_id());
     let values = person_values(&store.entry_get(team_id, entry_id).await?);
     let formulas = columns::FormulaColumns::new(&store.column_list(team_id).await?);
-    let asker = columns::ColumnsContext {
-        store,
-        team_id,
-        now: context.now(),
-    };
-    let today = asker
-        .today()
-        .await
-        .map_err(|error| PageError::Internal(error.into()))?;
-    let computed = formulas.over(&values, today);
+    let computed = formulas.over(&values, context.today());
     let value = |field: &str| {
         let name = fold_name(field);
         let value = computed.value(&name).unwrap_or_default().to_owned();
@@ -310,7 +298,7 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_is_asked_for_again() {
-        let asked = ProofQuery::read(Some(
+        let asked = ProofQuery::parse(Some(
             "value.First%20Name=Ann+%26+Bo&value.empty=&search=+mar&other=1",
         ));
         assert_eq!(
@@ -319,11 +307,11 @@ mod tests {
         );
         assert_eq!(asked.search, "mar");
         assert_eq!(
-            ProofQuery::read(Some(&asked.to_query())).values,
+            ProofQuery::parse(Some(&asked.to_query())).values,
             asked.values
         );
         let entry_id = Uuid::now_v7();
-        let person = ProofQuery::read(Some(&format!("entry={entry_id}&value.x=1")));
-        assert_eq!(person.query(), format!("entry={entry_id}"));
+        let person = ProofQuery::parse(Some(&format!("entry={entry_id}&value.x=1")));
+        assert_eq!(person.to_query(), format!("entry={entry_id}"));
     }
 }

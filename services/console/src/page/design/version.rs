@@ -79,7 +79,7 @@ pub(crate) async fn show_version(
         .pop()
         .filter(|version| version.version == number)
         .ok_or(PageError::NotFound)?;
-    let asked = ProofQuery::read(query.as_deref());
+    let asked = ProofQuery::parse(query.as_deref());
     let proof = ProofView::new(&context, (design_id, number), &document, asked).await?;
     let frame = context.frame("/designs");
     Ok(render_page(&DesignVersionPage {

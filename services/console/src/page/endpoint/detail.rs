@@ -145,7 +145,7 @@ pub(crate) async fn set_scope(
     let endpoint = find_endpoint(&context, path).await?;
     let RawForm(bytes) = form?;
     let form = ScopeForm::parse(&bytes);
-    let scope = match form.scope() {
+    let scope = match form.chosen_campaigns() {
         Ok(scope) => scope,
         Err(problem) => return scope_refused(&context, endpoint, (form, problem)).await,
     };

@@ -85,7 +85,7 @@ async fn add_endpoint(
     context: &MemberContext,
     form: &ScopeForm,
 ) -> Result<(Endpoint, Option<SigningSecret>), PageError> {
-    let scope = form.scope().map_err(PageError::Invalid)?;
+    let scope = form.chosen_campaigns().map_err(PageError::Invalid)?;
     let policy = TargetPolicy::new(&context.config().outbound.allowed_networks);
     let secret = form.is_signed.then(SigningSecret::random);
     let added = endpoint_manager(context)

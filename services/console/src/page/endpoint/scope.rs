@@ -56,7 +56,7 @@ impl ScopeForm {
     }
 
     /// The campaigns; `None` is all, later ones too.
-    pub(super) fn scope(&self) -> Result<Option<Vec<CampaignId>>, String> {
+    pub(super) fn chosen_campaigns(&self) -> Result<Option<Vec<CampaignId>>, String> {
         if self.is_unclear {
             return Err("Choose either all campaigns or some of them.".to_owned());
         }
@@ -98,19 +98,19 @@ mod tests {
         );
         assert_eq!(form.url, "https://a.example/x");
         assert!(form.is_signed);
-        assert_eq!(form.scope(), Ok(None));
+        assert_eq!(form.chosen_campaigns(), Ok(None));
         let form = ScopeForm::parse(b"scope=chosen&campaign=PA-AAAAAA&campaign=PA-BBBBBB");
         let chosen = ["PA-AAAAAA", "PA-BBBBBB"].map(|id| id.parse().unwrap());
-        assert_eq!(form.scope(), Ok(Some(chosen.to_vec())));
+        assert_eq!(form.chosen_campaigns(), Ok(Some(chosen.to_vec())));
         assert!(
             ScopeForm::parse(b"scope=chosen")
-                .scope()
+                .chosen_campaigns()
                 .unwrap_err()
                 .starts_with("Choose")
         );
         assert!(
             ScopeForm::parse(b"scope=chosen&campaign=x")
-                .scope()
+                .chosen_campaigns()
                 .is_err()
         );
         for unclear in [
@@ -120,7 +120,9 @@ mod tests {
             "campaign=PA-AAAAAA",
         ] {
             assert!(
-                ScopeForm::parse(unclear.as_bytes()).scope().is_err(),
+                ScopeForm::parse(unclear.as_bytes())
+                    .chosen_campaigns()
+                    .is_err(),
                 "{unclear}"
             );
         }

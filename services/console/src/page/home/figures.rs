@@ -69,7 +69,7 @@ impl DailyFigures {
     }
 
     /// Why recipients were not mailed, the commonest reason first: names for people and how many.
-    pub(super) fn reasons(&self) -> Vec<(&'static str, String)> {
+    pub(super) fn reason_counts(&self) -> Vec<(&'static str, String)> {
         let mut reasons: Vec<(&'static str, i64)> = self
             .by_reason
             .iter()
@@ -131,7 +131,7 @@ mod tests {
             ("Waiting on the conditions", "3"),
         ];
         assert_eq!(
-            figures.reasons(),
+            figures.reason_counts(),
             reasons.map(|(name, amount)| (name, amount.to_owned()))
         );
     }

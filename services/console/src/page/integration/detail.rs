@@ -81,7 +81,7 @@ pub(super) async fn detail_page(
     let (store, integration_id) = (context.store(), integration.integration_id);
     let (syncer, now) = (&context.config().syncer, context.now());
     let progress = IntegrationProgress::of(context, &integration).await?;
-    let standing = progress.standing();
+    let standing = progress.readiness();
     let keys = store
         .key_list_of_integration(context.team_id(), integration_id)
         .await?;

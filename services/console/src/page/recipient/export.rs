@@ -47,7 +47,7 @@ pub(crate) async fn export_recipients(
     PageQuery(asked): PageQuery<RecipientListQuery>,
 ) -> PageResult {
     let campaign = find_campaign(&context, &campaign_id).await?;
-    let (text, outcome) = (asked.text.trim().to_owned(), asked.outcome()?);
+    let (text, outcome) = (asked.text.trim().to_owned(), asked.wanted_outcome()?);
     let start = if text.is_empty() {
         RecipientExportCursor::Entry(Uuid::nil())
     } else {
@@ -72,13 +72,13 @@ pub(crate) async fn export_recipients(
     };
     let read = move |place| {
         let export = export.clone();
-        async move { export.read(place).await }
+        async move { export.read_chunk(place).await }
     };
     download_csv(&context, download, start, read).await
 }
 
 impl RecipientExport {
-    async fn read(
+    async fn read_chunk(
         &self,
         place: RecipientExportCursor,
     ) -> store::Result<CsvChunk<RecipientExportCursor>> {

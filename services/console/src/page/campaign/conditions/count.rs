@@ -51,7 +51,7 @@ impl MatchCount {
         let recipients = store
             .recipient_sample(context.team_id(), campaign_id, LOOKED_AT)
             .await?;
-        let today = context.time_zone().day_of(context.now());
+        let today = context.today();
         let formulas = FormulaColumns::new(columns);
         let count = move || {
             let begun = Instant::now();
@@ -59,14 +59,18 @@ impl MatchCount {
                 let profile = RecipientProfile::stored(&recipient.entry, &recipient.values);
                 conditions.matches(&formulas.over(&profile, today), today)
             };
-            Self::among(&recipients, matches, || begun.elapsed() > COMPUTING_TIME)
+            Self::count_among(&recipients, matches, || begun.elapsed() > COMPUTING_TIME)
         };
         run_blocking(place, count).await
     }
 
     /// Asks about one after the other. A recipient is bounded, but a thousand of hostile formulas take longer than anybody
     /// waits.
-    fn among<T>(asked: &[T], matches: impl Fn(&T) -> bool, is_too_late: impl Fn() -> bool) -> Self {
+    fn count_among<T>(
+        asked: &[T],
+        matches: impl Fn(&T) -> bool,
+        is_too_late: impl Fn() -> bool,
+    ) -> Self {
         let mut count = Self {
             looked_at: 0,
             matching: 0,
@@ -86,7 +90,7 @@ impl MatchCount {
     }
 
     /// The count in words: whether all were looked at, and if not, how many.
-    pub(super) fn sentence(self) -> String {
+    pub(super) fn in_words(self) -> String {
         let number = |count: usize| format_number(count as u64);
         let (matching, looked_at) = (number(self.matching), number(self.looked_at));
         match self {
@@ -127,7 +131,7 @@ mod tests {
                 matching,
                 is_cut_short,
             }
-            .sentence()
+            .in_words()
         };
         assert_eq!(
             sentence(0, 0, false),
@@ -158,7 +162,7 @@ mod tests {
             asked.set(asked.get() + 1);
             number % 2 == 0
         };
-        let count = MatchCount::among(&[1, 2, 3, 4, 5, 6], is_even, || asked.get() >= 4);
+        let count = MatchCount::count_among(&[1, 2, 3, 4, 5, 6], is_even, || asked.get() >= 4);
         assert_eq!(
             (count, asked.get()),
             (
@@ -170,7 +174,7 @@ mod tests {
                 4
             )
         );
-        let count = MatchCount::among(&[1, 2, 3], |number| number % 2 == 0, || false);
+        let count = MatchCount::count_among(&[1, 2, 3], |number| number % 2 == 0, || false);
         assert_eq!(
             count,
             MatchCount {

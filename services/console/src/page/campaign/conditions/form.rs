@@ -91,7 +91,7 @@ pub(super) async fn conditions_page(
         campaign,
         lines: form_rows(&tree, columns, problem.as_ref()),
         suggestions,
-        count: count.map(super::MatchCount::sentence),
+        count: count.map(super::MatchCount::in_words),
         problem: problem
             .as_ref()
             .map(|_| if is_stored { NOT_USABLE } else { NOT_SAVED }),

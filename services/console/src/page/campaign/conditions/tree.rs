@@ -102,7 +102,7 @@ impl ConditionFormTree {
         if document.get("column").is_some() {
             tree = Self::default();
         }
-        tree.read(document, 0, tree.nodes.len());
+        tree.read_part(document, 0, tree.nodes.len());
         if tree.nodes.is_empty() {
             Self::default()
         } else {
@@ -111,7 +111,7 @@ impl ConditionFormTree {
     }
 
     /// Stored trees are no deeper than allowed; what would be is left out.
-    fn read(&mut self, document: &Value, parent: usize, depth: usize) {
+    fn read_part(&mut self, document: &Value, parent: usize, depth: usize) {
         if depth > MAX_DEPTH || self.nodes.len() >= MAX_NODES {
             return;
         }
@@ -135,7 +135,7 @@ impl ConditionFormTree {
             },
         });
         for part in parts {
-            self.read(part, position, depth + 1);
+            self.read_part(part, position, depth + 1);
         }
     }
 
@@ -233,7 +233,7 @@ impl ConditionFormTree {
     }
 
     /// Adds a part at the end of a group; does nothing without room for it.
-    pub(super) fn add(&mut self, group: usize, part: ConditionFormPart) {
+    pub(super) fn add_part(&mut self, group: usize, part: ConditionFormPart) {
         let Some(ConditionFormNode {
             part: ConditionFormPart::Group { .. },
             depth,
@@ -250,7 +250,7 @@ impl ConditionFormTree {
             depth: depth + 1,
             part,
         };
-        let end = self.end(group);
+        let end = self.end_of(group);
         self.nodes.insert(end, node);
         for later in &mut self.nodes[end + 1..] {
             later.parent += usize::from(later.parent >= end);
@@ -258,11 +258,11 @@ impl ConditionFormTree {
     }
 
     /// Takes a part out with all that is in it. The root stays.
-    pub(super) fn remove(&mut self, position: usize) {
+    pub(super) fn remove_part(&mut self, position: usize) {
         if position == 0 || position >= self.nodes.len() {
             return;
         }
-        let end = self.end(position);
+        let end = self.end_of(position);
         self.nodes.drain(position..end);
         let removed = end - position;
         for later in &mut self.nodes[position..] {
@@ -271,14 +271,14 @@ impl ConditionFormTree {
     }
 
     /// The position behind the last part of a part.
-    fn end(&self, position: usize) -> usize {
+    fn end_of(&self, position: usize) -> usize {
         let depth = self.nodes[position].depth;
         let behind = &self.nodes[position + 1..];
         position + 1 + behind.iter().take_while(|node| node.depth > depth).count()
     }
 
     /// The document. `types` gives the type of a column by its name.
-    pub(super) fn document(&self, types: impl Fn(&str) -> Option<ColumnType>) -> Value {
+    pub(super) fn to_document(&self, types: impl Fn(&str) -> Option<ColumnType>) -> Value {
         // From the last to the first: a group's parts stand behind it.
         let mut children: Vec<Vec<Value>> = vec![Vec::new(); self.nodes.len()];
         for (position, node) in self.nodes.iter().enumerate().rev() {
@@ -289,7 +289,7 @@ impl ConditionFormTree {
                     let name = if *is_any { "any" } else { "all" };
                     Value::Object(Map::from_iter([(name.to_owned(), Value::Array(parts))]))
                 }
-                ConditionFormPart::Condition(typed) => typed.document(types(&typed.column)),
+                ConditionFormPart::Condition(typed) => typed.to_document(types(&typed.column)),
             };
             if position == 0 {
                 return value;
@@ -300,7 +300,7 @@ impl ConditionFormTree {
     }
 
     /// The position of the part at a place of the document, such as `all[1].any[0]`.
-    pub(super) fn position(&self, path: &str) -> Option<usize> {
+    pub(super) fn position_of(&self, path: &str) -> Option<usize> {
         let mut position = 0;
         for step in path.split('.').filter(|step| !step.is_empty()) {
             let nth: usize = step.split_once('[')?.1.strip_suffix(']')?.parse().ok()?;
@@ -317,7 +317,7 @@ impl ConditionFormTree {
 }
 
 impl ConditionInput {
-    fn document(&self, column_type: Option<ColumnType>) -> Value {
+    fn to_document(&self, column_type: Option<ColumnType>) -> Value {
         let mut condition = Map::new();
         condition.insert("column".to_owned(), self.column.trim().into());
         condition.insert("operator".to_owned(), self.operator.as_str().into());

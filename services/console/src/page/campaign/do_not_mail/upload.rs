@@ -148,6 +148,7 @@ fn cut_off() -> PageError {
 #[cfg(test)]
 mod tests {
     use axum::body::Body;
+    use axum::extract::{FromRequest as _, Request};
     use axum::http::header::CONTENT_TYPE;
 
     use super::*;

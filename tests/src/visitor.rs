@@ -117,26 +117,12 @@ impl ConsoleClient {
         self.request(Method::GET, path, &[], &[]).await
     }
 
-    /// Sends a form that makes a secret, and looks at the page that shows it, once.
-    pub async fn post_and_follow(&self, path: &str, fields: &[(&str, &str)]) -> ConsoleResponse {
+    /// Sends a form that makes a secret. The answer is the page that shows it, once, and that nobody keeps.
+    pub async fn make(&self, path: &str, fields: &[(&str, &str)]) -> ConsoleResponse {
         let made = self.post(path, fields).await;
-        assert_eq!(made.status, StatusCode::SEE_OTHER, "{}", made.html);
-        self.follow_redirect(&made).await
-    }
-
-    /// Looks at the page that an answer leads to, with the cookie that came with the answer beside the session's.
-    pub async fn follow_redirect(&self, answer: &ConsoleResponse) -> ConsoleResponse {
-        let given = answer
-            .headers
-            .get(SET_COOKIE)
-            .map_or("", |value| value.to_str().expect("text"));
-        let given = given.split(';').next().unwrap_or_default();
-        let cookie = format!("{given}; {}", self.cookie.as_deref().unwrap_or_default());
-        let request = self
-            .client
-            .get(format!("{}{}", self.url, answer.location()))
-            .header(COOKIE, cookie);
-        Self::send_request(request).await
+        assert_eq!(made.status, StatusCode::OK, "{}", made.html);
+        assert_eq!(made.headers["cache-control"], "no-store", "{path}");
+        made
     }
 
     /// Sends a form.

@@ -1,8 +1,8 @@
 //! The console: where a team runs its mail. Pages are whole HTML, made here; without JavaScript everything works.
 //!
-//! [`route`] says which pages there are and who may use each, [`access`] holds to it, [`page`] has a file for each
-//! part of the navigation, [`answer`] and [`failure`] are how pages answer. Pages read through the store's methods;
-//! what people do is noted in the transaction that does it.
+//! [`router`] has the table of all pages and actions and who may use each, [`guard`] holds to it, [`page`] has a file for each
+//! part of the navigation. Pages know nothing of the router: they are made of what [`extract`] gives them, with [`frame`] around
+//! them, by [`render`], and lead on with a [`notice`] or fail with a [`page_error`].
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 #![cfg_attr(
@@ -13,59 +13,51 @@
     )
 )]
 
-mod access;
-mod answer;
-mod asset;
-mod download;
-mod failure;
-mod late;
-mod nul;
-mod once;
+mod assets;
+mod blocking;
+mod csv_download;
+mod extract;
+mod fingerprint;
+mod form_body;
+mod format;
+mod frame;
+mod guard;
+mod multipart;
+mod notice;
+mod null_character;
 mod origin;
 mod page;
+mod page_error;
+mod paging;
 mod password;
-mod proof;
-pub mod route;
+mod proof_renderer;
+mod render;
+mod response_memory;
+mod role_access;
+pub mod router;
 mod security;
-mod seen;
-mod show;
-mod turn;
-mod unread;
-mod upload;
+mod session;
+mod source_memory;
+mod state;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::Context;
-use axum::Router;
-use axum::extract::DefaultBodyLimit;
 use runtime::Process;
 use runtime::http::ServerLimits;
 use runtime::measure::add_request_metrics;
 use tokio::net::TcpListener;
 use tokio_util::task::TaskTracker;
 
-use crate::late::FormBodyLimits;
 use crate::password::PasswordChecker;
-use crate::proof::ProofRenderer;
-use crate::unread::ConsoleResponseMemory;
-
-/// Bytes of a form; pages that take files say so themselves.
-const FORM_BYTES: usize = 256 * 1024;
+use crate::proof_renderer::ProofRenderer;
+use crate::router::console_router;
+use crate::state::ConsoleState;
 
 /// How long notes may take that are still to be written when all is answered.
 const LAST_NOTES_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// What the pages share. All of it is handles: a session may go on at another console.
-#[derive(Clone)]
-pub(crate) struct ConsoleState {
-    process: Process,
-    passwords: Arc<PasswordChecker>,
-    proofs: Arc<ProofRenderer>,
-    /// Notes that are written behind an answer's back.
-    notes: TaskTracker,
-}
 
 /// Runs the console on the configured address until the process is to stop.
 ///
@@ -100,7 +92,7 @@ pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()
         Arc::new(ProofRenderer::new(&process)?),
     );
     let notes = TaskTracker::new();
-    let router = router(ConsoleState {
+    let router = console_router(ConsoleState {
         passwords,
         proofs,
         notes: notes.clone(),
@@ -117,25 +109,4 @@ pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()
     }
     is_working.store(false, Ordering::Relaxed);
     Ok(())
-}
-
-fn router(console: ConsoleState) -> Router {
-    let config = console.process.config.clone();
-    let forms = FormBodyLimits::new(&config.console);
-    let unread = ConsoleResponseMemory::new(&config.console);
-    let router = route::all()
-        .into_iter()
-        .fold(Router::new(), |router, route| {
-            router.route(route.path, access::guarded(route, &console))
-        });
-    let router = router
-        .route("/assets/{name}", axum::routing::get(asset::get))
-        .fallback(failure::not_found)
-        .method_not_allowed_fallback(failure::method_not_allowed)
-        .layer(DefaultBodyLimit::max(FORM_BYTES))
-        .layer(axum::middleware::from_fn(nul::refuse))
-        .layer(axum::middleware::from_fn_with_state(forms, late::refuse))
-        .layer(axum::middleware::from_fn_with_state(unread, unread::hold))
-        .with_state(console);
-    security::layered(router, &config.console)
 }

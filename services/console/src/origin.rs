@@ -7,13 +7,13 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use url::{Host, Origin, Url};
 
-use crate::failure::PageError;
+use crate::page_error::PageError;
 
 /// The header in which browsers say whether a request comes from a page of the same origin.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Refuses what changes something and does not come from a page of the console at this address.
-pub(crate) async fn check(
+pub(crate) async fn check_origin(
     State(console_url): State<String>,
     request: Request,
     next: Next,

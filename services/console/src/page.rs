@@ -16,15 +16,4 @@ pub(crate) mod team;
 use std::time::Duration;
 
 /// How long a page may compute formulas for one person after another; then nobody is computed any more.
-const COMPUTING_TIME: Duration = Duration::from_secs(2);
-
-/// Lines of a list on one page.
-const LINES: i64 = 50;
-
-/// Cuts off the line past a page, which only says that there are more. Then returns the page's last line, after which
-/// the next page begins.
-fn cut<T>(lines: &mut Vec<T>) -> Option<&T> {
-    let is_more = lines.len() as i64 > LINES;
-    lines.truncate(LINES as usize);
-    lines.last().filter(|_| is_more)
-}
+pub(crate) const COMPUTING_TIME: Duration = Duration::from_secs(2);

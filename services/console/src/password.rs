@@ -7,7 +7,7 @@ use anyhow::Context;
 use secret::{Password, SecretToken};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::failure::PageError;
+use crate::page_error::PageError;
 
 /// Passwords checked at a time; each takes 19 MiB and a core for some tens of milliseconds.
 const CHECKS: usize = 2;
@@ -43,12 +43,12 @@ impl PasswordChecker {
     ///
     /// # Errors
     /// [`PageError::Busy`] when no place gets free in time.
-    pub(crate) async fn matches(
+    pub(crate) async fn password_matches(
         &self,
         text: String,
         hash: Option<String>,
     ) -> Result<bool, PageError> {
-        let slot = self.slot().await?;
+        let slot = self.acquire_slot().await?;
         let (hash, is_somebody) = match hash {
             Some(hash) => (hash, true),
             None => (self.nobody.clone(), false),
@@ -61,7 +61,7 @@ impl PasswordChecker {
     }
 
     /// A place to check or hash a password in.
-    async fn slot(&self) -> Result<OwnedSemaphorePermit, PageError> {
+    async fn acquire_slot(&self) -> Result<OwnedSemaphorePermit, PageError> {
         let slot =
             tokio::time::timeout(self.longest_wait, self.slots.clone().acquire_owned()).await;
         // The semaphore is never closed.
@@ -75,8 +75,8 @@ impl PasswordChecker {
     /// # Errors
     /// [`PageError::Internal`] when the system has no randomness for the salt; [`PageError::Busy`] when no place gets free in
     /// time.
-    pub(crate) async fn hash(&self, password: Password) -> Result<String, PageError> {
-        let slot = self.slot().await?;
+    pub(crate) async fn hash_password(&self, password: Password) -> Result<String, PageError> {
+        let slot = self.acquire_slot().await?;
         let hashing = tokio::task::spawn_blocking(move || {
             let _slot = slot;
             password.hash().ok()
@@ -103,25 +103,25 @@ mod tests {
             .unwrap();
         assert!(
             passwords
-                .matches("correct horse".to_owned(), Some(hash.clone()))
+                .password_matches("correct horse".to_owned(), Some(hash.clone()))
                 .await
                 .unwrap()
         );
         assert!(
             !passwords
-                .matches("correct house".to_owned(), Some(hash.clone()))
+                .password_matches("correct house".to_owned(), Some(hash.clone()))
                 .await
                 .unwrap()
         );
         assert!(
             !passwords
-                .matches("short".to_owned(), Some(hash))
+                .password_matches("short".to_owned(), Some(hash))
                 .await
                 .unwrap()
         );
         assert!(
             !passwords
-                .matches("correct horse".to_owned(), None)
+                .password_matches("correct horse".to_owned(), None)
                 .await
                 .unwrap()
         );
@@ -139,7 +139,9 @@ mod tests {
             .acquire_many_owned(CHECKS as u32)
             .await
             .unwrap();
-        let refused = passwords.matches("correct horse".to_owned(), None).await;
+        let refused = passwords
+            .password_matches("correct horse".to_owned(), None)
+            .await;
         assert!(matches!(refused, Err(PageError::Busy)));
     }
 }

@@ -13,7 +13,8 @@ use axum::response::{IntoResponse, Response};
 use runtime::config;
 use tower_http::catch_panic::CatchPanicLayer;
 
-use crate::{failure, origin};
+use crate::origin::check_origin;
+use crate::page_error::with_words;
 
 /// Scripts, styles, pictures and forms of ours only. Pictures also from the page itself: proofs and charts.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
@@ -26,7 +27,7 @@ const TRANSPORT_POLICY: HeaderValue = HeaderValue::from_static("max-age=31536000
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 
 /// The router with what holds for every answer. Actions must come from the console at its address.
-pub(crate) fn layered(router: Router, settings: &config::ConsoleSettings) -> Router {
+pub(crate) fn with_security_layers(router: Router, settings: &config::ConsoleSettings) -> Router {
     // Where cookies need TLS, pages do.
     let is_tls_only = settings.secure_cookies;
     router
@@ -36,13 +37,13 @@ pub(crate) fn layered(router: Router, settings: &config::ConsoleSettings) -> Rou
                 StatusCode::INTERNAL_SERVER_ERROR.into_response()
             },
         ))
-        .layer(from_fn_with_state(settings.url.clone(), origin::check))
+        .layer(from_fn_with_state(settings.url.clone(), check_origin))
         .layer(from_fn_with_state(is_tls_only, with_headers))
 }
 
 async fn with_headers(State(is_tls_only): State<bool>, request: Request, next: Next) -> Response {
-    let mut response = failure::worded(next.run(request).await);
-    add(response.headers_mut());
+    let mut response = with_words(next.run(request).await);
+    add_headers(response.headers_mut());
     if is_tls_only {
         response
             .headers_mut()
@@ -51,7 +52,7 @@ async fn with_headers(State(is_tls_only): State<bool>, request: Request, next: N
     response
 }
 
-fn add(headers: &mut HeaderMap) {
+fn add_headers(headers: &mut HeaderMap) {
     let fixed = [
         (CONTENT_SECURITY_POLICY, POLICY),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),

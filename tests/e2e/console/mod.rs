@@ -10,7 +10,7 @@ mod endpoint;
 mod home;
 mod integration;
 mod key;
-mod nul;
+mod null_character;
 mod overtaken;
 mod password;
 mod recipient;
@@ -21,7 +21,7 @@ mod stalled;
 mod team;
 mod walk;
 
-use console::route::{self, RouteAccess};
+use console::router::{self, RouteAccess};
 use pillarbox_tests::{ConsoleClient, ConsoleResponse, KEY, PASSWORD, TestStack};
 use reqwest::Method;
 use serde_json::json;
@@ -81,7 +81,7 @@ async fn every_route_is_closed_to_strangers_and_to_roles_that_may_not_use_it() {
             member(&stack, &url, MemberRole::Admin).await,
         ),
     ];
-    for route in route::all()
+    for route in router::console_routes()
         .iter()
         .filter(|route| route.access != RouteAccess::Anyone && route.path != "/sign-out")
     {

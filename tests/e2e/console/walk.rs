@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use chrono::TimeDelta;
-use console::route::{self, ConsoleRoute, RouteAccess};
+use console::router::{self, ConsoleRoute, RouteAccess};
+use contract::id::{SyncId, TeamId};
 use contract::push::{OpenSync, SyncMode};
 use delivering::EndpointManager;
 use model::id::{SyncId, TeamId};
@@ -137,7 +138,7 @@ async fn every_path_with_an_id_of_ours_is_404_to_an_owner_of_another_team() {
     let ids = furnish(&stack).await;
     let closed =
         |route: &&ConsoleRoute| route.access != RouteAccess::Anyone && route.path.contains('{');
-    let routes = route::all();
+    let routes = router::console_routes();
     let (mut walked, mut open, mut unreal) = (0, Vec::new(), Vec::new());
     for route in routes.iter().filter(closed) {
         let address = format!("{}{}", filled(route, &ids), query(route));

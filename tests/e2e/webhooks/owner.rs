@@ -141,7 +141,7 @@ async fn signatures_are_opt_in_and_both_keys_sign_for_a_while_after_a_rotation()
         let secret = SigningSecret::random();
         world
             .manager()
-            .sign(world.endpoint, &secret, hour)
+            .sign(world.endpoint, &secret, hour, |_| true)
             .await
             .map(|()| secret)
     };

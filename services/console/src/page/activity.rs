@@ -3,28 +3,19 @@
 mod words;
 
 use askama::Template;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
-use axum::response::Response;
-use model::id::{ActivityId, MemberId};
+use contract::id::{ActivityId, MemberId};
 use serde::Deserialize;
 use store::{Activity, ActivityFilter, TeamMember};
 use url::form_urlencoded;
 
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::answer::{PageFrame, page};
-use crate::failure::PageError;
-use crate::page::{LINES, cut};
-use crate::route::{self, ConsoleRoute, RouteAccess};
-
-/// What there is.
-pub(crate) fn routes() -> Vec<ConsoleRoute> {
-    vec![route::page("/activity", RouteAccess::Member, show)]
-}
+use crate::extract::{MemberContext, PageQuery};
+use crate::frame::PageFrame;
+use crate::page_error::{PageError, PageResult};
+use crate::paging::{LINES, cut_page};
+use crate::render::render_page;
 
 #[derive(Deserialize)]
-struct ActivityQuery {
+pub(crate) struct ActivityQuery {
     /// Blank for everybody.
     #[serde(default)]
     person: String,
@@ -57,16 +48,16 @@ impl ActivityPage {
     }
 
     /// The address of the first page.
-    fn newest(&self) -> String {
-        self.address(None)
+    fn newest_address(&self) -> String {
+        self.list_address(None)
     }
 
     /// The address of the next page.
-    fn older(&self, next: &ActivityId) -> String {
-        self.address(Some(next))
+    fn older_address(&self, next: &ActivityId) -> String {
+        self.list_address(Some(next))
     }
 
-    fn address(&self, before: Option<&ActivityId>) -> String {
+    fn list_address(&self, before: Option<&ActivityId>) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         if let Some(person) = self.person {
             query.append_pair("person", &person.to_string());
@@ -82,13 +73,11 @@ impl ActivityPage {
 }
 
 /// The page.
-async fn show(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    query: Result<Query<ActivityQuery>, QueryRejection>,
-) -> Result<Response, PageError> {
-    let Query(query) = query?;
-    let (store, team_id) = (&console.process.store, person.0.team_id);
+pub(crate) async fn show_activity(
+    context: MemberContext,
+    PageQuery(query): PageQuery<ActivityQuery>,
+) -> PageResult {
+    let (store, team_id) = (context.store(), context.team_id());
     let user_id = match query.person.as_str() {
         "" => None,
         text => Some(text.parse::<MemberId>().map_err(|_| PageError::NotFound)?),
@@ -100,11 +89,11 @@ async fn show(
     let mut activities = store
         .list_activities(team_id, &filter, query.before, LINES + 1)
         .await?;
-    let next = cut(&mut activities).map(|last| last.activity_id);
-    Ok(page(&ActivityPage {
-        frame: PageFrame::new(&person, "/activity"),
-        people: store.list_members(team_id).await?,
-        kinds: store.list_activity_kinds(team_id).await?,
+    let next = cut_page(&mut activities).map(|last| last.activity_id);
+    Ok(render_page(&ActivityPage {
+        frame: context.frame("/activity"),
+        people: store.person_list(team_id).await?,
+        kinds: store.activity_kinds(team_id).await?,
         person: filter.user_id,
         kind: filter.kind,
         is_newest: query.before.is_none(),

@@ -1,42 +1,19 @@
 //! Billing: the balance, prices, the ledger, charges per send, and top-ups that are asked for.
 
-mod charge;
-mod top_up;
+pub(crate) mod charge;
+pub(crate) mod top_up;
 
 use askama::Template;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
-use axum::response::Response;
-use model::id::LedgerTransactionId;
+use contract::id::LedgerTransactionId;
 use serde::Deserialize;
 use store::{LedgerKind, LedgerLine, PaymentKind, TopUpRequest, TopUpRequestState};
 
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::answer::{ActionNotice, NoticeQuery, PageFrame, page};
-use crate::failure::PageError;
-use crate::page::{LINES, cut};
-use crate::route::{self, ConsoleRoute, RouteAccess};
-use crate::show::dollars;
-
-/// What there is.
-pub(crate) fn routes() -> Vec<ConsoleRoute> {
-    vec![
-        route::page("/billing", RouteAccess::Member, show),
-        route::page("/billing/charges", RouteAccess::Member, charge::list),
-        route::page(
-            "/billing/charges/{charge_id}",
-            RouteAccess::Member,
-            charge::show,
-        ),
-        route::action("/billing/top-ups", RouteAccess::Owner, top_up::ask),
-        route::action(
-            "/billing/top-ups/{request_id}/withdraw",
-            RouteAccess::Owner,
-            top_up::withdraw,
-        ),
-    ]
-}
+use crate::extract::{MemberContext, PageQuery};
+use crate::format::format_dollars;
+use crate::frame::PageFrame;
+use crate::page_error::{PageError, PageResult};
+use crate::paging::{LINES, cut_page};
+use crate::render::render_page;
 
 /// The part of the navigation.
 const PART: &str = "/billing";
@@ -47,13 +24,13 @@ const REQUESTS: i64 = 20;
 /// What the list is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum LedgerListKind {
+pub(crate) enum LedgerListKind {
     TopUps,
     Charges,
 }
 
 #[derive(Deserialize)]
-struct LedgerQuery {
+pub(crate) struct LedgerQuery {
     kind: Option<LedgerListKind>,
     before: Option<LedgerTransactionId>,
 }
@@ -97,42 +74,28 @@ impl BillingPage {
 }
 
 /// The page.
-async fn show(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    noticed: Result<Query<NoticeQuery>, QueryRejection>,
-    query: Result<Query<LedgerQuery>, QueryRejection>,
-) -> Result<Response, PageError> {
-    let (Query(NoticeQuery { notice }), Query(query)) = (noticed?, query?);
-    Ok(page(
-        &billing_page(
-            &console,
-            &person,
-            query,
-            BillingPageState {
-                notice,
-                ..BillingPageState::default()
-            },
-        )
-        .await?,
+pub(crate) async fn show_billing(
+    context: MemberContext,
+    PageQuery(query): PageQuery<LedgerQuery>,
+) -> PageResult {
+    Ok(render_page(
+        &billing_page(&context, query, BillingPageState::default()).await?,
     ))
 }
 
 /// What the page shows beside what is stored.
 #[derive(Default)]
 struct BillingPageState {
-    notice: Option<ActionNotice>,
     amount: String,
     problem: Option<String>,
 }
 
 async fn billing_page(
-    console: &ConsoleState,
-    person: &CurrentMember,
+    context: &MemberContext,
     LedgerQuery { kind, before }: LedgerQuery,
     typed: BillingPageState,
 ) -> Result<BillingPage, PageError> {
-    let (store, team_id) = (&console.process.store, person.0.team_id);
+    let (store, team_id) = (context.store(), context.team_id());
     let ledger_kind = kind.map(|kind| match kind {
         LedgerListKind::TopUps => LedgerKind::TopUp,
         LedgerListKind::Charges => LedgerKind::Charge,
@@ -140,13 +103,13 @@ async fn billing_page(
     let mut lines = store
         .list_ledger_lines(team_id, ledger_kind, before, LINES + 1)
         .await?;
-    let next = cut(&mut lines).map(|last| last.transaction_id);
+    let next = cut_page(&mut lines).map(|last| last.transaction_id);
     Ok(BillingPage {
-        frame: PageFrame::new(person, PART).with_notice(typed.notice),
-        balance: dollars(store.find_balance(team_id).await?),
-        is_prepaid: store.find_team(team_id).await?.payment == PaymentKind::Balance,
-        prices: prices(console),
-        requests: store.list_top_ups(team_id, REQUESTS).await?,
+        frame: context.frame(PART),
+        balance: format_dollars(store.balance_get(team_id).await?),
+        is_prepaid: store.team_get(team_id).await?.payment == PaymentKind::Balance,
+        prices: price_rows(context),
+        requests: store.top_up_request_list(team_id, REQUESTS).await?,
         amount: typed.amount,
         problem: typed.problem,
         kind,
@@ -156,19 +119,19 @@ async fn billing_page(
     })
 }
 
-fn prices(console: &ConsoleState) -> Vec<PriceRow> {
-    let mut prices: Vec<_> = console.process.config.prices.iter().collect();
+fn price_rows(context: &MemberContext) -> Vec<PriceRow> {
+    let mut prices: Vec<_> = context.config().prices.iter().collect();
     prices.sort_by_key(|(product, price)| (price.standard, product.as_str()));
     let line = |(product, price): (&String, &runtime::config::PriceByPostage)| PriceRow {
         product: product_name(product),
-        standard: dollars(price.standard),
-        first_class: dollars(price.first_class),
+        standard: format_dollars(price.standard),
+        first_class: format_dollars(price.first_class),
     };
     prices.into_iter().map(line).collect()
 }
 
 /// A product or a postage, for people: `postcard_4x6` is a `Postcard 4x6`.
-fn product_name(name: &str) -> String {
+pub(crate) fn product_name(name: &str) -> String {
     let spaced = name.replace('_', " ");
     let mut letters = spaced.chars();
     letters.next().map_or_else(String::new, |first| {

@@ -4,29 +4,21 @@ mod chart;
 mod figures;
 
 use askama::Template;
-use axum::extract::State;
-use axum::response::Response;
+use contract::id::IntegrationId;
 use contract::push::SyncView;
 use model::id::IntegrationId;
 use store::{Endpoint, EndpointState, HeldBackSync};
 
 use self::chart::BarChart;
 use self::figures::DailyFigures;
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::answer::{PageFrame, page};
-use crate::failure::PageError;
-use crate::page::integration::held_back_words;
-use crate::route::{self, ConsoleRoute, RouteAccess};
-use crate::show::{dollars, grouped};
+use crate::extract::MemberContext;
+use crate::format::{format_dollars, format_number};
+use crate::frame::PageFrame;
+use crate::page_error::PageResult;
+use crate::render::render_page;
 
 /// Integrations whose last sync is shown: those that synced last.
 const SYNCS: i64 = 5;
-
-/// What there is.
-pub(crate) fn routes() -> Vec<ConsoleRoute> {
-    vec![route::page("/", RouteAccess::Member, show)]
-}
 
 /// An endpoint that does not get what it should, in words.
 struct FailingEndpointRow {
@@ -55,34 +47,28 @@ struct HomePage {
 }
 
 /// The page. Each of its statements costs as many rows as it shows, or as a team has campaigns, however much they mailed.
-async fn show(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-) -> Result<Response, PageError> {
-    let (store, team_id) = (&console.process.store, person.0.team_id);
-    let now = console.process.clock.now();
-    let frame = PageFrame::new(&person, "/");
-    let days = figures::days(frame.zone.day(now));
-    let figures = DailyFigures::of(
-        &store.list_campaign_day_figures(team_id, days[0]).await?,
-        &days,
-    );
+pub(crate) async fn show_home(context: MemberContext) -> PageResult {
+    let (store, team_id) = (context.store(), context.team_id());
+    let now = context.now();
+    let frame = context.frame("/");
+    let days = figures::last_days(context.today());
+    let figures = DailyFigures::of(&store.campaign_day_list(team_id, days[0]).await?, &days);
     let troubles = store
         .list_endpoints(team_id)
         .await?
         .into_iter()
         .filter_map(FailingEndpointRow::of)
         .collect();
-    let total = |numbers: &[i64]| grouped(numbers.iter().sum::<i64>().unsigned_abs());
-    Ok(page(&HomePage {
-        balance: dollars(store.find_balance(team_id).await?),
-        has_campaigns: !store.list_campaign_page(team_id, "", 1).await?.is_empty(),
+    let total = |numbers: &[i64]| format_number(numbers.iter().sum::<i64>().unsigned_abs());
+    Ok(render_page(&HomePage {
+        balance: format_dollars(store.balance_get(team_id).await?),
+        has_campaigns: !store.campaign_page(team_id, "", 1).await?.is_empty(),
         sends: total(&figures.sends),
         mailed: total(&figures.mailed),
         not_mailed: total(&figures.not_mailed),
         cards: total(&figures.cards),
         scans: total(&figures.scans),
-        reasons: figures.reasons(),
+        reasons: figures.reason_counts(),
         charts: [
             BarChart::new(
                 "Recipients by day",
@@ -98,7 +84,7 @@ async fn show(
         held_back: store.list_held_back_syncs(team_id, now).await?,
         troubles,
         days: days.len(),
-        public_url: console.process.config.console.public_url.clone(),
+        public_url: context.public_url(),
         frame,
     }))
 }
@@ -106,7 +92,7 @@ async fn show(
 impl FailingEndpointRow {
     /// What is wrong with an endpoint; `None` when nothing is.
     fn of(endpoint: Endpoint) -> Option<Self> {
-        let failures = grouped(u64::from(endpoint.failures_in_row.unsigned_abs()));
+        let failures = format_number(u64::from(endpoint.failures_in_row.unsigned_abs()));
         let what = match (endpoint.state, endpoint.failures_in_row) {
             (EndpointState::Disabled, _) => {
                 format!("Disabled after {failures} failed attempts in a row")

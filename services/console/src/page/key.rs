@@ -2,49 +2,38 @@
 
 use std::collections::HashMap;
 
-use accounts::{NewTeamKey, create_key_within, revoke_key};
+use accounts::{KeyIntegration, NewTeamKey, create_key, revoke_key};
 use askama::Template;
 use axum::Form;
-use axum::extract::rejection::{FormRejection, PathRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
-use axum::http::HeaderMap;
-use axum::response::{IntoResponse, Redirect, Response};
-use model::id::{ApiKeyId, IntegrationId};
-use model::key::KeyKind;
-use model::limits::ACTIVE_TEAM_KEYS;
-use model::name::DisplayName;
+use contract::id::{ApiKeyId, IntegrationId};
+use contract::key::KeyKind;
+use contract::limits::ACTIVE_TEAM_KEYS;
+use contract::name::DisplayName;
+use secret::KeyText;
 use serde::Deserialize;
-use store::{Actor, ApiKeySummary, Integration, StoreError};
+use store::{ApiKeySummary, Integration, StoreError};
 
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, page, refused};
-use crate::failure::PageError;
-use crate::once::{OneTimeSecret, SecretCookie};
-use crate::route::{self, ConsoleRoute, RouteAccess};
+use crate::extract::{FormResult, MemberContext, PagePath};
+use crate::frame::PageFrame;
+use crate::notice::{ActionNotice, redirect_with_notice};
+use crate::page_error::{PageError, PageResult, limit_problem};
+use crate::render::{render_page, render_refusal};
 
 /// Where the page is.
 const PART: &str = "/keys";
 
-/// What there is.
-pub(crate) fn routes() -> Vec<ConsoleRoute> {
-    vec![
-        route::page("/keys", RouteAccess::Member, show),
-        route::action("/keys", RouteAccess::Manager, create),
-        route::action("/keys/{key_id}/revoke", RouteAccess::Manager, revoke),
-    ]
-}
-
 #[derive(Deserialize)]
-struct NewTeamKeyForm {
+pub(crate) struct NewTeamKeyForm {
     name: String,
     kind: NewTeamKeyKind,
+    /// The id that the key gets; none of a form that no page has made.
+    key_id: Option<ApiKeyId>,
 }
 
 /// The kinds that a team's page makes; integration keys are made on the integration's page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum NewTeamKeyKind {
+pub(crate) enum NewTeamKeyKind {
     FullAccess,
     Formulas,
 }
@@ -59,8 +48,7 @@ struct ApiKeyRow {
 /// What the page shows beside what is stored.
 #[derive(Default)]
 struct KeyPageState {
-    notice: Option<ActionNotice>,
-    /// A key that was made a moment ago, shown this once.
+    /// A key that has just been made, shown this once.
     made: Option<String>,
     /// What was typed, and what is wrong with it.
     name: String,
@@ -76,53 +64,21 @@ struct KeyPage {
     active: i64,
     may_make: bool,
     most: i64,
+    new_key_id: ApiKeyId,
     shown: KeyPageState,
     public_url: String,
 }
 
 /// The page.
-async fn show(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    headers: HeaderMap,
-    noticed: Result<Query<NoticeQuery>, QueryRejection>,
-) -> Result<Response, PageError> {
-    let Query(NoticeQuery { notice }) = noticed?;
-    let made = made_key(&console, &person, &headers).await?;
-    Ok(page(
-        &key_page(
-            &console,
-            &person,
-            KeyPageState {
-                notice,
-                made,
-                ..KeyPageState::default()
-            },
-        )
-        .await?,
-    ))
+pub(crate) async fn show_keys(context: MemberContext) -> PageResult {
+    let page = key_page(&context, KeyPageState::default()).await?;
+    Ok(render_page(&page))
 }
 
-/// The key that was made a moment ago, for the page that a browser asks for now.
-pub(crate) async fn made_key(
-    console: &ConsoleState,
-    person: &CurrentMember,
-    headers: &HeaderMap,
-) -> Result<Option<String>, PageError> {
-    match OneTimeSecret::take(console, person, headers).await? {
-        Some(OneTimeSecret::Key(key)) => Ok(Some(key)),
-        _ => Ok(None),
-    }
-}
-
-async fn key_page(
-    console: &ConsoleState,
-    person: &CurrentMember,
-    shown: KeyPageState,
-) -> Result<KeyPage, PageError> {
-    let (store, team_id) = (&console.process.store, person.0.team_id);
-    let keys = store.list_api_keys(team_id).await?;
-    let integrations = store.list_integrations(team_id).await?.into_iter();
+async fn key_page(context: &MemberContext, shown: KeyPageState) -> Result<KeyPage, PageError> {
+    let (store, team_id) = (context.store(), context.team_id());
+    let keys = store.key_list(team_id).await?;
+    let integrations = store.integration_list(team_id).await?.into_iter();
     let names: HashMap<IntegrationId, String> = integrations
         .map(|integration| (integration.integration_id, integration.name))
         .collect();
@@ -133,88 +89,81 @@ async fn key_page(
         key,
     };
     Ok(KeyPage {
-        may_make: person.is_manager() && active < ACTIVE_TEAM_KEYS,
+        may_make: context.is_manager() && active < ACTIVE_TEAM_KEYS,
         active,
         most: ACTIVE_TEAM_KEYS,
         lines: keys.into_iter().map(line).collect(),
-        public_url: console.process.config.console.public_url.clone(),
-        frame: PageFrame::new(person, "/keys").with_notice(shown.notice),
+        new_key_id: ApiKeyId::new(),
+        public_url: context.public_url(),
+        frame: context.frame(PART),
         shown,
     })
 }
 
-/// Makes a key and leads to the page that shows it, once.
-async fn create(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    form: Result<Form<NewTeamKeyForm>, FormRejection>,
-) -> Result<Response, PageError> {
-    let Form(NewTeamKeyForm { name: typed, kind }) = form?;
-    let key_kind = match kind {
+/// Makes a key. The answer shows it, once.
+pub(crate) async fn create_team_key(
+    context: MemberContext,
+    form: FormResult<NewTeamKeyForm>,
+) -> PageResult {
+    let Form(typed) = form?;
+    let kind = match typed.kind {
         NewTeamKeyKind::FullAccess => KeyKind::FullAccess,
         NewTeamKeyKind::Formulas => KeyKind::Formulas,
     };
-    match make(&console, &person, key_kind, None, &typed).await {
-        Ok(key) => Ok(key.with(
-            Redirect::to(PART).into_response(),
-            PART,
-            &console.process.config.console,
-        )),
-        Err(StoreError::Limit(reason)) => {
-            let problem = Some(format!("Not made: {reason}."));
+    match create_named_key(&context, kind, None, (&typed.name, typed.key_id)).await {
+        Ok(key) => {
+            let made = Some(key.reveal().to_owned());
             let shown = KeyPageState {
-                name: typed,
-                kind: Some(kind),
-                problem,
+                made,
                 ..KeyPageState::default()
             };
-            Ok(refused(&key_page(&console, &person, shown).await?))
+            Ok(render_page(&key_page(&context, shown).await?))
         }
-        Err(error) => Err(error.into()),
+        Err(error) => {
+            let shown = KeyPageState {
+                problem: Some(limit_problem("Not made", error)?),
+                name: typed.name,
+                kind: Some(typed.kind),
+                made: None,
+            };
+            Ok(render_refusal(&key_page(&context, shown).await?))
+        }
     }
 }
 
-/// Makes a key of the team, or of one of its integrations.
+/// Makes a key of the team, or of one of its integrations. The id is that of the form, which makes one key however often it is
+/// sent.
 ///
 /// # Errors
-/// [`StoreError::Limit`] for a name that is none, and past the keys that there may be.
-pub(crate) async fn make(
-    console: &ConsoleState,
-    person: &CurrentMember,
+/// [`StoreError::Limit`] for a name that is none, past the keys that there may be, and when the form was sent before.
+pub(crate) async fn create_named_key(
+    context: &MemberContext,
     kind: KeyKind,
     integration: Option<&Integration>,
-    typed: &str,
-) -> store::Result<SecretCookie> {
-    let name: DisplayName = typed
+    (name, key_id): (&str, Option<ApiKeyId>),
+) -> store::Result<KeyText> {
+    let name: DisplayName = name
         .parse()
         .map_err(|reason| StoreError::Limit(format!("the name {reason}")))?;
-    let now = console.process.clock.now();
     let new = NewTeamKey {
-        team_id: person.0.team_id,
+        team_id: context.team_id(),
         kind,
         integration,
         name: &name,
         chosen: None,
+        key_id,
     };
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin_transaction().await?;
-    let created = create_key_within(&transaction, Actor::Member(&person.0), &new, now).await?;
-    let key = OneTimeSecret::Key(created.text.reveal().to_owned())
-        .keep(&transaction, person, now)
-        .await?;
-    transaction.commit().await?;
-    Ok(key)
+    let created = create_key(context.store(), context.actor(), &new, context.now()).await?;
+    Ok(created.text)
 }
 
 /// Revokes a key.
-async fn revoke(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: Result<Path<ApiKeyId>, PathRejection>,
-) -> Result<Response, PageError> {
-    let Path(key_id) = path?;
-    let (store, now) = (&console.process.store, console.process.clock.now());
-    let actor = Actor::Member(&person.0);
-    revoke_key(store, actor, person.0.team_id, key_id, now).await?;
-    Ok(done("/keys", ActionNotice::KeyRevoked))
+pub(crate) async fn revoke_team_key(
+    context: MemberContext,
+    PagePath(key_id): PagePath<ApiKeyId>,
+) -> PageResult {
+    let (store, now) = (context.store(), context.now());
+    let actor = context.actor();
+    revoke_key(store, actor, context.team_id(), key_id, now).await?;
+    Ok(redirect_with_notice("/keys", ActionNotice::KeyRevoked))
 }

@@ -1,53 +1,29 @@
 //! The recipients that a campaign received.
 
 mod cursor;
-mod export;
+pub(crate) mod export;
 
 use askama::Template;
-use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
-use axum::response::Response;
-use model::id::CampaignId;
+use contract::id::CampaignId;
 use serde::Deserialize;
 use store::{CampaignSummary, RecipientLine, all_outcomes};
 use uuid::Uuid;
 
 use self::cursor::RecipientListCursor;
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, page};
-use crate::failure::PageError;
-use crate::page::campaign::{CampaignPath, PART, find, query};
-use crate::page::{LINES, cut};
-use crate::route::{self, ConsoleRoute, RouteAccess};
+use crate::extract::{MemberContext, PagePath, PageQuery};
+use crate::frame::PageFrame;
+use crate::notice::{ActionNotice, redirect_with_notice};
+use crate::page::campaign::{CampaignPath, PART, find_campaign};
+use crate::page_error::{PageError, PageResult};
+use crate::paging::{LINES, cut_page, url_query};
+use crate::render::render_page;
 
 /// Recipients found by name or address that one page looks through for those with the wanted outcome.
 const LOOKED_THROUGH: i64 = 2_000;
 
-/// What there is.
-pub(crate) fn routes() -> Vec<ConsoleRoute> {
-    vec![
-        route::page(
-            "/campaigns/{campaign_id}/recipients",
-            RouteAccess::Member,
-            show,
-        ),
-        route::page(
-            "/campaigns/{campaign_id}/recipients.csv",
-            RouteAccess::Member,
-            export::download,
-        ),
-        route::action(
-            "/campaigns/{campaign_id}/recipients/{entry_id}/remove",
-            RouteAccess::Manager,
-            remove,
-        ),
-    ]
-}
-
 /// Who is asked for.
 #[derive(Debug, Clone, Default, Deserialize)]
-struct RecipientListQuery {
+pub(crate) struct RecipientListQuery {
     /// What a last name, or an address, begins with.
     #[serde(default)]
     text: String,
@@ -64,7 +40,7 @@ impl RecipientListQuery {
     ///
     /// # Errors
     /// [`PageError::NotFound`] when there is no such outcome.
-    fn outcome(&self) -> Result<Option<&'static str>, PageError> {
+    fn wanted_outcome(&self) -> Result<Option<&'static str>, PageError> {
         if self.outcome.is_empty() {
             return Ok(None);
         }
@@ -75,8 +51,8 @@ impl RecipientListQuery {
     }
 
     /// The address of the same question from another place.
-    fn from(&self, cursor: &RecipientListCursor) -> String {
-        query(&[
+    fn query_from(&self, cursor: &RecipientListCursor) -> String {
+        url_query(&[
             ("text", self.text.trim()),
             ("outcome", &self.outcome),
             ("from", &cursor.to_string()),
@@ -104,44 +80,40 @@ struct RecipientsPage {
 }
 
 /// The list.
-async fn show(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: CampaignPath,
-    asked: Result<Query<RecipientListQuery>, QueryRejection>,
-    noticed: Result<Query<NoticeQuery>, QueryRejection>,
-) -> Result<Response, PageError> {
-    let (campaign_id, Query(asked), Query(noticed)) = (path?.0, asked?, noticed?);
-    let campaign = find(&console, &person, &campaign_id).await?;
-    let found = look(&console, &person, &campaign_id, &asked).await?;
-    Ok(page(&RecipientsPage {
-        frame: PageFrame::new(&person, PART).with_notice(noticed.notice),
+pub(crate) async fn list_recipients(
+    context: MemberContext,
+    PagePath(campaign_id): CampaignPath,
+    PageQuery(asked): PageQuery<RecipientListQuery>,
+) -> PageResult {
+    let campaign = find_campaign(&context, &campaign_id).await?;
+    let found = find_recipients(&context, &campaign_id, &asked).await?;
+    Ok(render_page(&RecipientsPage {
+        frame: context.frame(PART),
         campaign,
         lines: found.lines,
-        next: found.next.map(|next| asked.from(&next)),
-        export: query(&[("text", asked.text.trim()), ("outcome", &asked.outcome)]),
+        next: found.next.map(|next| asked.query_from(&next)),
+        export: url_query(&[("text", asked.text.trim()), ("outcome", &asked.outcome)]),
         is_all: asked.text.trim().is_empty() && asked.outcome.is_empty() && asked.from.is_empty(),
         asked,
-        public_url: console.process.config.console.public_url.clone(),
+        public_url: context.public_url(),
     }))
 }
 
 /// A page of who is asked for.
-async fn look(
-    console: &ConsoleState,
-    person: &CurrentMember,
+async fn find_recipients(
+    context: &MemberContext,
     campaign_id: &CampaignId,
     asked: &RecipientListQuery,
 ) -> Result<FoundRecipients, PageError> {
-    let (store, team_id, outcome) = (&console.process.store, person.0.team_id, asked.outcome()?);
-    let cursor = RecipientListCursor::read(&asked.from);
+    let (store, team_id, outcome) = (context.store(), context.team_id(), asked.wanted_outcome()?);
+    let cursor = RecipientListCursor::parse(&asked.from);
     let text = asked.text.trim();
     if text.is_empty() {
         let before = cursor.and_then(RecipientListCursor::received);
         let mut lines = store
             .list_recipients(team_id, campaign_id, outcome, before, LINES + 1)
             .await?;
-        let next = cut(&mut lines).map(RecipientListCursor::behind);
+        let next = cut_page(&mut lines).map(RecipientListCursor::after_line);
         return Ok(FoundRecipients { lines, next });
     }
     let after = cursor
@@ -161,7 +133,7 @@ async fn look(
         .into_iter()
         .filter(|found| outcome.is_none_or(|outcome| found.line.outcome == outcome));
     let mut wanted: Vec<_> = wanted.take(LINES as usize + 1).collect();
-    let next = match cut(&mut wanted) {
+    let next = match cut_page(&mut wanted) {
         Some(last) => Some(RecipientListCursor::Found(last.cursor.clone())),
         None if is_through => None,
         None => last.map(RecipientListCursor::Found),
@@ -173,22 +145,21 @@ async fn look(
 }
 
 /// Removes a recipient, with everybody else at its address.
-async fn remove(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: Result<Path<(CampaignId, Uuid)>, PathRejection>,
-) -> Result<Response, PageError> {
-    let Path((campaign_id, entry_id)) = path?;
-    let (store, now) = (&console.process.store, console.process.clock.now());
+pub(crate) async fn remove_recipient(
+    context: MemberContext,
+    PagePath((campaign_id, entry_id)): PagePath<(CampaignId, Uuid)>,
+) -> PageResult {
+    let (store, now) = (context.store(), context.now());
     let removed = (&campaign_id, entry_id);
     let is_new =
-        campaigns::remove_recipient(store, person.actor(), person.0.team_id, removed, now).await?;
+        campaigns::remove_recipient(store, context.actor(), context.team_id(), removed, now)
+            .await?;
     let notice = if is_new {
         ActionNotice::RecipientRemoved
     } else {
         ActionNotice::RecipientRemovedBefore
     };
-    Ok(done(
+    Ok(redirect_with_notice(
         &format!("/campaigns/{campaign_id}/recipients"),
         notice,
     ))

@@ -1,6 +1,6 @@
 //! Signing in and out.
 
-mod attempt;
+pub(crate) mod password_attempt;
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -9,39 +9,31 @@ use std::net::{IpAddr, SocketAddr};
 use accounts::{SignInSource, record_failed_sign_in};
 use askama::Template;
 use axum::Form;
-use axum::extract::rejection::{FormRejection, QueryRejection};
-use axum::extract::{ConnectInfo, Query, State};
-use axum::http::header::{RETRY_AFTER, SET_COOKIE};
+use axum::extract::{ConnectInfo, State};
+use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use runtime::Process;
 use runtime::source::source_address;
 use secret::SecretToken;
 use serde::Deserialize;
 use store::MemberCredentials;
 
-pub(crate) use self::attempt::{PasswordAttempt, PasswordAttemptDecision};
-use crate::ConsoleState;
-use crate::access::{session_cookie, signed_in, token};
-use crate::answer::page;
-use crate::failure::PageError;
-use crate::route::{self, ConsoleRoute, RouteAccess};
-
-/// What there is.
-pub(crate) fn routes() -> Vec<ConsoleRoute> {
-    vec![
-        route::page("/sign-in", RouteAccess::Anyone, show),
-        route::action("/sign-in", RouteAccess::Anyone, submit),
-        route::action("/sign-out", RouteAccess::Member, end),
-    ]
-}
+use self::password_attempt::{
+    PasswordAttempt, PasswordAttemptDecision, remembered_source, too_many_attempts,
+};
+use crate::extract::{FormResult, PageQuery};
+use crate::page_error::{PageError, PageResult};
+use crate::render::render_page;
+use crate::session::{session_hash, signed_in_member, with_session};
+use crate::state::ConsoleState;
 
 /// Characters of an e-mail address that are looked at.
 const EMAIL_CHARS: usize = 254;
 
 /// Where to go after signing in, and whether a form was sent that nothing was done with.
 #[derive(Deserialize)]
-struct SignInQuery {
+pub(crate) struct SignInQuery {
     back: Option<String>,
     lost: Option<String>,
 }
@@ -50,7 +42,7 @@ struct SignInQuery {
 const LOST: &str = "Your session has ended, so nothing was done. Sign in, and what you typed has to be typed again.";
 
 #[derive(Deserialize)]
-struct SignInForm {
+pub(crate) struct SignInForm {
     email: String,
     password: String,
     back: Option<String>,
@@ -65,17 +57,16 @@ struct SignInPage<'a> {
 }
 
 /// The form.
-async fn show(
+pub(crate) async fn show_sign_in(
     State(console): State<ConsoleState>,
-    query: Result<Query<SignInQuery>, QueryRejection>,
+    PageQuery(SignInQuery { back, lost }): PageQuery<SignInQuery>,
     headers: HeaderMap,
-) -> Result<Response, PageError> {
-    let Query(SignInQuery { back, lost }) = query?;
+) -> PageResult {
     let back = own_path(back.as_deref());
-    if signed_in(&console, &headers).await?.is_some() {
+    if signed_in_member(&console, &headers).await?.is_some() {
         return Ok(Redirect::to(back).into_response());
     }
-    Ok(page(&SignInPage {
+    Ok(render_page(&SignInPage {
         email: "",
         back,
         problem: lost.map(|_| LOST.into()),
@@ -83,31 +74,27 @@ async fn show(
 }
 
 /// Signs in. Whether the address or the password is wrong is not told apart.
-async fn submit(
+pub(crate) async fn sign_in(
     State(console): State<ConsoleState>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     headers: HeaderMap,
-    form: Result<Form<SignInForm>, FormRejection>,
-) -> Result<Response, PageError> {
+    form: FormResult<SignInForm>,
+) -> PageResult {
     let Form(credentials) = form?;
     let email: String = credentials.email.trim().chars().take(EMAIL_CHARS).collect();
     let back = own_path(credentials.back.as_deref());
     let source = source_address(
         peer.ip(),
         &headers,
-        &console.process.config.console.trusted_proxies,
+        &console.config().console.trusted_proxies,
     );
-    let account = console
-        .process
-        .store
-        .find_credentials_by_email(&email)
-        .await?;
+    let account = console.store().account_by_email(&email).await?;
     let user_id = account.as_ref().map(|account| account.user_id);
     let attempt = match PasswordAttempt::sign_in(&console, user_id, &email, source).await? {
         PasswordAttemptDecision::Yes(attempt) => attempt,
         PasswordAttemptDecision::In(seconds) => return Ok(too_many(&email, back, seconds)),
     };
-    let begun = enter(
+    let begun = check_password(
         &console,
         account.as_ref(),
         credentials.password,
@@ -123,7 +110,7 @@ async fn submit(
         let problem = Some("The e-mail address or the password is not right.".into());
         return Ok((
             StatusCode::FORBIDDEN,
-            page(&SignInPage {
+            render_page(&SignInPage {
                 email: &email,
                 back,
                 problem,
@@ -131,15 +118,12 @@ async fn submit(
         )
             .into_response());
     };
-    let cookie = session_cookie(&console.process.config.console, Some(&token));
-    Ok((AppendHeaders([(SET_COOKIE, cookie)]), Redirect::to(back)).into_response())
+    Ok(with_session(&console, Some(&token), Redirect::to(back)))
 }
 
 fn too_many(email: &str, back: &str, seconds: i64) -> Response {
-    let minutes = seconds.div_euclid(60) + 1;
-    let problem =
-        Some(format!("There were too many attempts. Wait {minutes} minutes and try again.").into());
-    let answer = page(&SignInPage {
+    let problem = Some(too_many_attempts(seconds).into());
+    let answer = render_page(&SignInPage {
         email,
         back,
         problem,
@@ -153,7 +137,7 @@ fn too_many(email: &str, back: &str, seconds: i64) -> Response {
 }
 
 /// Begins a session for who has given the right password; `None` for anybody else.
-async fn enter(
+async fn check_password(
     console: &ConsoleState,
     account: Option<&MemberCredentials>,
     password: String,
@@ -161,7 +145,7 @@ async fn enter(
     headers: &HeaderMap,
 ) -> Result<Option<SecretToken>, PageError> {
     let hash = account.and_then(|account| account.password_hash.clone());
-    let is_right = console.passwords.matches(password, hash).await?;
+    let is_right = console.passwords.password_matches(password, hash).await?;
     match account.filter(|_| is_right) {
         Some(account) => begin_session(console, account, source, headers).await,
         None => Ok(None),
@@ -185,19 +169,14 @@ fn note_failure(console: &ConsoleState, account: Option<MemberCredentials>, sour
 }
 
 /// Signs out.
-async fn end(
+pub(crate) async fn sign_out(
     State(console): State<ConsoleState>,
     headers: HeaderMap,
-) -> Result<Response, PageError> {
-    if let Some(token) = token(&console.process.config.console, &headers) {
-        console.process.store.end_session(&token.hash()).await?;
+) -> PageResult {
+    if let Some(hash) = session_hash(&console, &headers) {
+        console.store().session_end(&hash).await?;
     }
-    let cookie = session_cookie(&console.process.config.console, None);
-    Ok((
-        AppendHeaders([(SET_COOKIE, cookie)]),
-        Redirect::to("/sign-in"),
-    )
-        .into_response())
+    Ok(with_session(&console, None, Redirect::to("/sign-in")))
 }
 
 /// A new session in the place of the one that the browser had; `None` when the password that was right has been changed or
@@ -208,12 +187,12 @@ async fn begin_session(
     source: IpAddr,
     headers: &HeaderMap,
 ) -> Result<Option<SecretToken>, PageError> {
-    let replaced = token(&console.process.config.console, headers).map(|token| token.hash());
+    let replaced = session_hash(console, headers);
     let source = SignInSource {
         address: source,
-        remembered: attempt::remembered(source),
+        remembered: remembered_source(source),
     };
-    let (store, now) = (&console.process.store, console.process.clock.now());
+    let (store, now) = (console.store(), console.now());
     Ok(accounts::begin_session(store, account, &source, replaced.as_ref(), now).await?)
 }
 

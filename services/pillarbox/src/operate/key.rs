@@ -41,6 +41,7 @@ async fn create_team_key(
         integration: None,
         name,
         chosen: None,
+        key_id: None,
     };
     let CreatedTeamKey {
         key_id, text: key, ..

@@ -20,6 +20,8 @@ pub struct NewTeamKey<'a> {
     pub name: &'a DisplayName,
     /// The key itself, when somebody has chosen it; else a random one is made.
     pub chosen: Option<&'a KeyText>,
+    /// The id that it gets, for who asks again for the same key and is to get no second one; else one is made.
+    pub key_id: Option<ApiKeyId>,
 }
 
 impl NewTeamKey<'_> {
@@ -69,8 +71,8 @@ pub async fn create_key(
 /// Makes a key. A chosen one that stands already changes nothing.
 ///
 /// # Errors
-/// [`StoreError::Limit`] past the keys that a team or an integration may hold, or when the chosen key stands elsewhere or
-/// was revoked; [`StoreError::NotFound`] when the integration was removed.
+/// [`store::StoreError::Limit`] past the keys that a team or an integration may hold, when the chosen key stands elsewhere or was
+/// revoked, or when there is a key with the chosen id; [`store::StoreError::NotFound`] when the integration was removed.
 pub async fn create_key_within(
     transaction: &Transaction<'_>,
     actor: Actor<'_>,
@@ -87,7 +89,8 @@ pub async fn create_key_within(
         kind: new.kind,
         integration_id: new.integration_id(),
         name,
-        key: &text.to_presented(),
+        key: &text.presented(),
+        key_id: new.key_id,
     };
     let created = transaction.insert_api_key(&row, now).await?;
     if created.is_new {

@@ -23,8 +23,8 @@ pub use key::{
 };
 pub use member::{
     MemberError, MemberRoleChange, MemberSettings, NewMember, NewPassword, PasswordLink,
-    add_member_within, change_password, choose_password, remove_member, reset_password_within,
-    save_member, save_member_within, set_member_role, set_password,
+    add_member, change_password, choose_password, remove_member, reset_password, save_member,
+    save_member_within, set_member_role, set_password,
 };
 pub use sign_in::{SignInSource, begin_session, record_failed_sign_in};
 pub use team::{

@@ -15,6 +15,9 @@ pub enum MemberError {
     /// Nobody does this to themselves: a team keeps somebody who can sign in.
     #[error("nobody can do this to themselves")]
     Oneself,
+    /// The member does not stand any more as whoever asks saw them.
+    #[error("the member was changed meanwhile")]
+    Overtaken,
     /// The database says no, or cannot be asked.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -48,8 +51,8 @@ pub struct PasswordLink {
 ///
 /// # Errors
 /// [`StoreError::Limit`] when somebody of the team has the address, or the team is full.
-pub async fn add_member_within(
-    transaction: &Transaction<'_>,
+pub async fn add_member(
+    store: &Store,
     actor: Actor<'_>,
     new: &NewMember<'_>,
     link_expires_at: DateTime<Utc>,
@@ -61,15 +64,17 @@ pub async fn add_member_within(
         name,
         role,
     } = *new;
+    let mut connection = store.connection().await?;
+    let transaction = connection.begin().await?;
     let user_id = transaction
         .insert_member(team_id, email.as_str(), name.as_str(), role, now)
         .await?;
-    let link =
-        create_password_link(transaction, (user_id, name.as_str()), link_expires_at, now).await?;
-    let subject = added_subject(name.as_str(), role);
+    let link = create_link(&transaction, (user_id, name.as_str()), link_expires_at, now).await?;
+    let subject = added(name.as_str(), role);
     transaction
         .record_activity(team_id, actor, "person.added", &subject, now)
         .await?;
+    transaction.commit().await?;
     Ok(link)
 }
 
@@ -237,24 +242,31 @@ pub async fn remove_member(
     Ok(transaction.commit().await?)
 }
 
-/// Takes a member's password away and ends all sessions. From now on only the link lets the member in.
+/// Takes a member's password away and ends all sessions. From now on only the link lets the member in. `is_as_seen` says whether the
+/// member stands as when whoever asks looked.
 ///
 /// # Errors
-/// [`MemberError::Oneself`]; [`StoreError::NotFound`] when nobody of the team has this id.
-pub async fn reset_password_within(
-    transaction: &Transaction<'_>,
+/// [`MemberError::Oneself`]; [`MemberError::Overtaken`] when the member does not; [`StoreError::NotFound`] when nobody of the team has this id.
+pub async fn reset_password(
+    store: &Store,
     actor: Actor<'_>,
     (team_id, user_id): (TeamId, MemberId),
+    is_as_seen: impl FnOnce(&TeamMember) -> bool,
     link_expires_at: DateTime<Utc>,
     now: DateTime<Utc>,
 ) -> MemberResult<PasswordLink> {
-    let member = lock_other_member(transaction, actor, team_id, user_id).await?;
-    transaction.clear_password(user_id).await?;
-    let link =
-        create_password_link(transaction, (user_id, &member.name), link_expires_at, now).await?;
+    let mut connection = store.connection().await?;
+    let transaction = connection.begin().await?;
+    let member = lock_other(&transaction, actor, team_id, user_id).await?;
+    if !is_as_seen(&member) {
+        return Err(MemberError::Overtaken);
+    }
+    transaction.password_clear(user_id).await?;
+    let link = create_link(&transaction, (user_id, &member.name), link_expires_at, now).await?;
     transaction
         .record_activity(team_id, actor, "person.password_reset", &member.name, now)
         .await?;
+    transaction.commit().await?;
     Ok(link)
 }
 

@@ -85,9 +85,6 @@ async fn purge_expired(mailer: &MailerState) -> Result<(), StoreError> {
     PURGE
         .delete("caches", |rows| store.purge_return_addresses(now, rows))
         .await;
-    PURGE
-        .delete("caches", |rows| store.purge_shown_once(now, rows))
-        .await;
     let sessions = now - TimeDelta::hours(mailer.process.config.console.session_longest_hours);
     PURGE
         .delete("caches", |rows| store.purge_sessions(sessions, rows))

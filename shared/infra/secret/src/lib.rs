@@ -17,7 +17,6 @@ use model::id::CampaignId;
 use model::key::{KEY_CHARS, KeyKind, PresentedKey};
 use rand::RngExt;
 use rand::distr::Alphanumeric;
-use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -139,41 +138,6 @@ impl fmt::Debug for SecretToken {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Token(…)")
     }
-}
-
-/// What the key of a sealed text is told apart by from everything else that is made of a token.
-const SEAL: &[u8] = b"pillarbox: a text that is shown once\0";
-
-/// A text that only the holder of a token can read. The token is for this one text.
-///
-/// # Errors
-/// When the cipher fails, which it does for texts of more than 256 GB.
-pub fn seal_text(token: &SecretToken, text: &str) -> Result<Vec<u8>, ring::error::Unspecified> {
-    let mut sealed = text.as_bytes().to_vec();
-    build_cipher(token)?.seal_in_place_append_tag(zero_nonce(), Aad::empty(), &mut sealed)?;
-    Ok(sealed)
-}
-
-/// The text that was sealed with this token; `None` when it was another, or when the text was changed.
-pub fn unseal_text(token: &SecretToken, mut sealed: Vec<u8>) -> Option<String> {
-    let text = build_cipher(token)
-        .ok()?
-        .open_in_place(zero_nonce(), Aad::empty(), &mut sealed)
-        .ok()?;
-    std::str::from_utf8(text).ok().map(str::to_owned)
-}
-
-fn build_cipher(token: &SecretToken) -> Result<LessSafeKey, ring::error::Unspecified> {
-    let key: [u8; 32] = Sha256::new_with_prefix(SEAL)
-        .chain_update(token.0.as_bytes())
-        .finalize()
-        .into();
-    Ok(LessSafeKey::new(UnboundKey::new(&CHACHA20_POLY1305, &key)?))
-}
-
-/// Each key seals one text, so one nonce is enough.
-fn zero_nonce() -> Nonce {
-    Nonce::assume_unique_for_key([0; 12])
 }
 
 /// A person's password. Its `Debug` says nothing.
@@ -359,20 +323,6 @@ mod tests {
             assert!(SecretToken::from_presented(wrong).is_none(), "{wrong}");
         }
         assert_eq!(format!("{one:?}"), "Token(…)");
-    }
-
-    #[test]
-    fn a_sealed_text_is_read_with_its_token_and_no_other() {
-        let (own, other) = (SecretToken::random(), SecretToken::random());
-        let sealed = seal_text(&own, "pk_live_x").unwrap();
-        assert!(!sealed.windows(4).any(|bytes| bytes == b"pk_l"));
-        assert_eq!(
-            unseal_text(&own, sealed.clone()),
-            Some("pk_live_x".to_owned())
-        );
-        assert_eq!(unseal_text(&other, sealed.clone()), None);
-        let changed = [&sealed[..1], &[sealed[1] ^ 1], &sealed[2..]].concat();
-        assert_eq!(unseal_text(&own, changed), None);
     }
 
     #[test]

@@ -122,7 +122,6 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON address_answers, pictures, return_addres
 -- It forgets for all who count requests, and for the console what has run out: when, and nothing of whose.
 GRANT SELECT, DELETE ON rate_windows TO pillarbox_mailer;
 GRANT SELECT (token_hash, created_at), DELETE ON sessions TO pillarbox_mailer;
-GRANT SELECT (token_hash, expires_at), DELETE ON shown_once TO pillarbox_mailer;
 
 -- ---- syncer -----------------------------------------------------------------------------------------------------------
 
@@ -165,10 +164,10 @@ GRANT EXECUTE ON FUNCTION scan_partitions_make, scan_partitions_drop TO pillarbo
 -- ---- console ----------------------------------------------------------------------------------------------------------
 
 -- Who is signed in, and the people of a team.
-GRANT SELECT, INSERT, UPDATE, DELETE ON sessions, password_links, shown_once, sign_in_sources TO pillarbox_console;
-GRANT SELECT, DELETE ON members TO pillarbox_console;
-GRANT INSERT (member_id, team_id, email, name, role, created_at) ON members TO pillarbox_console;
-GRANT UPDATE (role, password_hash, is_claimed) ON members TO pillarbox_console;
+GRANT SELECT, INSERT, UPDATE, DELETE ON sessions, password_links, sign_in_sources TO pillarbox_console;
+GRANT SELECT, DELETE ON users TO pillarbox_console;
+GRANT INSERT (user_id, team_id, email, name, role, created_at) ON users TO pillarbox_console;
+GRANT UPDATE (role, password_hash, is_claimed) ON users TO pillarbox_console;
 GRANT SELECT, INSERT, UPDATE ON rate_windows TO pillarbox_console;
 GRANT SELECT, INSERT ON activities TO pillarbox_console;
 GRANT SELECT ON teams TO pillarbox_console;

@@ -24,6 +24,8 @@ pub struct NewApiKey<'a> {
     pub name: &'a str,
     /// The key itself; only its hash and ends are stored.
     pub key: &'a PresentedKey,
+    /// The id that it gets; `None` for a new one. One that there is makes no second key.
+    pub key_id: Option<ApiKeyId>,
 }
 
 /// What became of a key that was to be stored.
@@ -88,7 +90,8 @@ impl Transaction<'_> {
     /// Stores a key. The same key again, for the same team and not revoked, changes nothing.
     ///
     /// # Errors
-    /// [`StoreError::Limit`] past the keys that a team or an integration may hold, or when the key stands elsewhere or was revoked;
+    /// [`StoreError::Limit`] past the keys that a team or an integration may hold, when the key stands elsewhere or was revoked, or when
+    /// there is a key with the chosen id;
     /// [`StoreError::NotFound`] when the integration was removed.
     pub async fn insert_api_key(
         &self,
@@ -130,10 +133,10 @@ impl Transaction<'_> {
             Some(integration_id) => self.refuse_past_integration_limit(integration_id).await?,
             None => self.refuse_past_limit(new.team_id).await?,
         }
-        let key_id = ApiKeyId::new();
-        self.execute(
+        let key_id = new.key_id.unwrap_or_default();
+        let made = self.execute(
             "INSERT INTO api_keys (key_id, team_id, kind, integration_id, name, hash, display, created_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (key_id) DO NOTHING",
             &[
                 &key_id.0,
                 &new.team_id.0,
@@ -146,6 +149,11 @@ impl Transaction<'_> {
             ],
         )
         .await?;
+        if made == 0 {
+            return Err(StoreError::Limit(
+                "it was made when this was sent before, and shown then".to_owned(),
+            ));
+        }
         Ok(CreatedApiKey {
             key_id,
             is_new: true,

@@ -68,7 +68,6 @@ mod send;
 mod send_key;
 mod send_status;
 mod session;
-mod shown_once;
 mod sign_in;
 mod statement;
 mod statement_name;

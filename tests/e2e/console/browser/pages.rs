@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use console::route;
+use console::router;
 use pillarbox_tests::{Browser, ConsoleClient};
 use reqwest::Method;
 use store::MemberRole;
@@ -40,7 +40,7 @@ async fn address(world: &Furnished, route: &str) -> String {
 /// The routes of pages that are read in a browser: no pictures and no files.
 async fn pages(world: &Furnished, visitor: &ConsoleClient) -> Vec<(&'static str, String)> {
     let mut pages = Vec::new();
-    for route in route::all()
+    for route in router::console_routes()
         .into_iter()
         .filter(|route| route.method == Method::GET)
     {
@@ -107,9 +107,9 @@ async fn empty_pages_can_be_used_by_everybody_too() {
     let owner = super::signed_in(&stack, &url, MemberRole::Owner).await;
     let mut barriers = Vec::new();
     let is_list =
-        |route: &route::ConsoleRoute| route.method == Method::GET && !route.path.contains('{');
-    for route in route::all().into_iter().filter(is_list) {
-        owner.open_page(route.path).await;
+        |route: &router::ConsoleRoute| route.method == Method::GET && !route.path.contains('{');
+    for route in router::console_routes().into_iter().filter(is_list) {
+        owner.go(route.path).await;
         barriers.extend(look(route.path, &owner, None).await);
     }
     assert!(barriers.is_empty(), "{}", barriers.join("\n"));

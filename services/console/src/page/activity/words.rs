@@ -1,7 +1,7 @@
 //! What members and the operator did, in words.
 
 /// An action, as `key.created`; one that is not known keeps its name.
-pub(super) fn action(action: &str) -> &str {
+pub(super) fn action_name(action: &str) -> &str {
     match action {
         "key.created" => "Made an API key",
         "key.revoked" => "Revoked an API key",
@@ -69,7 +69,7 @@ pub(super) fn action(action: &str) -> &str {
 }
 
 /// What actions are about: their part before the dot.
-pub(super) fn kind(kind: &str) -> &str {
+pub(super) fn kind_name(kind: &str) -> &str {
     match kind {
         "key" => "API keys",
         "design" => "Designs",
@@ -136,8 +136,8 @@ mod tests {
             for recorded in text.split('"').filter(|part| is_action(part)) {
                 actions += 1;
                 let (noun, _) = recorded.split_once('.').unwrap();
-                assert_ne!(action(recorded), recorded, "{}", path.display());
-                assert_ne!(kind(noun), noun, "{}", path.display());
+                assert_ne!(action_name(recorded), recorded, "{}", path.display());
+                assert_ne!(kind_name(noun), noun, "{}", path.display());
             }
         }
         assert!(actions > 20, "{actions}");

@@ -3,39 +3,37 @@
 use askama::Template;
 use audience::{BuiltInColumn, ColumnType};
 use axum::Form;
-use axum::extract::rejection::{FormRejection, QueryRejection};
-use axum::extract::{Query, State};
-use axum::response::Response;
 use columns::{SaveColumnError, TypeUses};
 use contract::mcp::FormulaError;
 use serde::Deserialize;
 use store::{ColumnSource, TeamColumn};
 
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, page, refused};
-use crate::failure::PageError;
-use crate::page::LINES;
-use crate::show::is_visible;
+use crate::extract::{FormResult, MemberContext, PageQuery};
+use crate::format::is_visible;
+use crate::frame::PageFrame;
+use crate::notice::{ActionNotice, redirect_with_notice};
+use crate::page_error::{PageError, PageResult};
+use crate::paging::{LINES, cut_page, url_query};
+use crate::render::render_form;
 
 /// Where the page is.
 const ADDRESS: &str = "/address-book/columns";
 
 #[derive(Deserialize)]
-pub(super) struct ColumnListQuery {
+pub(crate) struct ColumnListQuery {
     #[serde(default)]
     after: String,
 }
 
 #[derive(Deserialize)]
-pub(super) struct NewColumnForm {
+pub(crate) struct NewColumnForm {
     name: String,
     #[serde(rename = "type")]
     column_type: ColumnType,
 }
 
 #[derive(Deserialize)]
-pub(super) struct ColumnLockForm {
+pub(crate) struct ColumnLockForm {
     /// Its folded name.
     column: String,
 }
@@ -81,56 +79,37 @@ impl ColumnsPage {
     }
 
     fn formula_address(column: &TeamColumn) -> String {
-        let name = url::form_urlencoded::byte_serialize(column.name.as_bytes()).collect::<String>();
-        format!("/address-book/formula?name={name}")
+        let query = url_query(&[("name", &column.name)]);
+        format!("/address-book/formula?{query}")
     }
 }
 
 /// The page.
-pub(super) async fn show(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    cursor: Result<Query<ColumnListQuery>, QueryRejection>,
-    noticed: Result<Query<NoticeQuery>, QueryRejection>,
-) -> Result<Response, PageError> {
-    let (Query(cursor), Query(noticed)) = (cursor?, noticed?);
-    let frame = PageFrame::new(&person, "/address-book").with_notice(noticed.notice);
-    columns_page(
-        &console,
-        &person,
-        frame,
-        &cursor.after,
-        NewColumnInput::default(),
-    )
-    .await
+pub(crate) async fn show_columns(
+    context: MemberContext,
+    PageQuery(cursor): PageQuery<ColumnListQuery>,
+) -> PageResult {
+    let frame = context.frame("/address-book");
+    columns_page(&context, frame, &cursor.after, NewColumnInput::default()).await
 }
 
 async fn columns_page(
-    console: &ConsoleState,
-    person: &CurrentMember,
+    context: &MemberContext,
     frame: PageFrame,
     after: &str,
     typed: NewColumnInput,
-) -> Result<Response, PageError> {
-    let mut columns = console
-        .process
-        .store
-        .list_column_page(person.0.team_id, after, LINES + 1)
+) -> PageResult {
+    let mut columns = context
+        .store()
+        .column_page(context.team_id(), after, LINES + 1)
         .await?;
-    let is_more = columns.len() as i64 > LINES;
-    columns.truncate(LINES as usize);
-    let encoded =
-        |name: &str| url::form_urlencoded::byte_serialize(name.as_bytes()).collect::<String>();
-    let next = columns
-        .last()
-        .filter(|_| is_more)
-        .map(|last| encoded(&last.name_key));
+    let next = cut_page(&mut columns).map(|last| url_query(&[("after", &last.name_key)]));
     let built_in = if after.is_empty() {
         BuiltInColumn::ALL.to_vec()
     } else {
         Vec::new()
     };
-    let uses = uses(console, person).await?;
+    let uses = column_uses(context).await?;
     let is_refused = typed.problem.is_some();
     let shown = ColumnsPage {
         frame,
@@ -140,62 +119,43 @@ async fn columns_page(
         next,
         typed,
     };
-    Ok(if is_refused {
-        refused(&shown)
-    } else {
-        page(&shown)
-    })
+    Ok(render_form(&shown, is_refused))
 }
 
 /// What uses the team's columns.
-async fn uses(console: &ConsoleState, person: &CurrentMember) -> Result<TypeUses, PageError> {
-    let (store, team_id) = (&console.process.store, person.0.team_id);
-    let all = store.list_columns(team_id).await?;
+async fn column_uses(context: &MemberContext) -> Result<TypeUses, PageError> {
+    let (store, team_id) = (context.store(), context.team_id());
+    let all = store.column_list(team_id).await?;
     let mut connection = store.connection().await?;
     let transaction = connection.begin_transaction().await?;
     Ok(TypeUses::load(&transaction, team_id, &all).await?)
 }
 
 /// Makes a column that senders fill.
-pub(super) async fn create(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    form: Result<Form<NewColumnForm>, FormRejection>,
-) -> Result<Response, PageError> {
+pub(crate) async fn create_column(
+    context: MemberContext,
+    form: FormResult<NewColumnForm>,
+) -> PageResult {
     let Form(NewColumnForm { name, column_type }) = form?;
     if !is_visible(&name) {
         let problem = Some("Give a name that can be seen.".to_owned());
-        let frame = PageFrame::new(&person, "/address-book");
-        return columns_page(
-            &console,
-            &person,
-            frame,
-            "",
-            NewColumnInput { name, problem },
-        )
-        .await;
+        let frame = context.frame("/address-book");
+        return columns_page(&context, frame, "", NewColumnInput { name, problem }).await;
     }
-    let (store, now) = (&console.process.store, console.process.clock.now());
+    let (store, now) = (context.store(), context.now());
     let new = (name.as_str(), column_type);
-    match columns::create_column(store, person.actor(), person.0.team_id, new, now).await {
-        Ok(_) => Ok(done(ADDRESS, ActionNotice::ColumnSaved)),
+    match columns::create(store, context.actor(), context.team_id(), new, now).await {
+        Ok(_) => Ok(redirect_with_notice(ADDRESS, ActionNotice::ColumnSaved)),
         Err(reason) => {
-            let problem = Some(told(reason)?.to_string());
-            let frame = PageFrame::new(&person, "/address-book");
-            columns_page(
-                &console,
-                &person,
-                frame,
-                "",
-                NewColumnInput { name, problem },
-            )
-            .await
+            let problem = Some(formula_error(reason)?.to_string());
+            let frame = context.frame("/address-book");
+            columns_page(&context, frame, "", NewColumnInput { name, problem }).await
         }
     }
 }
 
 /// What the person is told.
-pub(super) fn told(refused: SaveColumnError) -> Result<FormulaError, PageError> {
+pub(super) fn formula_error(refused: SaveColumnError) -> Result<FormulaError, PageError> {
     match refused {
         SaveColumnError::Request(error) => Ok(error),
         SaveColumnError::Store(error) => Err(error.into()),
@@ -203,33 +163,26 @@ pub(super) fn told(refused: SaveColumnError) -> Result<FormulaError, PageError> 
 }
 
 /// Locks a column's type.
-pub(super) async fn lock(
-    console: State<ConsoleState>,
-    person: CurrentMember,
-    form: Result<Form<ColumnLockForm>, FormRejection>,
-) -> Result<Response, PageError> {
-    set_lock(&console, &person, &form?.column, true).await?;
-    Ok(done(ADDRESS, ActionNotice::ColumnLocked))
+pub(crate) async fn lock_column(
+    context: MemberContext,
+    form: FormResult<ColumnLockForm>,
+) -> PageResult {
+    set_lock(&context, &form?.column, true).await?;
+    Ok(redirect_with_notice(ADDRESS, ActionNotice::ColumnLocked))
 }
 
 /// Unlocks a column's type.
-pub(super) async fn unlock(
-    console: State<ConsoleState>,
-    person: CurrentMember,
-    form: Result<Form<ColumnLockForm>, FormRejection>,
-) -> Result<Response, PageError> {
-    set_lock(&console, &person, &form?.column, false).await?;
-    Ok(done(ADDRESS, ActionNotice::ColumnUnlocked))
+pub(crate) async fn unlock_column(
+    context: MemberContext,
+    form: FormResult<ColumnLockForm>,
+) -> PageResult {
+    set_lock(&context, &form?.column, false).await?;
+    Ok(redirect_with_notice(ADDRESS, ActionNotice::ColumnUnlocked))
 }
 
-async fn set_lock(
-    console: &ConsoleState,
-    person: &CurrentMember,
-    column: &str,
-    is_locked: bool,
-) -> Result<(), PageError> {
-    let (store, now) = (&console.process.store, console.process.clock.now());
+async fn set_lock(context: &MemberContext, column: &str, is_locked: bool) -> Result<(), PageError> {
+    let (store, now) = (context.store(), context.now());
     let lock = (column, is_locked);
-    columns::set_column_lock(store, person.actor(), person.0.team_id, lock, now).await?;
+    columns::set_lock(store, context.actor(), context.team_id(), lock, now).await?;
     Ok(())
 }

@@ -2,28 +2,26 @@
 
 use askama::Template;
 use audience::fold_name;
-use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
-use axum::response::Response;
+use contract::id::{IntegrationId, TeamId};
 use contract::push::IntegrationField;
 use model::id::{IntegrationId, TeamId};
 use serde::Deserialize;
 use store::{BookCursor, BookLine, Contact, Integration};
 
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::answer::{PageFrame, page};
-use crate::failure::PageError;
-use crate::page::LINES;
+use crate::extract::{MemberContext, PagePath, PageQuery};
+use crate::frame::PageFrame;
+use crate::page_error::{PageError, PageResult};
+use crate::paging::LINES;
+use crate::render::render_page;
 
 #[derive(Deserialize)]
-pub(super) struct ContactListQuery {
+pub(crate) struct ContactListQuery {
     #[serde(default)]
     after: i64,
 }
 
 #[derive(Deserialize)]
-pub(super) struct ContactQuery {
+pub(crate) struct ContactQuery {
     #[serde(default)]
     id: String,
 }
@@ -38,7 +36,7 @@ struct ContactsPage {
 }
 
 impl ContactsPage {
-    fn value<'a>(contact: &'a BookLine, column: &str) -> &'a str {
+    fn built_in_value<'a>(contact: &'a BookLine, column: &str) -> &'a str {
         contact.built_in.get(column).map_or("", String::as_str)
     }
 }
@@ -61,39 +59,36 @@ struct ContactPage {
 }
 
 /// The integration, when it is the team's.
-async fn owned(
-    console: &ConsoleState,
+async fn find_integration(
+    context: &MemberContext,
     team_id: TeamId,
     integration_id: IntegrationId,
 ) -> Result<Integration, PageError> {
-    let all = console.process.store.list_integrations(team_id).await?;
+    let all = context.store().integration_list(team_id).await?;
     all.into_iter()
         .find(|own| own.integration_id == integration_id)
         .ok_or(PageError::NotFound)
 }
 
 /// The list, in the order of arrival.
-pub(super) async fn list(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: Result<Path<IntegrationId>, PathRejection>,
-    cursor: Result<Query<ContactListQuery>, QueryRejection>,
-) -> Result<Response, PageError> {
-    let (Path(integration_id), Query(cursor)) = (path?, cursor?);
-    let team_id = person.0.team_id;
-    let integration = owned(&console, team_id, integration_id).await?;
+pub(crate) async fn list_contacts(
+    context: MemberContext,
+    PagePath(integration_id): PagePath<IntegrationId>,
+    PageQuery(cursor): PageQuery<ContactListQuery>,
+) -> PageResult {
+    let team_id = context.team_id();
+    let integration = find_integration(&context, team_id, integration_id).await?;
     let after = BookCursor::Contact(integration_id, cursor.after);
-    let book = console
-        .process
-        .store
-        .list_address_book_page(team_id, after, LINES)
+    let book = context
+        .store()
+        .address_book_page(team_id, after, LINES)
         .await?;
     let next = match book.next {
         Some(BookCursor::Contact(of, number)) if of == integration_id => Some(number),
         _ => None,
     };
-    let frame = PageFrame::new(&person, "/address-book");
-    Ok(page(&ContactsPage {
+    let frame = context.frame("/address-book");
+    Ok(render_page(&ContactsPage {
         frame,
         integration,
         contacts: book.lines,
@@ -102,15 +97,13 @@ pub(super) async fn list(
 }
 
 /// One contact, by the integration's own id.
-pub(super) async fn show(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: Result<Path<IntegrationId>, PathRejection>,
-    named: Result<Query<ContactQuery>, QueryRejection>,
-) -> Result<Response, PageError> {
-    let (Path(integration_id), Query(named)) = (path?, named?);
-    let store = &console.process.store;
-    let integration = owned(&console, person.0.team_id, integration_id).await?;
+pub(crate) async fn show_contact(
+    context: MemberContext,
+    PagePath(integration_id): PagePath<IntegrationId>,
+    PageQuery(named): PageQuery<ContactQuery>,
+) -> PageResult {
+    let store = context.store();
+    let integration = find_integration(&context, context.member.team_id, integration_id).await?;
     let id = named.id.trim().to_owned();
     let contact = if id.contains('\0') {
         None
@@ -120,10 +113,10 @@ pub(super) async fn show(
     let fields = store.list_fields(integration_id).await?;
     let values = contact
         .iter()
-        .flat_map(|contact| pushed(contact, &fields))
+        .flat_map(|contact| pushed_values(contact, &fields))
         .collect();
-    let frame = PageFrame::new(&person, "/address-book");
-    Ok(page(&ContactPage {
+    let frame = context.frame("/address-book");
+    Ok(render_page(&ContactPage {
         frame,
         integration,
         id,
@@ -133,7 +126,7 @@ pub(super) async fn show(
 }
 
 /// What a contact's fields hold, and the columns that they fill.
-fn pushed<'a>(
+fn pushed_values<'a>(
     contact: &'a Contact,
     fields: &'a [IntegrationField],
 ) -> impl Iterator<Item = PushedValueRow> + 'a {

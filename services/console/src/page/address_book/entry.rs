@@ -2,9 +2,6 @@
 
 use askama::Template;
 use audience::{BuiltInColumn, ValueLookup};
-use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
-use axum::response::Response;
 use serde::Deserialize;
 use store::{
     BookEntry, BookEntryCursor, BookEntryLine, ColumnKind, ColumnSource, Integration, TeamColumn,
@@ -12,14 +9,14 @@ use store::{
 use uuid::Uuid;
 
 use super::person_values;
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::answer::{PageFrame, page};
-use crate::failure::PageError;
-use crate::page::LINES;
+use crate::extract::{MemberContext, PagePath, PageQuery};
+use crate::frame::PageFrame;
+use crate::page_error::PageResult;
+use crate::paging::{LINES, cut_page, url_query};
+use crate::render::render_page;
 
 #[derive(Deserialize)]
-pub(super) struct BookEntrySearchQuery {
+pub(crate) struct BookEntrySearchQuery {
     #[serde(default)]
     search: String,
     #[serde(default)]
@@ -56,47 +53,40 @@ struct BookEntryPage {
 }
 
 /// The list.
-pub(super) async fn list(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    asked: Result<Query<BookEntrySearchQuery>, QueryRejection>,
-) -> Result<Response, PageError> {
-    let Query(asked) = asked?;
-    let (store, team_id) = (&console.process.store, person.0.team_id);
+pub(crate) async fn list_entries(
+    context: MemberContext,
+    PageQuery(asked): PageQuery<BookEntrySearchQuery>,
+) -> PageResult {
+    let (store, team_id) = (context.store(), context.team_id());
     let after = BookEntryCursor {
         name_key: asked.after,
         entry_id: asked.after_id.unwrap_or_default(),
     };
     let mut entries = store
-        .list_entries_by_name(team_id, &beginning(&asked.search), &after, LINES + 1)
+        .entry_name_list(team_id, &name_beginning(&asked.search), &after, LINES + 1)
         .await?;
-    let is_more = entries.len() as i64 > LINES;
-    entries.truncate(LINES as usize);
-    let next = entries
-        .last()
-        .filter(|_| is_more)
-        .map(|last| next(&asked.search, last));
-    let integrations = store.list_integrations(team_id).await?;
-    Ok(page(&BookEntriesPage {
-        frame: PageFrame::new(&person, "/address-book"),
+    let next = cut_page(&mut entries).map(|last| next_query(&asked.search, last));
+    let integrations = store.integration_list(team_id).await?;
+    Ok(render_page(&BookEntriesPage {
+        frame: context.frame("/address-book"),
         entries,
         integrations,
         search: asked.search,
         next,
-        public_url: console.process.config.console.public_url.clone(),
+        public_url: context.public_url(),
     }))
 }
 
-fn next(search: &str, last: &BookEntryLine) -> String {
-    url::form_urlencoded::Serializer::new(String::new())
-        .append_pair("search", search)
-        .append_pair("after", &last.name_key)
-        .append_pair("after_id", &last.entry_id.to_string())
-        .finish()
+fn next_query(search: &str, last: &BookEntryLine) -> String {
+    url_query(&[
+        ("search", search),
+        ("after", &last.name_key),
+        ("after_id", &last.entry_id.to_string()),
+    ])
 }
 
 /// What people type, as names are kept: `Miles, Ada` is `Miles Ada`.
-fn beginning(search: &str) -> String {
+fn name_beginning(search: &str) -> String {
     search
         .split([' ', ','])
         .filter(|word| !word.is_empty())
@@ -105,29 +95,22 @@ fn beginning(search: &str) -> String {
 }
 
 /// One entry.
-pub(super) async fn show(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: Result<Path<Uuid>, PathRejection>,
-) -> Result<Response, PageError> {
-    let Path(entry_id) = path?;
-    let (store, team_id) = (&console.process.store, person.0.team_id);
-    let entry = store.find_entry(team_id, entry_id).await?;
-    let columns = store.list_columns(team_id).await?;
-    let asker = columns::ColumnsContext {
-        store,
-        team_id,
-        now: console.process.clock.now(),
-    };
-    let today = asker
-        .load_today()
-        .await
-        .map_err(|error| PageError::Internal(error.into()))?;
+pub(crate) async fn show_entry(
+    context: MemberContext,
+    PagePath(entry_id): PagePath<Uuid>,
+) -> PageResult {
+    let (store, team_id) = (context.store(), context.team_id());
+    let entry = store.entry_get(team_id, entry_id).await?;
+    let columns = store.column_list(team_id).await?;
     let values = person_values(&entry);
     let formulas = columns::FormulaColumns::new(&columns);
-    let computed = formulas.for_recipient(&values, today);
-    let mut known = built_in(&entry, &values);
-    known.extend(columns.iter().filter_map(|column| own(column, &computed)));
+    let computed = formulas.over(&values, context.today());
+    let mut known = built_in_values(&entry, &values);
+    known.extend(
+        columns
+            .iter()
+            .filter_map(|column| own_value(column, &computed)),
+    );
     let name = format!("{} {}", entry.address.first_name, entry.address.last_name)
         .trim()
         .to_owned();
@@ -136,15 +119,15 @@ pub(super) async fn show(
     } else {
         name
     };
-    Ok(page(&BookEntryPage {
-        frame: PageFrame::new(&person, "/address-book"),
+    Ok(render_page(&BookEntryPage {
+        frame: context.frame("/address-book"),
         name,
         entry,
         known,
     }))
 }
 
-fn built_in(entry: &BookEntry, values: &dyn ValueLookup) -> Vec<BookEntryValueRow> {
+fn built_in_values(entry: &BookEntry, values: &dyn ValueLookup) -> Vec<BookEntryValueRow> {
     use BuiltInColumn::{Address1, Address2, City, State, Zip};
     let origin = |column| match column {
         Address1 | Address2 | City | State | Zip => {
@@ -167,7 +150,7 @@ fn built_in(entry: &BookEntry, values: &dyn ValueLookup) -> Vec<BookEntryValueRo
 }
 
 /// A value in a column of the team's. Of computed ones a blank is shown too.
-fn own(column: &TeamColumn, computed: &dyn ValueLookup) -> Option<BookEntryValueRow> {
+fn own_value(column: &TeamColumn, computed: &dyn ValueLookup) -> Option<BookEntryValueRow> {
     let value = computed
         .value(&column.name_key)
         .unwrap_or_default()
@@ -201,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_comma_between_last_and_first_name_is_as_good_as_a_space() {
-        assert_eq!(beginning(" Miles,  Ada "), "Miles Ada");
-        assert_eq!(beginning(""), "");
+        assert_eq!(name_beginning(" Miles,  Ada "), "Miles Ada");
+        assert_eq!(name_beginning(""), "");
     }
 }

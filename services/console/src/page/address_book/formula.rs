@@ -4,23 +4,21 @@ use std::time::Instant;
 
 use askama::Template;
 use axum::Form;
-use axum::extract::rejection::{FormRejection, QueryRejection};
-use axum::extract::{Query, State};
-use axum::response::Response;
 use columns::{ColumnsContext, FormulaToSave, SaveColumnError};
 use contract::mcp::{FormulaError, FormulaProblem, PreviewAnswer, PreviewArguments};
 use model::id::RequestId;
 use serde::Deserialize;
 use store::{ColumnKind, FormulaChange, TeamColumn};
 
-use super::column::told;
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::answer::{self, ActionNotice, PageFrame, done, page};
-use crate::failure::PageError;
+use super::column::formula_error;
+use crate::extract::{FormResult, MemberContext, PageQuery};
+use crate::fingerprint::fingerprint_of;
+use crate::format::is_visible;
+use crate::frame::PageFrame;
+use crate::notice::{ActionNotice, redirect_with_notice};
 use crate::page::COMPUTING_TIME;
-use crate::seen::fingerprint;
-use crate::show::is_visible;
+use crate::page_error::{PageError, PageResult};
+use crate::render::{render_page, render_refusal};
 
 /// People that a preview shows.
 const PEOPLE: usize = 5;
@@ -29,7 +27,7 @@ const PEOPLE: usize = 5;
 const CHANGES: i64 = 5;
 
 #[derive(Deserialize)]
-pub(super) struct FormulaQuery {
+pub(crate) struct FormulaQuery {
     /// The column; empty for a new one.
     #[serde(default)]
     name: String,
@@ -37,7 +35,7 @@ pub(super) struct FormulaQuery {
 
 /// What a person typed.
 #[derive(Deserialize)]
-pub(super) struct FormulaForm {
+pub(crate) struct FormulaForm {
     name: String,
     formula: String,
     /// A fingerprint of the formula that stood there when the form was made; empty for a new column.
@@ -59,49 +57,45 @@ struct FormulaPage {
 }
 
 /// The page, with the formula as it stands.
-pub(super) async fn show(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    named: Result<Query<FormulaQuery>, QueryRejection>,
-) -> Result<Response, PageError> {
-    let Query(FormulaQuery { name }) = named?;
+pub(crate) async fn show_formula(
+    context: MemberContext,
+    PageQuery(FormulaQuery { name }): PageQuery<FormulaQuery>,
+) -> PageResult {
     if name.is_empty() {
         let written = FormulaForm {
             name,
             formula: String::new(),
             seen: String::new(),
         };
-        return Ok(page(&empty(&person, written)));
+        return Ok(render_page(&empty_page(&context, written)));
     }
     let name_key = audience::fold_name(&name);
-    let column = console
-        .process
-        .store
-        .find_column(person.0.team_id, &name_key)
+    let column = context
+        .store()
+        .column_get(context.team_id(), &name_key)
         .await?;
     if column.kind != ColumnKind::Formula {
         return Err(PageError::NotFound);
     }
-    let seen = fingerprint(&column.formula);
+    let seen = fingerprint_of(&column.formula);
     let written = FormulaForm {
         name: column.name,
         formula: column.formula.unwrap_or_default(),
         seen,
     };
-    let changes = console
-        .process
-        .store
-        .list_formula_changes(person.0.team_id, &name_key, CHANGES)
+    let changes = context
+        .store()
+        .formula_change_list(context.team_id(), &name_key, CHANGES)
         .await?;
-    Ok(page(&FormulaPage {
+    Ok(render_page(&FormulaPage {
         changes,
-        ..previewed(&console, &person, written).await?
+        ..preview_page(&context, written).await?
     }))
 }
 
-fn empty(person: &CurrentMember, written: FormulaForm) -> FormulaPage {
+fn empty_page(context: &MemberContext, written: FormulaForm) -> FormulaPage {
     FormulaPage {
-        frame: PageFrame::new(person, "/address-book"),
+        frame: context.frame("/address-book"),
         written,
         problem: None,
         problems: Vec::new(),
@@ -111,22 +105,20 @@ fn empty(person: &CurrentMember, written: FormulaForm) -> FormulaPage {
 }
 
 /// The page with what the formula gives; nothing is saved.
-pub(super) async fn preview(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    form: Result<Form<FormulaForm>, FormRejection>,
-) -> Result<Response, PageError> {
+pub(crate) async fn preview_formula(
+    context: MemberContext,
+    form: FormResult<FormulaForm>,
+) -> PageResult {
     let Form(written) = form?;
-    Ok(page(&previewed(&console, &person, written).await?))
+    Ok(render_page(&preview_page(&context, written).await?))
 }
 
-async fn previewed(
-    console: &ConsoleState,
-    person: &CurrentMember,
+async fn preview_page(
+    context: &MemberContext,
     written: FormulaForm,
 ) -> Result<FormulaPage, PageError> {
     if written.formula.trim().is_empty() {
-        return Ok(empty(person, written));
+        return Ok(empty_page(context, written));
     }
     let name = written.name.trim();
     let arguments = PreviewArguments {
@@ -135,7 +127,7 @@ async fn previewed(
         rows: None,
         limit: Some(PEOPLE),
     };
-    let asker = asker(console, person);
+    let asker = columns_context(context);
     let begun = Instant::now();
     let is_too_late = || begun.elapsed() > COMPUTING_TIME;
     let (preview, error) = match columns::preview_formula(
@@ -151,17 +143,17 @@ async fn previewed(
     };
     Ok(FormulaPage {
         preview,
-        ..refused(person, written, error)
+        ..error_page(context, written, error)
     })
 }
 
 /// The page with what is wrong.
-fn refused(
-    person: &CurrentMember,
+fn error_page(
+    context: &MemberContext,
     written: FormulaForm,
     error: Option<FormulaError>,
 ) -> FormulaPage {
-    let page = empty(person, written);
+    let page = empty_page(context, written);
     match error {
         None => page,
         Some(FormulaError::InvalidFormula(problems)) => FormulaPage { problems, ..page },
@@ -172,34 +164,36 @@ fn refused(
     }
 }
 
-fn asker<'a>(console: &'a ConsoleState, person: &CurrentMember) -> ColumnsContext<'a> {
-    let now = console.process.clock.now();
+fn columns_context<'a>(context: &'a MemberContext) -> ColumnsContext<'a> {
+    let now = context.now();
     ColumnsContext {
-        store: &console.process.store,
-        team_id: person.0.team_id,
+        store: context.store(),
+        team_id: context.team_id(),
         now,
     }
 }
 
 /// Makes the column or gives it another formula.
-pub(super) async fn save(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    form: Result<Form<FormulaForm>, FormRejection>,
-) -> Result<Response, PageError> {
+pub(crate) async fn save_formula(
+    context: MemberContext,
+    form: FormResult<FormulaForm>,
+) -> PageResult {
     let Form(written) = form?;
-    match attempt(&console, &person, &written).await {
-        Ok(None) => Ok(done("/address-book/columns", ActionNotice::ColumnSaved)),
+    match try_save(&context, &written).await {
+        Ok(None) => Ok(redirect_with_notice(
+            "/address-book/columns",
+            ActionNotice::ColumnSaved,
+        )),
         Ok(Some(FormulaConflict { problem, seen })) => {
             let written = FormulaForm { seen, ..written };
-            Ok(answer::refused(&FormulaPage {
+            Ok(render_refusal(&FormulaPage {
                 problem: Some(problem),
-                ..empty(&person, written)
+                ..empty_page(&context, written)
             }))
         }
         Err(error) => {
-            let error = told(error)?;
-            Ok(answer::refused(&refused(&person, written, Some(error))))
+            let error = formula_error(error)?;
+            Ok(render_refusal(&error_page(&context, written, Some(error))))
         }
     }
 }
@@ -212,7 +206,7 @@ struct FormulaConflict {
 }
 
 /// Compares the column that stands with the one that the form was made from; `None` when it is that one.
-fn overtaken(columns: &[TeamColumn], written: &FormulaForm) -> Option<FormulaConflict> {
+fn find_conflict(columns: &[TeamColumn], written: &FormulaForm) -> Option<FormulaConflict> {
     let (name_key, seen) = (
         audience::fold_name(written.name.trim()),
         written.seen.clone(),
@@ -225,7 +219,7 @@ fn overtaken(columns: &[TeamColumn], written: &FormulaForm) -> Option<FormulaCon
         Some(TeamColumn { name, .. }) if seen.is_empty() => format!(
             "Your team has a column named {name} already. Choose another name; a formula is changed on its column's own page."
         ),
-        Some(column) if fingerprint(&column.formula) == seen => return None,
+        Some(column) if fingerprint_of(&column.formula) == seen => return None,
         Some(TeamColumn { formula, .. }) => {
             let stands = formula.as_deref().unwrap_or("no formula");
             let problem = format!(
@@ -234,19 +228,18 @@ fn overtaken(columns: &[TeamColumn], written: &FormulaForm) -> Option<FormulaCon
             );
             return Some(FormulaConflict {
                 problem,
-                seen: fingerprint(formula),
+                seen: fingerprint_of(formula),
             });
         }
     };
     Some(FormulaConflict { problem, seen })
 }
 
-async fn attempt(
-    console: &ConsoleState,
-    person: &CurrentMember,
+async fn try_save(
+    context: &MemberContext,
     written: &FormulaForm,
 ) -> Result<Option<FormulaConflict>, SaveColumnError> {
-    let asker = asker(console, person);
+    let asker = columns_context(context);
     let mut connection = asker.store.connection().await?;
     let transaction = connection.begin_transaction().await?;
     let save = FormulaToSave {
@@ -254,12 +247,18 @@ async fn attempt(
         name: columns::check_name(&written.name)?,
         formula: written.formula.trim(),
     };
-    let columns = transaction.lock_columns(asker.team_id).await?;
-    if let Some(overtaken) = overtaken(&columns, written) {
-        return Ok(Some(overtaken));
+    let columns = transaction.column_list_locked(asker.team_id).await?;
+    if let Some(conflict) = find_conflict(&columns, written) {
+        return Ok(Some(conflict));
     }
-    columns::save_formula_within(&transaction, person.actor(), asker.team_id, save, asker.now)
-        .await?;
+    columns::save_within(
+        &transaction,
+        context.actor(),
+        asker.team_id,
+        save,
+        asker.now,
+    )
+    .await?;
     transaction.commit().await?;
     Ok(None)
 }

@@ -1,22 +1,19 @@
 //! Charges: what each send, re-check or later step cost.
 
 use askama::Template;
-use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
-use axum::response::Response;
-use model::id::ChargeId;
+use contract::id::ChargeId;
 use serde::Deserialize;
 use store::{ChargeKind, ChargeState, ChargeSummary, ChargedMailpieces};
 
-use super::{PART, product_name};
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::answer::{PageFrame, page};
-use crate::failure::PageError;
-use crate::page::{LINES, cut};
+use super::PART;
+use crate::extract::{MemberContext, PagePath, PageQuery};
+use crate::frame::PageFrame;
+use crate::page_error::PageResult;
+use crate::paging::{LINES, cut_page};
+use crate::render::render_page;
 
 #[derive(Deserialize)]
-pub(super) struct ChargeListQuery {
+pub(crate) struct ChargeListQuery {
     before: Option<ChargeId>,
 }
 
@@ -31,21 +28,18 @@ struct ChargesPage {
 }
 
 /// The charges, the newest first.
-pub(super) async fn list(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    cursor: Result<Query<ChargeListQuery>, QueryRejection>,
-) -> Result<Response, PageError> {
-    let Query(ChargeListQuery { before }) = cursor?;
-    let mut charges = console
-        .process
-        .store
-        .list_charges(person.0.team_id, before, LINES + 1)
+pub(crate) async fn list_charges(
+    context: MemberContext,
+    PageQuery(ChargeListQuery { before }): PageQuery<ChargeListQuery>,
+) -> PageResult {
+    let mut charges = context
+        .store()
+        .charge_list(context.team_id(), before, LINES + 1)
         .await?;
-    let next = cut(&mut charges).map(|last| last.charge_id);
-    let public_url = console.process.config.console.public_url.clone();
-    let (frame, is_newest) = (PageFrame::new(&person, PART), before.is_none());
-    Ok(page(&ChargesPage {
+    let next = cut_page(&mut charges).map(|last| last.charge_id);
+    let public_url = context.public_url();
+    let (frame, is_newest) = (context.frame(PART), before.is_none());
+    Ok(render_page(&ChargesPage {
         frame,
         charges,
         is_newest,
@@ -63,24 +57,22 @@ struct ChargePage {
 }
 
 /// One charge, with what its cards are.
-pub(super) async fn show(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: Result<Path<ChargeId>, PathRejection>,
-) -> Result<Response, PageError> {
-    let Path(charge_id) = path?;
-    let (store, team_id) = (&console.process.store, person.0.team_id);
-    let charge = store.find_charge_summary(team_id, charge_id).await?;
-    let cards = store.list_charge_mailpieces(team_id, charge_id).await?;
-    Ok(page(&ChargePage {
-        frame: PageFrame::new(&person, PART),
+pub(crate) async fn show_charge(
+    context: MemberContext,
+    PagePath(charge_id): PagePath<ChargeId>,
+) -> PageResult {
+    let (store, team_id) = (context.store(), context.team_id());
+    let charge = store.charge_summary(team_id, charge_id).await?;
+    let cards = store.charge_cards(team_id, charge_id).await?;
+    Ok(render_page(&ChargePage {
+        frame: context.frame(PART),
         charge,
         cards,
     }))
 }
 
 /// What caused a charge, for people.
-fn cause(charge: &ChargeSummary) -> String {
+fn charge_cause(charge: &ChargeSummary) -> String {
     match charge.kind {
         ChargeKind::Send => "Send".to_owned(),
         ChargeKind::Recheck => "Daily re-check".to_owned(),
@@ -89,7 +81,7 @@ fn cause(charge: &ChargeSummary) -> String {
 }
 
 /// How far a charge is, for people.
-fn state(charge: &ChargeSummary) -> &'static str {
+fn charge_state(charge: &ChargeSummary) -> &'static str {
     match charge.state {
         ChargeState::Reserved => "Payment under way",
         ChargeState::Settled => "Paid",

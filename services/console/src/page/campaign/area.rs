@@ -5,23 +5,20 @@ use std::fmt::Write;
 use askama::Template;
 use audience::GeoArea;
 use audience::area::MAX_BYTES;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
-use axum::response::Response;
 use campaigns::SetAreaError;
 use model::id::CampaignId;
 use store::CampaignSummary;
 
-use super::{CampaignPath, PART, find};
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, page, refused};
-use crate::failure::PageError;
-use crate::route::{self, ConsoleRoute, RouteAccess};
-use crate::upload::MultipartForm;
+use super::{CampaignPath, PART, find_campaign};
+use crate::extract::{MemberContext, PagePath};
+use crate::frame::PageFrame;
+use crate::multipart::MultipartForm;
+use crate::notice::{ActionNotice, redirect_with_notice};
+use crate::page_error::{PageError, PageResult};
+use crate::render::render_form;
 
 /// Bytes of the form: a file, or text, and what a browser puts around them.
-const FORM_BYTES: usize = 2 * MAX_BYTES + 64 * 1024;
+pub(crate) const FORM_BYTES: usize = 2 * MAX_BYTES + 64 * 1024;
 
 /// Width and height of the picture at the most, in units of its own.
 const WIDTH: f64 = 640.0;
@@ -40,19 +37,6 @@ const GRID_LINES: f64 = 4.0;
 const METRES_PER_DEGREE: f64 = 111_320.0;
 
 const METRES_PER_MILE: f64 = 1_609.344;
-
-/// What there is.
-pub(super) fn routes() -> Vec<ConsoleRoute> {
-    vec![
-        route::page("/campaigns/{campaign_id}/area", RouteAccess::Member, show),
-        route::upload(
-            "/campaigns/{campaign_id}/area",
-            RouteAccess::Manager,
-            FORM_BYTES,
-            save,
-        ),
-    ]
-}
 
 /// An area as a picture. Degrees of longitude are as wide as they are in its middle.
 #[derive(Debug, Template)]
@@ -83,7 +67,7 @@ struct MapProjection {
 }
 
 impl MapProjection {
-    fn point(&self, longitude: f64, latitude: f64) -> (f64, f64) {
+    fn project_point(&self, longitude: f64, latitude: f64) -> (f64, f64) {
         let tenths = |units: f64| (units * 10.0).round() / 10.0;
         let east = (longitude - self.west) * self.narrowing;
         (
@@ -130,10 +114,10 @@ impl AreaPicture {
     pub(super) fn of(geojson: &str) -> Result<Self, PageError> {
         let area =
             GeoArea::parse(geojson).map_err(|error| PageError::Invalid(format!("{error}.")))?;
-        Ok(Self::draw(&area.polygons().collect::<Vec<_>>()))
+        Ok(Self::draw_polygons(&area.polygons().collect::<Vec<_>>()))
     }
 
-    fn draw(polygons: &[Vec<Vec<(f64, f64)>>]) -> Self {
+    fn draw_polygons(polygons: &[Vec<Vec<(f64, f64)>>]) -> Self {
         let exact = MapExtent::of(polygons);
         let MapExtent([west, south, east, north]) = exact.with_margin();
         let narrowing = f64::midpoint(south, north).to_radians().cos().max(0.01);
@@ -144,25 +128,25 @@ impl AreaPicture {
             scale,
             narrowing,
         };
-        let size = projection.point(east, south);
+        let size = projection.project_point(east, south);
         Self {
             paths: polygons
                 .iter()
-                .map(|rings| path(rings, &projection))
+                .map(|rings| ring_path(rings, &projection))
                 .collect(),
-            grid: grid(&projection, [west, south, east, north]),
-            description: describe(polygons, exact),
+            grid: grid_lines(&projection, [west, south, east, north]),
+            description: describe_area(polygons, exact),
             size,
         }
     }
 }
 
 /// A ring after the other; a hole is where an even number of rings lie around.
-fn path(rings: &[Vec<(f64, f64)>], projection: &MapProjection) -> String {
+fn ring_path(rings: &[Vec<(f64, f64)>], projection: &MapProjection) -> String {
     let mut path = String::new();
     for ring in rings {
         for (at, (longitude, latitude)) in ring.iter().enumerate() {
-            let (x, y) = projection.point(*longitude, *latitude);
+            let (x, y) = projection.project_point(*longitude, *latitude);
             let command = if at == 0 { 'M' } else { 'L' };
             // Writing to a string cannot fail.
             let _ = write!(path, "{command}{x} {y}");
@@ -172,8 +156,8 @@ fn path(rings: &[Vec<(f64, f64)>], projection: &MapProjection) -> String {
     path
 }
 
-fn grid(projection: &MapProjection, [west, south, east, north]: [f64; 4]) -> Vec<GridLine> {
-    let step = step((east - west).min(north - south) / GRID_LINES);
+fn grid_lines(projection: &MapProjection, [west, south, east, north]: [f64; 4]) -> Vec<GridLine> {
+    let step = grid_step((east - west).min(north - south) / GRID_LINES);
     let lines = |from: f64, to: f64| {
         let first = (from / step).ceil() as i64;
         let last = (to / step).floor() as i64;
@@ -185,20 +169,20 @@ fn grid(projection: &MapProjection, [west, south, east, north]: [f64; 4]) -> Vec
         format!("{:.digits$}° {side}", degrees.abs())
     };
     let meridians = lines(west, east).map(|degrees| GridLine {
-        from: projection.point(degrees, south),
-        to: projection.point(degrees, north),
+        from: projection.project_point(degrees, south),
+        to: projection.project_point(degrees, north),
         label: name(degrees, ["E", "W"]),
     });
     let parallels = lines(south, north).map(|degrees| GridLine {
-        from: projection.point(west, degrees),
-        to: projection.point(east, degrees),
+        from: projection.project_point(west, degrees),
+        to: projection.project_point(east, degrees),
         label: name(degrees, ["N", "S"]),
     });
     meridians.chain(parallels).collect()
 }
 
 /// The next 1, 2 or 5 of its power of ten.
-fn step(about: f64) -> f64 {
+fn grid_step(about: f64) -> f64 {
     let power = 10_f64.powf(about.log10().floor());
     let factors = [1.0, 2.0, 5.0];
     power
@@ -209,7 +193,7 @@ fn step(about: f64) -> f64 {
 }
 
 /// The area in words, for those who do not see the picture.
-fn describe(
+fn describe_area(
     polygons: &[Vec<Vec<(f64, f64)>>],
     MapExtent([west, south, east, north]): MapExtent,
 ) -> String {
@@ -245,39 +229,26 @@ struct AreaPage {
 }
 
 /// The page.
-async fn show(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: CampaignPath,
-    noticed: Result<Query<NoticeQuery>, QueryRejection>,
-) -> Result<Response, PageError> {
-    let Query(noticed) = noticed?;
-    area_page(
-        &console,
-        &person,
-        &path?.0,
-        noticed.notice,
-        (String::new(), None),
-    )
-    .await
+pub(crate) async fn show_area(
+    context: MemberContext,
+    PagePath(campaign_id): CampaignPath,
+) -> PageResult {
+    area_page(&context, &campaign_id, (String::new(), None)).await
 }
 
 async fn area_page(
-    console: &ConsoleState,
-    person: &CurrentMember,
+    context: &MemberContext,
     campaign_id: &CampaignId,
-    notice: Option<ActionNotice>,
     (typed, problem): (String, Option<String>),
-) -> Result<Response, PageError> {
-    let campaign = find(console, person, campaign_id).await?;
-    let settings = console
-        .process
-        .store
-        .find_campaign(person.0.team_id, campaign_id)
+) -> PageResult {
+    let campaign = find_campaign(context, campaign_id).await?;
+    let settings = context
+        .store()
+        .campaign_get(context.team_id(), campaign_id)
         .await?;
     let area = settings.and_then(|settings| settings.area);
     let picture = area.as_deref().map(AreaPicture::of).transpose()?;
-    let frame = PageFrame::new(person, PART).with_notice(notice);
+    let frame = context.frame(PART);
     let is_refused = problem.is_some();
     let shown = AreaPage {
         frame,
@@ -286,40 +257,27 @@ async fn area_page(
         typed,
         problem,
     };
-    Ok(if is_refused {
-        refused(&shown)
-    } else {
-        page(&shown)
-    })
+    Ok(render_form(&shown, is_refused))
 }
 
 /// Takes a file, or what was pasted, or takes the area away.
-async fn save(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: CampaignPath,
+pub(crate) async fn save_area(
+    context: MemberContext,
+    PagePath(campaign_id): CampaignPath,
     form: Result<MultipartForm, PageError>,
-) -> Result<Response, PageError> {
-    let campaign_id = path?.0;
+) -> PageResult {
     let form = match form {
         Ok(form) => form,
         Err(failure) => {
-            let typed = (String::new(), Some(failure.of_form(FORM_BYTES)?));
-            return area_page(&console, &person, &campaign_id, None, typed).await;
+            let typed = (String::new(), Some(failure.form_problem(FORM_BYTES)?));
+            return area_page(&context, &campaign_id, typed).await;
         }
     };
-    let (actor, team_id, now) = (
-        person.actor(),
-        person.0.team_id,
-        console.process.clock.now(),
-    );
-    let (store, address) = (
-        &console.process.store,
-        format!("/campaigns/{campaign_id}/area"),
-    );
+    let (actor, team_id, now) = (context.actor(), context.team_id(), context.now());
+    let (store, address) = (context.store(), format!("/campaigns/{campaign_id}/area"));
     if form.text("do")? == "remove" {
-        campaigns::remove_campaign_area(store, actor, team_id, &campaign_id, now).await?;
-        return Ok(done(&address, ActionNotice::AreaRemoved));
+        campaigns::remove_area(store, actor, team_id, &campaign_id, now).await?;
+        return Ok(redirect_with_notice(&address, ActionNotice::AreaRemoved));
     }
     let (file, pasted) = (form.text("file")?.trim(), form.text("text")?.trim());
     let geojson = if file.is_empty() { pasted } else { file };
@@ -327,14 +285,14 @@ async fn save(
         "Choose a file, or paste its content.".to_owned()
     } else {
         let wanted = (&campaign_id, geojson);
-        match campaigns::set_campaign_area(store, actor, team_id, wanted, now).await {
-            Ok(()) => return Ok(done(&address, ActionNotice::AreaChanged)),
+        match campaigns::set_area(store, actor, team_id, wanted, now).await {
+            Ok(()) => return Ok(redirect_with_notice(&address, ActionNotice::AreaChanged)),
             Err(SetAreaError::Area(error)) => format!("Nothing was changed: {error}."),
             Err(SetAreaError::Store(error)) => return Err(error.into()),
         }
     };
     let typed = (pasted.to_owned(), Some(problem));
-    area_page(&console, &person, &campaign_id, None, typed).await
+    area_page(&context, &campaign_id, typed).await
 }
 
 #[cfg(test)]
@@ -353,7 +311,7 @@ mod tests {
             ]
         };
         let picture =
-            AreaPicture::draw(&[vec![square(-98.0, 30.0, 1.0), square(-97.8, 30.2, 0.2)]]);
+            AreaPicture::draw_polygons(&[vec![square(-98.0, 30.0, 1.0), square(-97.8, 30.2, 0.2)]]);
         assert_eq!(picture.paths.len(), 1);
         assert_eq!(picture.paths[0].matches('Z').count(), 2);
         assert!(picture.size.0 <= WIDTH + 0.1 && picture.size.1 <= HEIGHT + 0.1);
@@ -369,14 +327,14 @@ mod tests {
 
     #[test]
     fn an_area_of_no_extent_has_a_picture() {
-        let picture = AreaPicture::draw(&[vec![vec![(10.0, 90.0); 4]]]);
+        let picture = AreaPicture::draw_polygons(&[vec![vec![(10.0, 90.0); 4]]]);
         assert!(picture.size.0.is_finite() && picture.size.1.is_finite());
     }
 
     #[test]
     fn a_grid_has_round_steps() {
         assert_eq!(
-            [0.07, 0.3, 1.0, 4.0, 6.0].map(step),
+            [0.07, 0.3, 1.0, 4.0, 6.0].map(grid_step),
             [0.1, 0.5, 1.0, 5.0, 10.0]
         );
     }

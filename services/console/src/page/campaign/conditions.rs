@@ -7,38 +7,22 @@ mod words;
 
 use audience::{ColumnType, ConditionError, FilterConditions, fold_name};
 use axum::Form;
-use axum::extract::rejection::{FormRejection, QueryRejection};
-use axum::extract::{Query, State};
-use axum::response::Response;
 use campaigns::{ConditionSentence, ConditionsProblem, SetConditionsError, check_conditions};
 use model::id::CampaignId;
 use serde_json::Value;
 use store::TeamColumn;
 
 use self::count::MatchCount;
-pub(super) use self::form::misfit_name;
 use self::form::{ConditionFormError, conditions_page};
 use self::tree::{ConditionFormPart, ConditionFormTree, ConditionInput};
-use super::{CampaignPath, find};
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::answer::{ActionNotice, NoticeQuery, done};
-use crate::failure::PageError;
-use crate::route::{self, ConsoleRoute, RouteAccess};
-use crate::seen::fingerprint;
-pub(super) use campaigns::operator_name;
+use super::{CampaignPath, find_campaign};
+use crate::extract::{FormResult, MemberContext, PagePath};
+use crate::fingerprint::fingerprint_of;
+use crate::notice::{ActionNotice, redirect_with_notice};
+use crate::page_error::{PageError, PageResult};
 
 /// Bytes of the form: the largest tree with values of a usual length.
-const FORM_BYTES: usize = 2 * 1024 * 1024;
-
-/// What there is.
-pub(super) fn routes() -> Vec<ConsoleRoute> {
-    let path = "/campaigns/{campaign_id}/conditions";
-    vec![
-        route::page(path, RouteAccess::Member, show),
-        route::upload(path, RouteAccess::Manager, FORM_BYTES, change),
-    ]
-}
+pub(crate) const FORM_BYTES: usize = 2 * 1024 * 1024;
 
 /// What the page shows of a tree.
 struct ConditionsPageState {
@@ -54,58 +38,44 @@ struct ConditionsPageState {
 }
 
 /// The page.
-async fn show(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: CampaignPath,
-    noticed: Result<Query<NoticeQuery>, QueryRejection>,
-) -> Result<Response, PageError> {
-    let (campaign_id, Query(noticed)) = (path?.0, noticed?);
-    let campaign = console
-        .process
-        .store
-        .find_campaign(person.0.team_id, &campaign_id)
+pub(crate) async fn show_conditions(
+    context: MemberContext,
+    PagePath(campaign_id): CampaignPath,
+) -> PageResult {
+    let campaign = context
+        .store()
+        .campaign_get(context.team_id(), &campaign_id)
         .await?;
     let stored = campaign.ok_or(PageError::NotFound)?.conditions;
     let tree = stored
         .as_ref()
         .map(ConditionFormTree::of)
         .unwrap_or_default();
-    let columns = console.process.store.list_columns(person.0.team_id).await?;
-    let shown = check(&console, &person, &campaign_id, tree, &columns).await?;
+    let columns = context.store().column_list(context.team_id()).await?;
+    let shown = check_tree(&context, &campaign_id, tree, &columns).await?;
     let shown = ConditionsPageState {
         is_stored: true,
-        seen: fingerprint(&stored),
+        seen: fingerprint_of(&stored),
         ..shown
     };
-    conditions_page(
-        &console,
-        &person,
-        &campaign_id,
-        &columns,
-        shown,
-        noticed.notice,
-    )
-    .await
+    conditions_page(&context, &campaign_id, &columns, shown).await
 }
 
 /// Why the mailer cannot use stored conditions; `None` when it can.
-pub(super) fn problem(stored: &Value, columns: &[TeamColumn]) -> Option<String> {
+pub(super) fn conditions_problem(stored: &Value, columns: &[TeamColumn]) -> Option<String> {
     let types = |name: &str| column_type(columns, name);
     FilterConditions::parse(stored, types)
         .err()
-        .map(|error| words::problem(&error.problem))
+        .map(|error| words::problem_words(&error.problem))
 }
 
 /// Adds or removes a part, counts, or saves: whatever the button says. Only saving changes the campaign.
-async fn change(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: CampaignPath,
-    form: Result<Form<Vec<(String, String)>>, FormRejection>,
-) -> Result<Response, PageError> {
-    let campaign_id = path?.0;
-    find(&console, &person, &campaign_id).await?;
+pub(crate) async fn change_conditions(
+    context: MemberContext,
+    PagePath(campaign_id): CampaignPath,
+    form: FormResult<Vec<(String, String)>>,
+) -> PageResult {
+    find_campaign(&context, &campaign_id).await?;
     let Form(fields) = form?;
     let tree = ConditionFormTree::of_form(&fields)
         .map_err(|error| PageError::Invalid(error.to_string()))?;
@@ -117,13 +87,13 @@ async fn change(
     };
     let (pressed, seen) = (field("do"), field("seen").to_owned());
     let (verb, position) = pressed.split_once(':').unwrap_or((pressed, ""));
-    if let Some(tree) = edited(verb, position.parse().unwrap_or(usize::MAX), &tree) {
-        return unchecked(&console, &person, &campaign_id, tree, seen).await;
+    if let Some(tree) = edited_tree(verb, position.parse().unwrap_or(usize::MAX), &tree) {
+        return unchecked_page(&context, &campaign_id, tree, seen).await;
     }
     let (columns, overtaken) = match verb {
-        "save" => match save(&console, &person, &campaign_id, &tree, &seen).await {
+        "save" => match save_tree(&context, &campaign_id, &tree, &seen).await {
             Ok(()) => {
-                return Ok(done(
+                return Ok(redirect_with_notice(
                     &format!("/campaigns/{campaign_id}/conditions"),
                     ActionNotice::ConditionsSaved,
                 ));
@@ -132,12 +102,9 @@ async fn change(
             Err(SetConditionsError::Overtaken { columns, standing }) => (columns, Some(standing)),
             Err(SetConditionsError::Store(error)) => return Err(error.into()),
         },
-        _ => (
-            console.process.store.list_columns(person.0.team_id).await?,
-            None,
-        ),
+        _ => (context.store().column_list(context.team_id()).await?, None),
     };
-    let shown = check(&console, &person, &campaign_id, tree, &columns).await?;
+    let shown = check_tree(&context, &campaign_id, tree, &columns).await?;
     let shown = match overtaken {
         None => ConditionsPageState { seen, ..shown },
         Some(standing) => {
@@ -146,22 +113,22 @@ async fn change(
                 .map(ConditionSentence::from_document)
                 .unwrap_or_default();
             ConditionsPageState {
-                seen: fingerprint(&standing),
+                seen: fingerprint_of(&standing),
                 overtaken: Some(sentences),
                 ..shown
             }
         }
     };
-    conditions_page(&console, &person, &campaign_id, &columns, shown, None).await
+    conditions_page(&context, &campaign_id, &columns, shown).await
 }
 
 /// The tree with what a button adds or removes; `None` for a button that does neither.
-fn edited(verb: &str, position: usize, tree: &ConditionFormTree) -> Option<ConditionFormTree> {
+fn edited_tree(verb: &str, position: usize, tree: &ConditionFormTree) -> Option<ConditionFormTree> {
     let mut tree = tree.clone();
     match verb {
         "add-condition" => {
             let operator = audience::Operator::Is.as_str().to_owned();
-            tree.add(
+            tree.add_part(
                 position,
                 ConditionFormPart::Condition(ConditionInput {
                     operator,
@@ -169,8 +136,8 @@ fn edited(verb: &str, position: usize, tree: &ConditionFormTree) -> Option<Condi
                 }),
             );
         }
-        "add-group" => tree.add(position, ConditionFormPart::Group { is_any: true }),
-        "remove" => tree.remove(position),
+        "add-group" => tree.add_part(position, ConditionFormPart::Group { is_any: true }),
+        "remove" => tree.remove_part(position),
         "columns" => {}
         _ => return None,
     }
@@ -178,14 +145,13 @@ fn edited(verb: &str, position: usize, tree: &ConditionFormTree) -> Option<Condi
 }
 
 /// While parts come and go nothing is held against those that are not filled in yet.
-async fn unchecked(
-    console: &ConsoleState,
-    person: &CurrentMember,
+async fn unchecked_page(
+    context: &MemberContext,
     campaign_id: &CampaignId,
     tree: ConditionFormTree,
     seen: String,
-) -> Result<Response, PageError> {
-    let columns = console.process.store.list_columns(person.0.team_id).await?;
+) -> PageResult {
+    let columns = context.store().column_list(context.team_id()).await?;
     let shown = ConditionsPageState {
         tree,
         problem: None,
@@ -194,21 +160,20 @@ async fn unchecked(
         overtaken: None,
         is_stored: false,
     };
-    conditions_page(console, person, campaign_id, &columns, shown, None).await
+    conditions_page(&context, &campaign_id, &columns, shown).await
 }
 
 /// Says what is wrong with a tree, or how many match it.
-async fn check(
-    console: &ConsoleState,
-    person: &CurrentMember,
+async fn check_tree(
+    context: &MemberContext,
     campaign_id: &CampaignId,
     tree: ConditionFormTree,
     columns: &[TeamColumn],
 ) -> Result<ConditionsPageState, PageError> {
-    let (problem, count) = match read(&tree, columns) {
+    let (problem, count) = match read_tree(&tree, columns) {
         Ok(conditions) => (
             None,
-            Some(MatchCount::of(console, person, campaign_id, conditions, columns).await?),
+            Some(MatchCount::of(context, campaign_id, conditions, columns).await?),
         ),
         Err(problem) => (Some(problem), None),
     };
@@ -223,15 +188,15 @@ async fn check(
 }
 
 /// The tree as the mailer reads it.
-fn read(
+fn read_tree(
     tree: &ConditionFormTree,
     columns: &[TeamColumn],
 ) -> Result<FilterConditions, ConditionFormError> {
     let types = |name: &str| column_type(columns, name);
-    check_conditions(&tree.document(types), types).map_err(|problem| match problem {
+    check_conditions(&tree.to_document(types), types).map_err(|problem| match problem {
         ConditionsProblem::Condition(ConditionError { path, problem }) => ConditionFormError {
-            position: tree.position(&path).unwrap_or(0),
-            sentence: words::problem(&problem),
+            position: tree.position_of(&path).unwrap_or(0),
+            sentence: words::problem_words(&problem),
         },
         ConditionsProblem::UnknownColumn(name) => {
             let uses = |node: &tree::ConditionFormNode| matches!(&node.part, ConditionFormPart::Condition(typed) if fold_name(&typed.column) == name);
@@ -252,24 +217,23 @@ fn column_type(columns: &[TeamColumn], name: &str) -> Option<ColumnType> {
         .map(|column| column.column_type)
 }
 
-async fn save(
-    console: &ConsoleState,
-    person: &CurrentMember,
+async fn save_tree(
+    context: &MemberContext,
     campaign_id: &CampaignId,
     tree: &ConditionFormTree,
     seen: &str,
 ) -> Result<(), SetConditionsError> {
     let document = |columns: &[TeamColumn]| {
-        (!tree.is_empty()).then(|| tree.document(|name| column_type(columns, name)))
+        (!tree.is_empty()).then(|| tree.to_document(|name| column_type(columns, name)))
     };
-    campaigns::set_campaign_conditions(
-        &console.process.store,
-        person.actor(),
-        person.0.team_id,
+    campaigns::set_conditions(
+        context.store(),
+        context.actor(),
+        context.team_id(),
         campaign_id,
-        |standing| fingerprint(standing) == seen,
+        |standing| fingerprint_of(standing) == seen,
         document,
-        console.process.clock.now(),
+        context.now(),
     )
     .await
 }

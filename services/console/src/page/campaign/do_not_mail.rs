@@ -1,50 +1,27 @@
 //! The do-not-mail list of a campaign: looked through, added to, taken from.
 
 mod file;
-mod upload;
+pub(crate) mod upload;
 
 use address::AddressListEntry;
 use askama::Template;
 use axum::Form;
-use axum::extract::rejection::{FormRejection, QueryRejection};
-use axum::extract::{Query, State};
-use axum::response::Response;
-use model::id::CampaignId;
+use contract::id::CampaignId;
 use serde::Deserialize;
 use store::{CampaignSummary, DoNotMailAddress, DoNotMailCursor};
 use uuid::Uuid;
 
-use super::{CampaignPath, PART, find, query};
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, page, refused};
-use crate::failure::PageError;
-use crate::page::{LINES, cut};
-use crate::route::{self, ConsoleRoute, RouteAccess};
-
-/// What there is.
-pub(super) fn routes() -> Vec<ConsoleRoute> {
-    let path = "/campaigns/{campaign_id}/do-not-mail";
-    vec![
-        route::page(path, RouteAccess::Member, show),
-        route::action(path, RouteAccess::Manager, add),
-        route::action(
-            "/campaigns/{campaign_id}/do-not-mail/remove",
-            RouteAccess::Manager,
-            remove,
-        ),
-        route::upload(
-            "/campaigns/{campaign_id}/do-not-mail/upload",
-            RouteAccess::Manager,
-            upload::BYTES,
-            upload::take,
-        ),
-    ]
-}
+use super::{CampaignPath, PART, find_campaign};
+use crate::extract::{FormResult, MemberContext, PagePath, PageQuery};
+use crate::frame::PageFrame;
+use crate::notice::{ActionNotice, redirect_with_notice};
+use crate::page_error::PageResult;
+use crate::paging::{LINES, cut_page, url_query};
+use crate::render::render_form;
 
 /// Which part of the list is shown.
 #[derive(Default, Deserialize)]
-struct DoNotMailListQuery {
+pub(crate) struct DoNotMailListQuery {
     /// What its addresses begin with.
     #[serde(default)]
     text: String,
@@ -77,20 +54,16 @@ struct RejectedDoNotMailInput {
 }
 
 /// The page.
-async fn show(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: CampaignPath,
-    shown: Result<Query<DoNotMailListQuery>, QueryRejection>,
-    noticed: Result<Query<NoticeQuery>, QueryRejection>,
-) -> Result<Response, PageError> {
-    let (Query(shown), Query(noticed)) = (shown?, noticed?);
-    let frame = PageFrame::new(&person, PART).with_notice(noticed.notice);
+pub(crate) async fn show_do_not_mail(
+    context: MemberContext,
+    PagePath(campaign_id): CampaignPath,
+    PageQuery(shown): PageQuery<DoNotMailListQuery>,
+) -> PageResult {
+    let frame = context.frame(PART);
     list_page(
-        &console,
-        &person,
+        &context,
         frame,
-        &path?.0,
+        &campaign_id,
         shown,
         RejectedDoNotMailInput::default(),
     )
@@ -98,8 +71,7 @@ async fn show(
 }
 
 async fn list_page(
-    console: &ConsoleState,
-    person: &CurrentMember,
+    context: &MemberContext,
     frame: PageFrame,
     campaign_id: &CampaignId,
     shown: DoNotMailListQuery,
@@ -108,20 +80,20 @@ async fn list_page(
         problem,
         file_problem,
     }: RejectedDoNotMailInput,
-) -> Result<Response, PageError> {
-    let campaign = find(console, person, campaign_id).await?;
+) -> PageResult {
+    let campaign = find_campaign(context, campaign_id).await?;
     let text = shown.text.trim();
     let after = DoNotMailCursor {
         key: shown.after,
         address_id: shown.after_id.unwrap_or_default(),
     };
-    let store = &console.process.store;
+    let store = context.store();
     let mut addresses = store
-        .list_do_not_mail(person.0.team_id, campaign_id, text, &after, LINES + 1)
+        .do_not_mail_list(context.team_id(), campaign_id, text, &after, LINES + 1)
         .await?;
-    let next = cut(&mut addresses).map(|last| {
+    let next = cut_page(&mut addresses).map(|last| {
         let DoNotMailCursor { key, address_id } = &last.cursor;
-        query(&[
+        url_query(&[
             ("text", text),
             ("after", key),
             ("after_id", &address_id.to_string()),
@@ -139,27 +111,21 @@ async fn list_page(
         problem,
         file_problem,
     };
-    Ok(if is_refused {
-        refused(&shown)
-    } else {
-        page(&shown)
-    })
+    Ok(render_form(&shown, is_refused))
 }
 
 #[derive(Deserialize)]
-struct DoNotMailAddForm {
+pub(crate) struct DoNotMailAddForm {
     address: String,
 }
 
 /// Puts one address on the list.
-async fn add(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: CampaignPath,
-    form: Result<Form<DoNotMailAddForm>, FormRejection>,
-) -> Result<Response, PageError> {
-    let campaign_id = path?.0;
-    find(&console, &person, &campaign_id).await?;
+pub(crate) async fn add_address(
+    context: MemberContext,
+    PagePath(campaign_id): CampaignPath,
+    form: FormResult<DoNotMailAddForm>,
+) -> PageResult {
+    find_campaign(&context, &campaign_id).await?;
     let Form(DoNotMailAddForm { address }) = form?;
     let listed = match AddressListEntry::from_line(&address) {
         Ok(listed) => listed,
@@ -170,10 +136,9 @@ async fn add(
                 problem,
                 file_problem: None,
             };
-            let frame = PageFrame::new(&person, PART);
+            let frame = context.frame(PART);
             return list_page(
-                &console,
-                &person,
+                &context,
                 frame,
                 &campaign_id,
                 DoNotMailListQuery::default(),
@@ -182,11 +147,11 @@ async fn add(
             .await;
         }
     };
-    let (store, now) = (&console.process.store, console.process.clock.now());
-    let added = campaigns::add_do_not_mail(
+    let (store, now) = (context.store(), context.now());
+    let added = campaigns::list_addresses(
         store,
-        person.actor(),
-        person.0.team_id,
+        context.actor(),
+        context.team_id(),
         &campaign_id,
         &[listed],
         now,
@@ -196,34 +161,32 @@ async fn add(
         0 => ActionNotice::AddressListedBefore,
         _ => ActionNotice::AddressListed,
     };
-    Ok(done(&list_address(&campaign_id), notice))
+    Ok(redirect_with_notice(&list_address(&campaign_id), notice))
 }
 
 #[derive(Deserialize)]
-struct DoNotMailRemoveForm {
+pub(crate) struct DoNotMailRemoveForm {
     address_id: Uuid,
 }
 
 /// Takes an address off the list.
-async fn remove(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: CampaignPath,
-    form: Result<Form<DoNotMailRemoveForm>, FormRejection>,
-) -> Result<Response, PageError> {
-    let campaign_id = path?.0;
-    find(&console, &person, &campaign_id).await?;
+pub(crate) async fn remove_address(
+    context: MemberContext,
+    PagePath(campaign_id): CampaignPath,
+    form: FormResult<DoNotMailRemoveForm>,
+) -> PageResult {
+    find_campaign(&context, &campaign_id).await?;
     let Form(DoNotMailRemoveForm { address_id }) = form?;
-    let (store, now) = (&console.process.store, console.process.clock.now());
+    let (store, now) = (context.store(), context.now());
     let listed = (&campaign_id, address_id);
     let is_removed =
-        campaigns::remove_do_not_mail(store, person.actor(), person.0.team_id, listed, now).await?;
+        campaigns::unlist_address(store, context.actor(), context.team_id(), listed, now).await?;
     let notice = if is_removed {
         ActionNotice::AddressUnlisted
     } else {
         ActionNotice::AddressUnlistedBefore
     };
-    Ok(done(&list_address(&campaign_id), notice))
+    Ok(redirect_with_notice(&list_address(&campaign_id), notice))
 }
 
 /// Where the list's page is.

@@ -27,7 +27,7 @@ pub(super) const BEGINNING: &str = r##"{
 ///
 /// # Errors
 /// A sentence for people: where it is no JSON, or which item on which surface cannot print, and why.
-pub(super) fn read(text: &str) -> Result<DesignDocument, String> {
+pub(super) fn read_document(text: &str) -> Result<DesignDocument, String> {
     let document: Value = serde_json::from_str(text).map_err(|error| not_json(&error))?;
     DesignDocument::new(document).map_err(|problem| problem.to_string())
 }
@@ -43,7 +43,7 @@ fn not_json(error: &serde_json::Error) -> String {
 }
 
 /// A stored document as people write it.
-pub(super) fn written(document: &Value) -> String {
+pub(super) fn document_text(document: &Value) -> String {
     // A value that was read can be written.
     serde_json::to_string_pretty(document).unwrap_or_default()
 }
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn a_mistake_is_told_with_its_line_or_with_its_item_and_surface() {
-        let told = |text: &str| read(text).unwrap_err();
+        let told = |text: &str| read_document(text).unwrap_err();
         assert!(told("{\n  \"product\" 7\n}").starts_with("This is not JSON: line 2, column 13: "));
         let other = BEGINNING.replace("Inter Bold", "Comic Sans");
         assert!(
@@ -69,7 +69,10 @@ mod tests {
 
     #[test]
     fn the_beginning_prints_and_is_written_as_it_is_read() {
-        let document = read(BEGINNING).unwrap();
-        assert_eq!(read(&written(document.as_value())), Ok(document));
+        let document = read_document(BEGINNING).unwrap();
+        assert_eq!(
+            read_document(&document_text(document.as_value())),
+            Ok(document)
+        );
     }
 }

@@ -3,8 +3,7 @@
 use std::str::FromStr;
 
 use askama::Template;
-use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Path, Query, RawQuery, State};
+use axum::extract::RawQuery;
 use axum::response::Response;
 use designs::{CreateDesignError, SaveVersionError};
 use model::id::DesignId;
@@ -12,13 +11,14 @@ use model::name::DisplayName;
 use store::{DesignSummary, DesignVersionSummary, StoredDesign};
 
 use super::DOCUMENT_BYTES;
-use super::document::{BEGINNING, read, written};
+use super::document::{BEGINNING, document_text, read_document};
 use super::proof::{ProofQuery, ProofView};
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, page, refused};
-use crate::failure::PageError;
-use crate::upload::MultipartForm;
+use crate::extract::{MemberContext, PagePath};
+use crate::frame::PageFrame;
+use crate::multipart::MultipartForm;
+use crate::notice::{ActionNotice, redirect_with_notice};
+use crate::page_error::{PageError, PageResult};
+use crate::render::{render_form, render_page, render_refusal};
 
 /// Versions that the design's own page shows.
 const LATEST: i64 = 5;
@@ -61,13 +61,13 @@ enum DesignInputError {
 }
 
 /// The page for a new design.
-pub(super) async fn blank(person: CurrentMember) -> Response {
-    page(&new_page(&person))
+pub(crate) async fn show_new_design(context: MemberContext) -> Response {
+    render_page(&new_page(&context))
 }
 
-fn new_page(person: &CurrentMember) -> NewDesignPage {
+fn new_page(context: &MemberContext) -> NewDesignPage {
     NewDesignPage {
-        frame: PageFrame::new(person, "/designs"),
+        frame: context.frame("/designs"),
         name: String::new(),
         name_problem: None,
         document: BEGINNING.to_owned(),
@@ -76,33 +76,32 @@ fn new_page(person: &CurrentMember) -> NewDesignPage {
 }
 
 /// Makes a design.
-pub(super) async fn create(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
+pub(crate) async fn create_design(
+    context: MemberContext,
     form: Result<MultipartForm, PageError>,
-) -> Result<Response, PageError> {
+) -> PageResult {
     let form = match form {
         Ok(form) => form,
         Err(failure) => {
-            let document_problem = Some(failure.of_form(DOCUMENT_BYTES)?);
-            return Ok(refused(&NewDesignPage {
+            let document_problem = Some(failure.form_problem(DOCUMENT_BYTES)?);
+            return Ok(render_refusal(&NewDesignPage {
                 document_problem,
-                ..new_page(&person)
+                ..new_page(&context)
             }));
         }
     };
-    let (typed, text) = (form.text("name")?.trim(), chosen(&form)?);
-    let (name, document) = (DisplayName::from_str(typed), read(text));
+    let (typed, text) = (form.text("name")?.trim(), chosen_document(&form)?);
+    let (name, document) = (DisplayName::from_str(typed), read_document(text));
     let name_problem = match (&name, &document) {
         (Err(why), _) => Some(format!("The name {why}.")),
         (Ok(_), Err(_)) => None,
         (Ok(name), Ok(document)) => {
-            let (store, now) = (&console.process.store, console.process.clock.now());
+            let (store, now) = (context.store(), context.now());
             let new = (name, document);
-            match designs::create_design(store, person.actor(), person.0.team_id, new, now).await {
+            match designs::create(store, context.actor(), context.team_id(), new, now).await {
                 Ok(saved) => {
-                    let address = super::address(saved.design_id);
-                    return Ok(done(&address, ActionNotice::DesignSaved));
+                    let address = super::design_address(saved.design_id);
+                    return Ok(redirect_with_notice(&address, ActionNotice::DesignSaved));
                 }
                 Err(CreateDesignError::NameTaken) => {
                     Some("Your team has a design of this name already.".to_owned())
@@ -111,8 +110,8 @@ pub(super) async fn create(
             }
         }
     };
-    Ok(refused(&NewDesignPage {
-        frame: PageFrame::new(&person, "/designs"),
+    Ok(render_refusal(&NewDesignPage {
+        frame: context.frame("/designs"),
         name: typed.to_owned(),
         name_problem,
         document: text.to_owned(),
@@ -121,7 +120,7 @@ pub(super) async fn create(
 }
 
 /// The file, when one was chosen, and otherwise what stands in the form.
-fn chosen(form: &MultipartForm) -> Result<&str, PageError> {
+fn chosen_document(form: &MultipartForm) -> Result<&str, PageError> {
     match form.text("file")? {
         "" => form.text("document"),
         file => Ok(file),
@@ -129,48 +128,41 @@ fn chosen(form: &MultipartForm) -> Result<&str, PageError> {
 }
 
 /// The page.
-pub(super) async fn show(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: Result<Path<DesignId>, PathRejection>,
-    noticed: Result<Query<NoticeQuery>, QueryRejection>,
+pub(crate) async fn show_design(
+    context: MemberContext,
+    PagePath(design_id): PagePath<DesignId>,
     RawQuery(query): RawQuery,
-) -> Result<Response, PageError> {
-    let (Path(design_id), Query(noticed)) = (path?, noticed?);
-    let design = console
-        .process
-        .store
-        .find_design(person.0.team_id, design_id)
+) -> PageResult {
+    let design = context
+        .store()
+        .design_get(context.team_id(), design_id)
         .await?;
-    let frame = PageFrame::new(&person, "/designs").with_notice(noticed.notice);
+    let frame = context.frame("/designs");
     design_page(
-        &console,
-        &person,
+        &context,
         frame,
         design,
-        ProofQuery::read(query.as_deref()),
+        ProofQuery::parse(query.as_deref()),
         None,
     )
     .await
 }
 
 async fn design_page(
-    console: &ConsoleState,
-    person: &CurrentMember,
+    context: &MemberContext,
     frame: PageFrame,
     design: StoredDesign,
     asked: ProofQuery,
     typed: Option<RejectedDesignInput>,
-) -> Result<Response, PageError> {
-    let (team_id, summary) = (person.0.team_id, design.summary);
+) -> PageResult {
+    let (team_id, summary) = (context.team_id(), design.summary);
     let shown = (summary.design_id, summary.version);
-    let proof = ProofView::new(console, team_id, shown, &design.document, asked).await?;
-    let versions = console
-        .process
-        .store
-        .list_design_versions(team_id, summary.design_id, i32::MAX, LATEST)
+    let proof = ProofView::new(context, shown, &design.document, asked).await?;
+    let versions = context
+        .store()
+        .design_version_list(team_id, summary.design_id, i32::MAX, LATEST)
         .await?;
-    let (is_refused, standing) = (typed.is_some(), written(&design.document));
+    let (is_refused, standing) = (typed.is_some(), document_text(&design.document));
     let (document, problem, overtaken) = match typed {
         None => (standing, None, None),
         Some(RejectedDesignInput {
@@ -191,58 +183,43 @@ async fn design_page(
         overtaken,
         versions,
     };
-    Ok(if is_refused {
-        refused(&shown)
-    } else {
-        page(&shown)
-    })
+    Ok(render_form(&shown, is_refused))
 }
 
 /// Saves another version.
-pub(super) async fn save(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: Result<Path<DesignId>, PathRejection>,
+pub(crate) async fn save_design(
+    context: MemberContext,
+    PagePath(design_id): PagePath<DesignId>,
     form: Result<MultipartForm, PageError>,
-) -> Result<Response, PageError> {
-    let Path(design_id) = path?;
+) -> PageResult {
     let form = match form {
         Ok(form) => form,
         Err(failure) => {
-            let problem = DesignInputError::Mistake(failure.of_form(DOCUMENT_BYTES)?);
-            let stored = console
-                .process
-                .store
-                .find_design(person.0.team_id, design_id)
+            let problem = DesignInputError::Mistake(failure.form_problem(DOCUMENT_BYTES)?);
+            let stored = context
+                .store()
+                .design_get(context.team_id(), design_id)
                 .await?;
-            let (frame, document) = (
-                PageFrame::new(&person, "/designs"),
-                written(&stored.document),
-            );
+            let (frame, document) = (context.frame("/designs"), document_text(&stored.document));
             let typed = RejectedDesignInput { document, problem };
-            return design_page(
-                &console,
-                &person,
-                frame,
-                stored,
-                ProofQuery::default(),
-                Some(typed),
-            )
-            .await;
+            return design_page(&context, frame, stored, ProofQuery::default(), Some(typed)).await;
         }
     };
-    let (store, team_id) = (&console.process.store, person.0.team_id);
-    let text = chosen(&form)?;
+    let (store, team_id) = (context.store(), context.team_id());
+    let text = chosen_document(&form)?;
     // A form without a version is from no page of ours: no version stands that it was begun with.
     let begun_with: i32 = form.text("version")?.parse().unwrap_or_default();
-    let (stored, problem) = match read(text) {
+    let (stored, problem) = match read_document(text) {
         Ok(document) => {
-            let (begun, now) = ((design_id, begun_with), console.process.clock.now());
+            let (begun, now) = ((design_id, begun_with), context.now());
             let saved =
-                designs::save_version(store, person.actor(), team_id, begun, &document, now);
+                designs::save_version(store, context.actor(), team_id, begun, &document, now);
             match saved.await {
                 Ok(_) => {
-                    return Ok(done(&super::address(design_id), ActionNotice::DesignSaved));
+                    return Ok(redirect_with_notice(
+                        &super::design_address(design_id),
+                        ActionNotice::DesignSaved,
+                    ));
                 }
                 Err(SaveVersionError::Overtaken(stored)) => (*stored, DesignInputError::Overtaken),
                 Err(SaveVersionError::Store(error)) => return Err(error.into()),
@@ -259,9 +236,9 @@ pub(super) async fn save(
             (stored, problem)
         }
     };
-    let frame = PageFrame::new(&person, "/designs");
+    let frame = context.frame("/designs");
     let document = text.to_owned();
     let typed = RejectedDesignInput { document, problem };
     let asked = ProofQuery::default();
-    design_page(&console, &person, frame, stored, asked, Some(typed)).await
+    design_page(&context, frame, stored, asked, Some(typed)).await
 }

@@ -1,20 +1,17 @@
 //! The designs of a team.
 
 use askama::Template;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
-use axum::response::Response;
 use serde::Deserialize;
 use store::DesignSummary;
 
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::answer::{PageFrame, page};
-use crate::failure::PageError;
-use crate::page::LINES;
+use crate::extract::{MemberContext, PageQuery};
+use crate::frame::PageFrame;
+use crate::page_error::PageResult;
+use crate::paging::{LINES, cut_page, url_query};
+use crate::render::render_page;
 
 #[derive(Deserialize)]
-pub(super) struct DesignListQuery {
+pub(crate) struct DesignListQuery {
     #[serde(default)]
     after: String,
 }
@@ -29,24 +26,17 @@ struct DesignsPage {
 }
 
 /// The page.
-pub(super) async fn show(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    cursor: Result<Query<DesignListQuery>, QueryRejection>,
-) -> Result<Response, PageError> {
-    let Query(cursor) = cursor?;
-    let store = &console.process.store;
+pub(crate) async fn list_designs(
+    context: MemberContext,
+    PageQuery(cursor): PageQuery<DesignListQuery>,
+) -> PageResult {
+    let store = context.store();
     let mut designs = store
-        .list_designs(person.0.team_id, &cursor.after, LINES + 1)
+        .design_list(context.team_id(), &cursor.after, LINES + 1)
         .await?;
-    let is_more = designs.len() as i64 > LINES;
-    designs.truncate(LINES as usize);
-    let next = designs
-        .last()
-        .filter(|_| is_more)
-        .map(|last| super::proof::encoded(&last.name));
-    Ok(page(&DesignsPage {
-        frame: PageFrame::new(&person, "/designs"),
+    let next = cut_page(&mut designs).map(|last| url_query(&[("after", &last.name)]));
+    Ok(render_page(&DesignsPage {
+        frame: context.frame("/designs"),
         designs,
         next,
     }))

@@ -4,21 +4,19 @@
 use std::collections::BTreeMap;
 
 use audience::{ValueLookup, fold_name};
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::RawQuery;
 use axum::http::HeaderMap;
-use axum::response::Response;
+use contract::id::DesignId;
 use design::{ImageSource, PrintableDesign, Product, Side};
 use model::id::{DesignId, TeamId};
 use serde_json::Value;
 use store::BookEntryLine;
 use uuid::Uuid;
 
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::failure::PageError;
+use crate::extract::{MemberContext, PagePath};
 use crate::page::address_book::person_values;
-use crate::proof::ProofRequest;
+use crate::page_error::{PageError, PageResult};
+use crate::proof_renderer::{ProofRequest, find_side};
 
 /// Before the name of a field in an address.
 const FIELD: &str = "value.";
@@ -41,7 +39,7 @@ pub(super) struct ProofQuery {
 }
 
 impl ProofQuery {
-    pub(super) fn read(query: Option<&str>) -> Self {
+    pub(super) fn parse(query: Option<&str>) -> Self {
         let mut asked = Self::default();
         for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
             match &*name {
@@ -60,7 +58,7 @@ impl ProofQuery {
     }
 
     /// The part of an address that asks for the same.
-    fn query(&self) -> String {
+    fn to_query(&self) -> String {
         let mut query = url::form_urlencoded::Serializer::new(String::new());
         match self.entry_id {
             Some(entry_id) => query.append_pair("entry", &entry_id.to_string()),
@@ -72,11 +70,6 @@ impl ProofQuery {
         };
         query.finish()
     }
-}
-
-/// A text as it stands in an address.
-pub(super) fn encoded(text: &str) -> String {
-    url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
 /// A field that the page asks a value for.
@@ -111,13 +104,12 @@ pub(super) struct ProofView {
 impl ProofView {
     /// The view of this document.
     pub(super) async fn new(
-        console: &ConsoleState,
-        team_id: TeamId,
+        context: &MemberContext,
         design: (DesignId, i32),
         document: &Value,
         asked: ProofQuery,
     ) -> Result<Self, PageError> {
-        let store = &console.process.store;
+        let (store, team_id) = (context.store(), context.team_id());
         let people = match asked.search.as_str() {
             "" => Vec::new(),
             search => {
@@ -142,17 +134,17 @@ impl ProofView {
             }
             None => None,
         };
-        let findings = findings(console, team_id, design, document, &asked).await?;
+        let findings = proof_findings(context, design, document, &asked).await?;
         let document = PrintableDesign::parse(document).ok();
         Ok(Self {
             findings,
             design_id: design.0,
             version: design.1,
             product: document.as_ref().map(PrintableDesign::product),
-            query: asked.query(),
+            query: asked.to_query(),
             fields: document
                 .as_ref()
-                .map(|document| fields(document, &asked))
+                .map(|document| proof_fields(document, &asked))
                 .unwrap_or_default(),
             person,
             search: asked.search,
@@ -174,9 +166,8 @@ impl ProofView {
 }
 
 /// What a send would say of the card that is asked for: why it would not be mailed, and its warnings.
-async fn findings(
-    console: &ConsoleState,
-    team_id: TeamId,
+async fn proof_findings(
+    context: &MemberContext,
     (design_id, version): (DesignId, i32),
     document: &Value,
     asked: &ProofQuery,
@@ -184,8 +175,9 @@ async fn findings(
     if asked.entry_id.is_none() && asked.values.is_empty() {
         return Ok(Vec::new());
     }
-    let fields = values(console, team_id, asked, document).await?;
+    let fields = proof_values(context, asked, document).await?;
     let document = document.clone();
+    let team_id = context.team_id();
     // Either side of a card says the same of it.
     let wanted = ProofRequest {
         team_id,
@@ -194,26 +186,26 @@ async fn findings(
         fields,
         side: Side::Front,
     };
-    console
+    context
+        .console
         .proofs
-        .findings(wanted, console.process.clock.now())
+        .card_findings(wanted, context.now())
         .await
 }
 
 /// The values that are asked for.
-async fn values(
-    console: &ConsoleState,
-    team_id: TeamId,
+async fn proof_values(
+    context: &MemberContext,
     asked: &ProofQuery,
     document: &Value,
 ) -> Result<BTreeMap<String, String>, PageError> {
     match asked.entry_id {
-        Some(entry_id) => of_person(console, team_id, entry_id, document).await,
+        Some(entry_id) => person_fields(context, entry_id, document).await,
         None => Ok(asked.values.clone()),
     }
 }
 
-fn fields(document: &PrintableDesign, asked: &ProofQuery) -> Vec<ProofField> {
+fn proof_fields(document: &PrintableDesign, asked: &ProofQuery) -> Vec<ProofField> {
     let samples = printing::sample_values(document);
     let field = |name: &str| {
         let folded = fold_name(name);
@@ -233,26 +225,20 @@ fn fields(document: &PrintableDesign, asked: &ProofQuery) -> Vec<ProofField> {
 }
 
 /// A picture of one surface of a version.
-pub(super) async fn picture(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: Result<Path<(DesignId, i32, String)>, PathRejection>,
+pub(crate) async fn show_proof(
+    context: MemberContext,
+    PagePath((design_id, version, side)): PagePath<(DesignId, i32, String)>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-) -> Result<Response, PageError> {
-    let Path((design_id, version, side)) = path?;
-    let side = Side::ALL
-        .into_iter()
-        .find(|known| known.to_string() == side)
-        .ok_or(PageError::NotFound)?;
-    let team_id = person.0.team_id;
-    let document = console
-        .process
-        .store
-        .find_version_document(team_id, design_id, version)
+) -> PageResult {
+    let side = find_side(&side)?;
+    let team_id = context.team_id();
+    let document = context
+        .store()
+        .design_version_document(team_id, design_id, version)
         .await?;
-    let asked = ProofQuery::read(query.as_deref());
-    let fields = values(&console, team_id, &asked, &document).await?;
+    let asked = ProofQuery::parse(query.as_deref());
+    let fields = proof_values(&context, &asked, &document).await?;
     let wanted = ProofRequest {
         team_id,
         design: (design_id, version),
@@ -260,35 +246,26 @@ pub(super) async fn picture(
         fields,
         side,
     };
-    console
+    context
+        .console
         .proofs
-        .answer(&headers, wanted, console.process.clock.now())
+        .picture_response(&headers, wanted, context.now())
         .await
 }
 
 /// The values of somebody of the address book for a design's fields; blanks too, so that no sample stands in for them.
-async fn of_person(
-    console: &ConsoleState,
-    team_id: TeamId,
+async fn person_fields(
+    context: &MemberContext,
     entry_id: Uuid,
     document: &Value,
 ) -> Result<BTreeMap<String, String>, PageError> {
     let Ok(document) = PrintableDesign::parse(document) else {
         return Ok(BTreeMap::new());
     };
-    let store = &console.process.store;
-    let values = person_values(&store.find_entry(team_id, entry_id).await?);
-    let formulas = columns::FormulaColumns::new(&store.list_columns(team_id).await?);
-    let asker = columns::ColumnsContext {
-        store,
-        team_id,
-        now: console.process.clock.now(),
-    };
-    let today = asker
-        .load_today()
-        .await
-        .map_err(|error| PageError::Internal(error.into()))?;
-    let computed = formulas.for_recipient(&values, today);
+    let (store, team_id) = (context.store(), context.team_id());
+    let values = person_values(&store.entry_get(team_id, entry_id).await?);
+    let formulas = columns::FormulaColumns::new(&store.column_list(team_id).await?);
+    let computed = formulas.over(&values, context.today());
     let value = |field: &str| {
         let name = fold_name(field);
         let value = computed.value(&name).unwrap_or_default().to_owned();
@@ -327,7 +304,7 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_is_asked_for_again() {
-        let asked = ProofQuery::read(Some(
+        let asked = ProofQuery::parse(Some(
             "value.First%20Name=Ann+%26+Bo&value.empty=&search=+mar&other=1",
         ));
         assert_eq!(
@@ -335,9 +312,12 @@ mod tests {
             BTreeMap::from([("first name".to_owned(), "Ann & Bo".to_owned())])
         );
         assert_eq!(asked.search, "mar");
-        assert_eq!(ProofQuery::read(Some(&asked.query())).values, asked.values);
+        assert_eq!(
+            ProofQuery::parse(Some(&asked.to_query())).values,
+            asked.values
+        );
         let entry_id = Uuid::now_v7();
-        let person = ProofQuery::read(Some(&format!("entry={entry_id}&value.x=1")));
-        assert_eq!(person.query(), format!("entry={entry_id}"));
+        let person = ProofQuery::parse(Some(&format!("entry={entry_id}&value.x=1")));
+        assert_eq!(person.to_query(), format!("entry={entry_id}"));
     }
 }

@@ -1,24 +1,24 @@
 //! The versions of a design: each can be looked at, and gone back to.
 
 use askama::Template;
-use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Path, Query, RawQuery, State};
-use axum::response::Response;
+use axum::extract::RawQuery;
+use contract::id::DesignId;
 use designs::RestoreDesignError;
 use model::id::DesignId;
 use serde::Deserialize;
 use store::{DesignSummary, DesignVersionSummary};
 
-use super::document::written;
+use super::document::document_text;
 use super::proof::{ProofQuery, ProofView};
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::answer::{ActionNotice, PageFrame, done, page};
-use crate::failure::PageError;
-use crate::page::LINES;
+use crate::extract::{MemberContext, PagePath, PageQuery};
+use crate::frame::PageFrame;
+use crate::notice::{ActionNotice, redirect_with_notice};
+use crate::page_error::{PageError, PageResult};
+use crate::paging::{LINES, cut_page};
+use crate::render::render_page;
 
 #[derive(Deserialize)]
-pub(super) struct DesignVersionListQuery {
+pub(crate) struct DesignVersionListQuery {
     before: Option<i32>,
 }
 
@@ -42,24 +42,20 @@ struct DesignVersionPage {
 }
 
 /// All versions, the newest first.
-pub(super) async fn list(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: Result<Path<DesignId>, PathRejection>,
-    cursor: Result<Query<DesignVersionListQuery>, QueryRejection>,
-) -> Result<Response, PageError> {
-    let (Path(design_id), Query(cursor)) = (path?, cursor?);
-    let (store, team_id) = (&console.process.store, person.0.team_id);
-    let design = store.find_design(team_id, design_id).await?.summary;
+pub(crate) async fn list_versions(
+    context: MemberContext,
+    PagePath(design_id): PagePath<DesignId>,
+    PageQuery(cursor): PageQuery<DesignVersionListQuery>,
+) -> PageResult {
+    let (store, team_id) = (context.store(), context.team_id());
+    let design = store.design_get(team_id, design_id).await?.summary;
     let before = cursor.before.unwrap_or(i32::MAX);
     let mut versions = store
         .list_design_versions(team_id, design_id, before, LINES + 1)
         .await?;
-    let is_more = versions.len() as i64 > LINES;
-    versions.truncate(LINES as usize);
-    let next = versions.last().filter(|_| is_more).map(|last| last.version);
-    Ok(page(&DesignVersionsPage {
-        frame: PageFrame::new(&person, "/designs"),
+    let next = cut_page(&mut versions).map(|last| last.version);
+    Ok(render_page(&DesignVersionsPage {
+        frame: context.frame("/designs"),
         design,
         versions,
         next,
@@ -67,15 +63,13 @@ pub(super) async fn list(
 }
 
 /// One version.
-pub(super) async fn show(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: Result<Path<(DesignId, i32)>, PathRejection>,
+pub(crate) async fn show_version(
+    context: MemberContext,
+    PagePath((design_id, number)): PagePath<(DesignId, i32)>,
     RawQuery(query): RawQuery,
-) -> Result<Response, PageError> {
-    let Path((design_id, number)) = path?;
-    let (store, team_id) = (&console.process.store, person.0.team_id);
-    let design = store.find_design(team_id, design_id).await?.summary;
+) -> PageResult {
+    let (store, team_id) = (context.store(), context.team_id());
+    let design = store.design_get(team_id, design_id).await?.summary;
     let document = store
         .find_version_document(team_id, design_id, number)
         .await?;
@@ -86,30 +80,28 @@ pub(super) async fn show(
         .pop()
         .filter(|version| version.version == number)
         .ok_or(PageError::NotFound)?;
-    let asked = ProofQuery::read(query.as_deref());
-    let proof = ProofView::new(&console, team_id, (design_id, number), &document, asked).await?;
-    let frame = PageFrame::new(&person, "/designs");
-    Ok(page(&DesignVersionPage {
+    let asked = ProofQuery::parse(query.as_deref());
+    let proof = ProofView::new(&context, (design_id, number), &document, asked).await?;
+    let frame = context.frame("/designs");
+    Ok(render_page(&DesignVersionPage {
         frame,
         design,
         version,
         proof,
-        document: written(&document),
+        document: document_text(&document),
     }))
 }
 
 /// Goes back to a version, by a new one with its document.
-pub(super) async fn restore(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: Result<Path<(DesignId, i32)>, PathRejection>,
-) -> Result<Response, PageError> {
-    let Path((design_id, number)) = path?;
-    let (store, now) = (&console.process.store, console.process.clock.now());
+pub(crate) async fn restore_version(
+    context: MemberContext,
+    PagePath((design_id, number)): PagePath<(DesignId, i32)>,
+) -> PageResult {
+    let (store, now) = (context.store(), context.now());
     let version = (design_id, number);
-    match designs::restore_version(store, person.actor(), person.0.team_id, version, now).await {
-        Ok(_) => Ok(done(
-            &super::address(design_id),
+    match designs::restore_version(store, context.actor(), context.team_id(), version, now).await {
+        Ok(_) => Ok(redirect_with_notice(
+            &super::design_address(design_id),
             ActionNotice::DesignRestored,
         )),
         Err(RestoreDesignError::Unprintable(problem)) => {

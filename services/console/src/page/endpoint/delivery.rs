@@ -2,8 +2,6 @@
 
 use askama::Template;
 use axum::Form;
-use axum::extract::rejection::{FormRejection, PathRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use chrono::{DateTime, Utc};
 use delivering::EndpointError;
@@ -12,19 +10,19 @@ use serde::Deserialize;
 use store::{DeliverySummary, Endpoint, EndpointState, StoreError};
 
 use super::detail::{EndpointPageState, detail_page};
-use super::{EndpointPath, PART, find, manager};
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, done_with, page, refused};
-use crate::failure::PageError;
-use crate::show::TeamTimeZone;
+use super::{EndpointPath, PART, endpoint_manager, find_endpoint};
+use crate::extract::{FormResult, MemberContext, PagePath};
+use crate::frame::PageFrame;
+use crate::notice::{ActionNotice, redirect_with_notice, redirect_with_number};
+use crate::page_error::{PageError, PageResult};
+use crate::render::{render_page, render_refusal};
 
 /// A path with the ids of an endpoint and of one of its deliveries.
-type DeliveryPath = Result<Path<(EndpointId, DeliveryId)>, PathRejection>;
+pub(crate) type DeliveryPath = PagePath<(EndpointId, DeliveryId)>;
 
 /// What came of one attempt.
 #[derive(Deserialize)]
-struct DeliveryAttemptRow {
+pub(crate) struct DeliveryAttemptRow {
     attempt: i16,
     url: String,
     attempted_at: DateTime<Utc>,
@@ -47,16 +45,12 @@ struct DeliveryPage {
 }
 
 /// One of the last deliveries, with all that is known of it.
-pub(super) async fn show(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: DeliveryPath,
-    noticed: Result<Query<NoticeQuery>, QueryRejection>,
-) -> Result<Response, PageError> {
-    let (endpoint, delivery) = find_delivery(&console, &person, path).await?;
-    let Query(NoticeQuery { notice }) = noticed?;
-    let frame = PageFrame::new(&person, PART).with_notice(notice);
-    Ok(page(&delivery_page(frame, endpoint, delivery, None)?))
+pub(crate) async fn show_delivery(context: MemberContext, path: DeliveryPath) -> PageResult {
+    let (endpoint, delivery) = find_delivery(&context, path).await?;
+    let frame = context.frame(PART);
+    Ok(render_page(&delivery_page(
+        frame, endpoint, delivery, None,
+    )?))
 }
 
 fn delivery_page(
@@ -79,14 +73,12 @@ fn delivery_page(
 
 /// The endpoint and the delivery that a path names, if it is one of those that are shown (contract: Delivery rules 4).
 async fn find_delivery(
-    console: &ConsoleState,
-    person: &CurrentMember,
-    path: DeliveryPath,
+    context: &MemberContext,
+    PagePath((endpoint_id, delivery_id)): DeliveryPath,
 ) -> Result<(Endpoint, DeliverySummary), PageError> {
-    let Path((endpoint_id, delivery_id)) = path?;
-    let (store, team_id) = (&console.process.store, person.0.team_id);
-    let endpoint = store.find_endpoint(team_id, endpoint_id).await?;
-    let deliveries = store.list_deliveries(team_id, endpoint_id).await?;
+    let (store, team_id) = (context.store(), context.team_id());
+    let endpoint = store.endpoint_get(team_id, endpoint_id).await?;
+    let deliveries = store.delivery_list(team_id, endpoint_id).await?;
     let delivery = deliveries
         .into_iter()
         .find(|delivery| delivery.delivery_id == delivery_id);
@@ -94,30 +86,26 @@ async fn find_delivery(
 }
 
 /// Leads to the page of a delivery that is on its way.
-fn sent(endpoint_id: EndpointId, delivery_id: DeliveryId) -> Response {
-    done(
+fn redirect_to_delivery(endpoint_id: EndpointId, delivery_id: DeliveryId) -> Response {
+    redirect_with_notice(
         &format!("{PART}/{endpoint_id}/deliveries/{delivery_id}"),
         ActionNotice::EventSent,
     )
 }
 
 /// Sends a delivery's event again.
-pub(super) async fn redeliver(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: DeliveryPath,
-) -> Result<Response, PageError> {
-    let (endpoint, delivery) = find_delivery(&console, &person, path).await?;
+pub(crate) async fn redeliver_event(context: MemberContext, path: DeliveryPath) -> PageResult {
+    let (endpoint, delivery) = find_delivery(&context, path).await?;
     let (endpoint_id, delivery_id) = (endpoint.endpoint_id, delivery.delivery_id);
-    match manager(&console, &person)
+    match endpoint_manager(&context)
         .redeliver(endpoint_id, delivery_id)
         .await
     {
-        Ok(new_id) => Ok(sent(endpoint_id, new_id)),
+        Ok(new_id) => Ok(redirect_to_delivery(endpoint_id, new_id)),
         Err(EndpointError::Store(StoreError::Limit(reason))) => {
             let problem = Some(format!("Not sent again: {reason}."));
-            Ok(refused(&delivery_page(
-                PageFrame::new(&person, PART),
+            Ok(render_refusal(&delivery_page(
+                context.frame(PART),
                 endpoint,
                 delivery,
                 problem,
@@ -128,39 +116,34 @@ pub(super) async fn redeliver(
 }
 
 /// Sends a test event.
-pub(super) async fn send_test(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: EndpointPath,
-) -> Result<Response, PageError> {
-    let Endpoint { endpoint_id, .. } = find(&console, &person, path).await?;
-    let delivery_id = manager(&console, &person).send_test(endpoint_id).await?;
-    Ok(sent(endpoint_id, delivery_id))
+pub(crate) async fn send_test(context: MemberContext, path: EndpointPath) -> PageResult {
+    let Endpoint { endpoint_id, .. } = find_endpoint(&context, path).await?;
+    let delivery_id = endpoint_manager(&context).send_test(endpoint_id).await?;
+    Ok(redirect_to_delivery(endpoint_id, delivery_id))
 }
 
 #[derive(Deserialize)]
-pub(super) struct ReplayForm {
+pub(crate) struct ReplayForm {
     since: String,
 }
 
 /// Sends everything again that has failed since a time of the team's zone.
-pub(super) async fn replay(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
+pub(crate) async fn replay_failed(
+    context: MemberContext,
     path: EndpointPath,
-    form: Result<Form<ReplayForm>, FormRejection>,
-) -> Result<Response, PageError> {
-    let endpoint = find(&console, &person, path).await?;
+    form: FormResult<ReplayForm>,
+) -> PageResult {
+    let endpoint = find_endpoint(&context, path).await?;
     let Form(ReplayForm { since: typed }) = form?;
-    let problem = match TeamTimeZone::new(person.0.time_zone).moment(&typed) {
+    let problem = match context.time_zone().parse_moment(&typed) {
         None => "Give a day and a time, such as 2026-11-21T09:00.",
-        Some(since) => match manager(&console, &person)
+        Some(since) => match endpoint_manager(&context)
             .replay_failed(endpoint.endpoint_id, since)
             .await
         {
             Ok(replayed) => {
                 let path = format!("{PART}/{}", endpoint.endpoint_id);
-                return Ok(done_with(
+                return Ok(redirect_with_number(
                     &path,
                     ActionNotice::FailedReplayed,
                     ("replayed", replayed),
@@ -174,7 +157,7 @@ pub(super) async fn replay(
         replay_problem: Some((typed, problem.to_owned())),
         ..EndpointPageState::default()
     };
-    Ok(refused(
-        &detail_page(&console, &person, endpoint, shown).await?,
+    Ok(render_refusal(
+        &detail_page(&context, endpoint, shown).await?,
     ))
 }

@@ -1,10 +1,10 @@
 //! One endpoint: its state, campaigns, signatures and last deliveries.
 
 use askama::Template;
-use axum::extract::rejection::{QueryRejection, RawFormRejection};
-use axum::extract::{Query, RawForm, State};
-use axum::http::HeaderMap;
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::Form;
+use axum::extract::RawForm;
+use axum::extract::rejection::RawFormRejection;
+use axum::response::Response;
 use chrono::{DateTime, TimeDelta, Utc};
 use delivering::EndpointError;
 use model::id::EndpointId;
@@ -13,21 +13,19 @@ use secret::SigningSecret;
 use serde::Deserialize;
 use store::{DeliverySummary, Endpoint, EndpointState};
 
-use super::scope::{CampaignChoice, ScopeForm, choices};
-use super::{EndpointPath, PART, find, keep, manager, words};
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, page, refused};
-use crate::failure::PageError;
-use crate::once::OneTimeSecret;
-use crate::seen::fingerprint;
-use crate::show::grouped;
+use super::scope::{CampaignChoice, ScopeForm, campaign_choices};
+use super::{EndpointPath, PART, endpoint_manager, find_endpoint, state_name};
+use crate::extract::{FormResult, MemberContext, PagePath, PageQuery};
+use crate::fingerprint::fingerprint_of;
+use crate::format::format_number;
+use crate::frame::PageFrame;
+use crate::notice::{ActionNotice, redirect_with_notice};
+use crate::page_error::{PageError, PageResult};
+use crate::render::{render_page, render_refusal};
 
 /// What the page shows beside what is stored.
 #[derive(Default)]
 pub(super) struct EndpointPageState {
-    /// What has just been done.
-    pub(super) notice: Option<ActionNotice>,
     /// How many deliveries have just been sent again.
     pub(super) replayed: Option<u64>,
     /// A key that signs and was made a moment ago, shown this once.
@@ -47,6 +45,7 @@ pub(super) struct EndpointPage {
     is_active: bool,
     is_chosen: bool,
     scope_seen: String,
+    signing_seen: String,
     choices: Vec<CampaignChoice>,
     deliveries: Vec<DeliverySummary>,
     most_deliveries: i64,
@@ -67,7 +66,7 @@ impl EndpointPage {
 
 /// How many deliveries a replay has sent again, in the address of the page behind it.
 #[derive(Deserialize)]
-pub(super) struct ReplayedQuery {
+pub(crate) struct ReplayedQuery {
     replayed: Option<u64>,
 }
 
@@ -75,106 +74,92 @@ fn replayed_sentence(replayed: u64) -> String {
     match replayed {
         0 => "Nothing has failed since that time, so nothing is sent again.".to_owned(),
         1 => "1 delivery is on its way again.".to_owned(),
-        more => format!("{} deliveries are on their way again.", grouped(more)),
+        more => format!("{} deliveries are on their way again.", format_number(more)),
     }
 }
 
 /// The page.
-pub(super) async fn show(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
+pub(crate) async fn show_endpoint(
+    context: MemberContext,
     path: EndpointPath,
-    headers: HeaderMap,
-    noticed: Result<Query<NoticeQuery>, QueryRejection>,
-    replayed: Result<Query<ReplayedQuery>, QueryRejection>,
-) -> Result<Response, PageError> {
-    let endpoint = find(&console, &person, path).await?;
-    let Query(NoticeQuery { notice }) = noticed?;
-    let secret = match OneTimeSecret::take(&console, &person, &headers).await? {
-        Some(OneTimeSecret::SigningKey(secret)) => Some(secret),
-        _ => None,
-    };
-    let Query(ReplayedQuery { replayed }) = replayed?;
-    let replayed = replayed.filter(|_| notice == Some(ActionNotice::FailedReplayed));
+    PageQuery(ReplayedQuery { replayed }): PageQuery<ReplayedQuery>,
+) -> PageResult {
+    let endpoint = find_endpoint(&context, path).await?;
+    let replayed = replayed.filter(|_| context.notice == Some(ActionNotice::FailedReplayed));
     let shown = EndpointPageState {
-        notice,
-        secret,
         replayed,
         ..EndpointPageState::default()
     };
-    Ok(page(
-        &detail_page(&console, &person, endpoint, shown).await?,
-    ))
+    Ok(render_page(&detail_page(&context, endpoint, shown).await?))
 }
 
 pub(super) async fn detail_page(
-    console: &ConsoleState,
-    person: &CurrentMember,
+    context: &MemberContext,
     endpoint: Endpoint,
     shown: EndpointPageState,
 ) -> Result<EndpointPage, PageError> {
-    let (store, team_id) = (&console.process.store, person.0.team_id);
+    let (store, team_id) = (context.store(), context.team_id());
     let typed = shown.scope_problem.as_ref().map(|(form, _)| form);
     let chosen = match typed {
         Some(form) => form.campaigns.clone(),
         None => endpoint.campaigns.clone().unwrap_or_default(),
     };
     Ok(EndpointPage {
-        state: words(endpoint.state),
+        state: state_name(endpoint.state),
         is_active: endpoint.state == EndpointState::Active,
         is_chosen: typed.map_or(endpoint.campaigns.is_some(), |form| form.is_chosen),
         scope_seen: typed.map_or_else(
-            || fingerprint(&endpoint.campaigns),
+            || fingerprint_of(&endpoint.campaigns),
             |form| form.seen.clone(),
         ),
-        choices: choices(console, person, &chosen).await?,
-        deliveries: store.list_deliveries(team_id, endpoint.endpoint_id).await?,
+        signing_seen: signing_fingerprint(&endpoint),
+        choices: campaign_choices(context, &chosen).await?,
+        deliveries: store.delivery_list(team_id, endpoint.endpoint_id).await?,
         most_deliveries: DELIVERIES_SHOWN,
-        earlier_hours: console.process.config.dispatcher.earlier_secret_hours,
+        earlier_hours: context.config().dispatcher.earlier_secret_hours,
         earlier_until: endpoint
             .earlier_secret_until
-            .filter(|until| *until > console.process.clock.now()),
+            .filter(|until| *until > context.now()),
         frame: match shown.replayed {
-            Some(replayed) => {
-                PageFrame::new(person, PART).with_sentence(replayed_sentence(replayed))
-            }
-            None => PageFrame::new(person, PART).with_notice(shown.notice),
+            Some(replayed) => PageFrame {
+                notice: Some(replayed_sentence(replayed).into()),
+                ..context.frame(PART)
+            },
+            None => context.frame(PART),
         },
         endpoint,
         shown,
     })
 }
 
-fn back(endpoint_id: EndpointId, notice: ActionNotice) -> Response {
-    done(&format!("{PART}/{endpoint_id}"), notice)
+fn back_to_endpoint(endpoint_id: EndpointId, notice: ActionNotice) -> Response {
+    redirect_with_notice(&format!("{PART}/{endpoint_id}"), notice)
 }
 
 /// Has it hear of other campaigns.
-pub(super) async fn set_scope(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
+pub(crate) async fn set_scope(
+    context: MemberContext,
     path: EndpointPath,
     form: Result<RawForm, RawFormRejection>,
-) -> Result<Response, PageError> {
-    let endpoint = find(&console, &person, path).await?;
+) -> PageResult {
+    let endpoint = find_endpoint(&context, path).await?;
     let RawForm(bytes) = form?;
-    let form = ScopeForm::read(&bytes);
-    let scope = match form.scope() {
+    let form = ScopeForm::parse(&bytes);
+    let scope = match form.chosen_campaigns() {
         Ok(scope) => scope,
-        Err(problem) => return scope_refused(&console, &person, endpoint, (form, problem)).await,
+        Err(problem) => return scope_refused(&context, endpoint, (form, problem)).await,
     };
-    let is_as_seen = |endpoint: &Endpoint| fingerprint(&endpoint.campaigns) == form.seen;
+    let is_as_seen = |endpoint: &Endpoint| fingerprint_of(&endpoint.campaigns) == form.seen;
     let endpoint_id = endpoint.endpoint_id;
-    match manager(&console, &person)
+    match endpoint_manager(&context)
         .set_scope(endpoint_id, scope.as_deref(), is_as_seen)
         .await
     {
-        Ok(()) => Ok(back(endpoint_id, ActionNotice::EndpointChanged)),
+        Ok(()) => Ok(back_to_endpoint(endpoint_id, ActionNotice::EndpointChanged)),
         Err(EndpointError::Overtaken) => {
-            let endpoint = console
-                .process
-                .store
-                .find_endpoint(person.0.team_id, endpoint_id)
+            let endpoint = context
+                .store()
+                .endpoint_get(context.team_id(), endpoint_id)
                 .await?;
             let standing = endpoint
                 .campaigns
@@ -185,91 +170,96 @@ pub(super) async fn set_scope(
                  chose; save again to put it in the place of that."
             );
             let form = ScopeForm {
-                seen: fingerprint(&endpoint.campaigns),
+                seen: fingerprint_of(&endpoint.campaigns),
                 ..form
             };
-            scope_refused(&console, &person, endpoint, (form, problem)).await
+            scope_refused(&context, endpoint, (form, problem)).await
         }
         Err(error) => Err(error.into()),
     }
 }
 
 async fn scope_refused(
-    console: &ConsoleState,
-    person: &CurrentMember,
+    context: &MemberContext,
     endpoint: Endpoint,
     scope_problem: (ScopeForm, String),
-) -> Result<Response, PageError> {
+) -> PageResult {
     let shown = EndpointPageState {
         scope_problem: Some(scope_problem),
         ..EndpointPageState::default()
     };
-    Ok(refused(
-        &detail_page(console, person, endpoint, shown).await?,
+    Ok(render_refusal(
+        &detail_page(context, endpoint, shown).await?,
     ))
 }
 
 /// Sends it nothing any more; what waits is cancelled.
-pub(super) async fn pause(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: EndpointPath,
-) -> Result<Response, PageError> {
-    let Endpoint { endpoint_id, .. } = find(&console, &person, path).await?;
-    manager(&console, &person).pause(endpoint_id).await?;
-    Ok(back(endpoint_id, ActionNotice::EndpointPaused))
+pub(crate) async fn pause_endpoint(context: MemberContext, path: EndpointPath) -> PageResult {
+    let Endpoint { endpoint_id, .. } = find_endpoint(&context, path).await?;
+    endpoint_manager(&context).pause(endpoint_id).await?;
+    Ok(back_to_endpoint(endpoint_id, ActionNotice::EndpointPaused))
 }
 
 /// Sends it scans from now on.
-pub(super) async fn resume(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: EndpointPath,
-) -> Result<Response, PageError> {
-    let Endpoint { endpoint_id, .. } = find(&console, &person, path).await?;
-    manager(&console, &person).resume(endpoint_id).await?;
-    Ok(back(endpoint_id, ActionNotice::EndpointResumed))
+pub(crate) async fn resume_endpoint(context: MemberContext, path: EndpointPath) -> PageResult {
+    let Endpoint { endpoint_id, .. } = find_endpoint(&context, path).await?;
+    endpoint_manager(&context).resume(endpoint_id).await?;
+    Ok(back_to_endpoint(endpoint_id, ActionNotice::EndpointResumed))
 }
 
 /// Deletes it.
-pub(super) async fn delete(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: EndpointPath,
-) -> Result<Response, PageError> {
-    let Endpoint { endpoint_id, .. } = find(&console, &person, path).await?;
-    manager(&console, &person).delete(endpoint_id).await?;
-    Ok(done(PART, ActionNotice::EndpointDeleted))
+pub(crate) async fn delete_endpoint(context: MemberContext, path: EndpointPath) -> PageResult {
+    let Endpoint { endpoint_id, .. } = find_endpoint(&context, path).await?;
+    endpoint_manager(&context).delete(endpoint_id).await?;
+    Ok(redirect_with_notice(PART, ActionNotice::EndpointDeleted))
 }
 
-/// Signs its deliveries with a new key and leads to the page that shows the key, once.
-pub(super) async fn sign(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: EndpointPath,
-) -> Result<Response, PageError> {
-    let Endpoint { endpoint_id, .. } = find(&console, &person, path).await?;
-    let earlier_for = TimeDelta::hours(console.process.config.dispatcher.earlier_secret_hours);
-    let secret = SigningSecret::random();
-    let kept = keep(&console, &person, &secret).await?;
-    manager(&console, &person)
-        .sign(endpoint_id, &secret, earlier_for)
-        .await?;
-    let path = format!("{PART}/{endpoint_id}");
-    Ok(kept.with(
-        Redirect::to(&path).into_response(),
-        &path,
-        &console.process.config.console,
-    ))
+#[derive(Deserialize)]
+pub(crate) struct SignForm {
+    /// A fingerprint of how it was signed when the form was made.
+    signing: Option<String>,
 }
+
+/// Changes whenever an endpoint gets another key.
+fn signing_fingerprint(endpoint: &Endpoint) -> String {
+    fingerprint_of(&(endpoint.is_signed, endpoint.earlier_secret_until))
+}
+
+/// Signs its deliveries with a new key. The answer shows the key, once; the same form sent again makes no other.
+pub(crate) async fn sign_deliveries(
+    context: MemberContext,
+    path: EndpointPath,
+    form: FormResult<SignForm>,
+) -> PageResult {
+    let Endpoint { endpoint_id, .. } = find_endpoint(&context, path).await?;
+    let Form(SignForm { signing }) = form?;
+    let earlier_for = TimeDelta::hours(context.config().dispatcher.earlier_secret_hours);
+    let secret = SigningSecret::random();
+    let is_as_seen = |endpoint: &Endpoint| {
+        signing.is_none_or(|signing| signing == signing_fingerprint(endpoint))
+    };
+    endpoint_manager(&context)
+        .sign(endpoint_id, &secret, earlier_for, is_as_seen)
+        .await
+        .map_err(|error| match error {
+            EndpointError::Overtaken => PageError::Invalid(SIGNED_BEFORE.to_owned()),
+            other => other.into(),
+        })?;
+    let shown = EndpointPageState {
+        secret: Some(secret.reveal()),
+        ..EndpointPageState::default()
+    };
+    let endpoint = find_endpoint(&context, PagePath(endpoint_id)).await?;
+    Ok(render_page(&detail_page(&context, endpoint, shown).await?))
+}
+
+/// What whoever sends the form of a key again is told.
+const SIGNED_BEFORE: &str = "Nothing was changed: this form was sent before and its key was shown then, or somebody else has changed \
+                             the signing since you opened the page.";
 
 /// Signs its deliveries no more.
-pub(super) async fn stop_signing(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: EndpointPath,
-) -> Result<Response, PageError> {
-    let Endpoint { endpoint_id, .. } = find(&console, &person, path).await?;
-    manager(&console, &person).stop_signing(endpoint_id).await?;
-    Ok(back(endpoint_id, ActionNotice::SigningStopped))
+pub(crate) async fn stop_signing(context: MemberContext, path: EndpointPath) -> PageResult {
+    let Endpoint { endpoint_id, .. } = find_endpoint(&context, path).await?;
+    endpoint_manager(&context).stop_signing(endpoint_id).await?;
+    Ok(back_to_endpoint(endpoint_id, ActionNotice::SigningStopped))
 }

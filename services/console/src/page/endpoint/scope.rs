@@ -3,9 +3,8 @@
 use model::id::CampaignId;
 use url::form_urlencoded;
 
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::failure::PageError;
+use crate::extract::MemberContext;
+use crate::page_error::PageError;
 
 /// A form that says where events go, or which. Names may come several times, so it is read by hand.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -36,7 +35,7 @@ pub(super) struct CampaignChoice {
 
 impl ScopeForm {
     /// Reads a form's body.
-    pub(super) fn read(body: &[u8]) -> Self {
+    pub(super) fn parse(body: &[u8]) -> Self {
         let (mut form, mut scopes) = (Self::default(), 0);
         for (name, value) in form_urlencoded::parse(body) {
             match &*name {
@@ -57,7 +56,7 @@ impl ScopeForm {
     }
 
     /// The campaigns; `None` is all, later ones too.
-    pub(super) fn scope(&self) -> Result<Option<Vec<CampaignId>>, String> {
+    pub(super) fn chosen_campaigns(&self) -> Result<Option<Vec<CampaignId>>, String> {
         if self.is_unclear {
             return Err("Choose either all campaigns or some of them.".to_owned());
         }
@@ -75,16 +74,11 @@ impl ScopeForm {
 }
 
 /// The team's campaigns to choose from.
-pub(super) async fn choices(
-    console: &ConsoleState,
-    person: &CurrentMember,
+pub(super) async fn campaign_choices(
+    context: &MemberContext,
     chosen: &[String],
 ) -> Result<Vec<CampaignChoice>, PageError> {
-    let campaigns = console
-        .process
-        .store
-        .list_campaigns(person.0.team_id)
-        .await?;
+    let campaigns = context.store().campaign_list(context.team_id()).await?;
     let choice = |campaign: store::CampaignSummary| CampaignChoice {
         is_chosen: chosen.contains(&campaign.campaign_id),
         campaign_id: campaign.campaign_id,
@@ -99,22 +93,26 @@ mod tests {
 
     #[test]
     fn a_form_names_all_campaigns_or_some() {
-        let form = ScopeForm::read(
+        let form = ScopeForm::parse(
             b"url=+https%3A%2F%2Fa.example%2Fx&scope=all&campaign=PA-AAAAAA&signed=on",
         );
         assert_eq!(form.url, "https://a.example/x");
         assert!(form.is_signed);
-        assert_eq!(form.scope(), Ok(None));
-        let form = ScopeForm::read(b"scope=chosen&campaign=PA-AAAAAA&campaign=PA-BBBBBB");
+        assert_eq!(form.chosen_campaigns(), Ok(None));
+        let form = ScopeForm::parse(b"scope=chosen&campaign=PA-AAAAAA&campaign=PA-BBBBBB");
         let chosen = ["PA-AAAAAA", "PA-BBBBBB"].map(|id| id.parse().unwrap());
-        assert_eq!(form.scope(), Ok(Some(chosen.to_vec())));
+        assert_eq!(form.chosen_campaigns(), Ok(Some(chosen.to_vec())));
         assert!(
-            ScopeForm::read(b"scope=chosen")
-                .scope()
+            ScopeForm::parse(b"scope=chosen")
+                .chosen_campaigns()
                 .unwrap_err()
                 .starts_with("Choose")
         );
-        assert!(ScopeForm::read(b"scope=chosen&campaign=x").scope().is_err());
+        assert!(
+            ScopeForm::parse(b"scope=chosen&campaign=x")
+                .chosen_campaigns()
+                .is_err()
+        );
         for unclear in [
             "scope=some",
             "scope=",
@@ -122,7 +120,9 @@ mod tests {
             "campaign=PA-AAAAAA",
         ] {
             assert!(
-                ScopeForm::read(unclear.as_bytes()).scope().is_err(),
+                ScopeForm::parse(unclear.as_bytes())
+                    .chosen_campaigns()
+                    .is_err(),
                 "{unclear}"
             );
         }

@@ -3,7 +3,7 @@
 use askama::Template;
 use chrono::NaiveDate;
 
-use crate::show::grouped;
+use crate::format::format_number;
 
 /// The picture's height, a day's width and what is free between two, in units of the picture.
 const HEIGHT: f64 = 160.0;
@@ -72,13 +72,13 @@ impl BarChart {
         for day in 0..days.len() {
             let mut y = baseline;
             for (at, (_, numbers)) in series.iter().enumerate() {
-                let height = tenths(numbers[day].max(0) as f64 * scale);
+                let height = round_to_tenths(numbers[day].max(0) as f64 * scale);
                 y -= height;
                 if height > 0.0 {
                     bars.push(ChartBar {
                         series: at,
                         x: day as f64 * DAY + GAP / 2.0,
-                        y: tenths(y),
+                        y: round_to_tenths(y),
                         width: DAY - GAP,
                         height,
                     });
@@ -92,7 +92,7 @@ impl BarChart {
         let row = |(at, day): (usize, &NaiveDate)| {
             let numbers = series
                 .iter()
-                .map(|(_, numbers)| grouped(numbers[at].max(0).unsigned_abs()));
+                .map(|(_, numbers)| format_number(numbers[at].max(0).unsigned_abs()));
             (day.format("%a, %b %-d").to_string(), numbers.collect())
         };
         Self {
@@ -102,29 +102,29 @@ impl BarChart {
             bars,
             labels: days.iter().enumerate().map(label).collect(),
             baseline,
-            most: grouped(most.unsigned_abs()),
+            most: format_number(most.unsigned_abs()),
             series: series.iter().map(|(name, _)| *name).collect(),
             rows: days.iter().enumerate().map(row).collect(),
-            summary: summary(title, days, &totals),
+            summary: chart_summary(title, days, &totals),
             is_empty: most == 0,
         }
     }
 }
 
-fn tenths(units: f64) -> f64 {
+fn round_to_tenths(units: f64) -> f64 {
     (units * 10.0).round() / 10.0
 }
 
 /// What the picture shows, in a sentence.
-fn summary(title: &str, days: &[NaiveDate], totals: &[i64]) -> String {
-    let all = grouped(totals.iter().sum::<i64>().unsigned_abs());
+fn chart_summary(title: &str, days: &[NaiveDate], totals: &[i64]) -> String {
+    let all = format_number(totals.iter().sum::<i64>().unsigned_abs());
     let highest = days.iter().zip(totals).max_by_key(|(_, total)| **total);
     match highest {
         Some((day, most)) if *most > 0 => format!(
             "{title}: {all} in {} days, most on {}: {}.",
             days.len(),
             day.format("%b %-d"),
-            grouped(most.unsigned_abs())
+            format_number(most.unsigned_abs())
         ),
         _ => format!("{title}: none in {} days.", days.len()),
     }

@@ -6,14 +6,14 @@ use chrono::{Days, NaiveDate};
 use contract::send::NotMailedReason;
 use store::{CampaignDayFigure, CampaignFigure};
 
+use crate::format::format_number;
 use crate::page::recipient::outcome_name;
-use crate::show::grouped;
 
 /// Days that are shown, today with them.
 const DAYS: u64 = 14;
 
 /// The last days, today at the end.
-pub(super) fn days(today: NaiveDate) -> Vec<NaiveDate> {
+pub(super) fn last_days(today: NaiveDate) -> Vec<NaiveDate> {
     (0..DAYS)
         .rev()
         .filter_map(|ago| today.checked_sub_days(Days::new(ago)))
@@ -69,7 +69,7 @@ impl DailyFigures {
     }
 
     /// Why recipients were not mailed, the commonest reason first: names for people and how many.
-    pub(super) fn reasons(&self) -> Vec<(&'static str, String)> {
+    pub(super) fn reason_counts(&self) -> Vec<(&'static str, String)> {
         let mut reasons: Vec<(&'static str, i64)> = self
             .by_reason
             .iter()
@@ -85,7 +85,7 @@ impl DailyFigures {
         reasons.sort_by_key(|(name, amount)| (std::cmp::Reverse(*amount), place(name)));
         reasons
             .into_iter()
-            .map(|(name, amount)| (outcome_name(name), grouped(amount.unsigned_abs())))
+            .map(|(name, amount)| (outcome_name(name), format_number(amount.unsigned_abs())))
             .collect()
     }
 }
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn figures_stand_on_their_days_and_reasons_in_their_order() {
         let today: NaiveDate = "2026-03-02".parse().unwrap();
-        let days = days(today);
+        let days = last_days(today);
         assert_eq!(
             (days.len(), days[0].to_string(), days[13]),
             (14, "2026-02-17".to_owned(), today)
@@ -131,7 +131,7 @@ mod tests {
             ("Waiting on the conditions", "3"),
         ];
         assert_eq!(
-            figures.reasons(),
+            figures.reason_counts(),
             reasons.map(|(name, amount)| (name, amount.to_owned()))
         );
     }

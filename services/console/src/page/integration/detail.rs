@@ -2,10 +2,8 @@
 
 use askama::Template;
 use axum::Form;
-use axum::extract::rejection::{FormRejection, QueryRejection};
-use axum::extract::{Query, State};
-use axum::http::HeaderMap;
-use axum::response::Response;
+use contract::id::ApiKeyId;
+use contract::limits::ACTIVE_INTEGRATION_KEYS;
 use contract::push::{PUSH_API, SyncView};
 use integrations::{SetGuardError, format_guard};
 use model::limits::ACTIVE_INTEGRATION_KEYS;
@@ -14,20 +12,20 @@ use store::{
     ApiKeySummary, HeldBackSync, Integration, IntegrationAvailability, LastSyncRemoval, StoreError,
 };
 
-use super::{IntegrationPath, IntegrationProgress, PART, find, held_back, held_back_words, words};
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, page, refused};
-use crate::failure::PageError;
-use crate::page::key::made_key;
-use crate::seen::fingerprint;
+use super::{
+    IntegrationPath, IntegrationProgress, PART, find_held_back, find_integration, status_name,
+};
+use crate::extract::{FormResult, MemberContext};
+use crate::fingerprint::fingerprint_of;
+use crate::frame::PageFrame;
+use crate::notice::{ActionNotice, redirect_with_notice};
+use crate::page_error::{PageError, PageResult};
+use crate::render::{render_page, render_refusal};
 
 /// What the page shows beside what is stored.
 #[derive(Default)]
 pub(super) struct IntegrationPageState {
-    /// What has just been done.
-    pub(super) notice: Option<ActionNotice>,
-    /// A key that was made a moment ago, shown this once.
+    /// A key that was just been made, shown this once.
     pub(super) made: Option<String>,
     /// What is wrong with a key that was to be made.
     pub(super) key_problem: Option<String>,
@@ -51,6 +49,7 @@ pub(super) struct IntegrationPage {
     removal: Option<LastSyncRemoval>,
     keys: Vec<ApiKeySummary>,
     may_make_key: bool,
+    new_key_id: ApiKeyId,
     most_keys: i64,
     guard: String,
     guard_seen: String,
@@ -67,38 +66,25 @@ impl IntegrationPage {
 }
 
 /// The page.
-pub(super) async fn show(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: IntegrationPath,
-    headers: HeaderMap,
-    noticed: Result<Query<NoticeQuery>, QueryRejection>,
-) -> Result<Response, PageError> {
-    let integration = find(&console, &person, path).await?;
-    let Query(NoticeQuery { notice }) = noticed?;
-    let made = made_key(&console, &person, &headers).await?;
-    let shown = IntegrationPageState {
-        notice,
-        made,
-        ..IntegrationPageState::default()
-    };
-    Ok(page(
-        &detail_page(&console, &person, integration, shown).await?,
+pub(crate) async fn show_integration(context: MemberContext, path: IntegrationPath) -> PageResult {
+    let integration = find_integration(&context, path).await?;
+    let shown = IntegrationPageState::default();
+    Ok(render_page(
+        &detail_page(&context, integration, shown).await?,
     ))
 }
 
 pub(super) async fn detail_page(
-    console: &ConsoleState,
-    person: &CurrentMember,
+    context: &MemberContext,
     integration: Integration,
     shown: IntegrationPageState,
 ) -> Result<IntegrationPage, PageError> {
-    let (store, integration_id) = (&console.process.store, integration.integration_id);
-    let (syncer, now) = (&console.process.config.syncer, console.process.clock.now());
-    let progress = IntegrationProgress::of(console, &integration).await?;
-    let standing = progress.standing();
+    let (store, integration_id) = (context.store(), integration.integration_id);
+    let (syncer, now) = (&context.config().syncer, context.now());
+    let progress = IntegrationProgress::of(context, &integration).await?;
+    let standing = progress.readiness();
     let keys = store
-        .list_integration_api_keys(person.0.team_id, integration_id)
+        .key_list_of_integration(context.team_id(), integration_id)
         .await?;
     let active = keys.iter().filter(|key| key.revoked_at.is_none()).count() as i64;
     let (guard, guard_seen) = match &shown.guard_problem {
@@ -107,27 +93,28 @@ pub(super) async fn detail_page(
             let stored = integration.removal_guard_percent;
             (
                 stored.map_or_else(String::new, |percent| percent.to_string()),
-                fingerprint(&stored),
+                fingerprint_of(&stored),
             )
         }
     };
     Ok(IntegrationPage {
-        status: words(integration.status(&standing)),
+        status: status_name(integration.status(&standing)),
         next_step: standing.next_step(&PUSH_API),
         missing: standing.missing_semantics(),
         fields: progress.fields.len(),
-        held_back: held_back(console, person, integration_id).await?,
+        held_back: find_held_back(context, integration_id).await?,
         removal: store
             .find_last_removal(integration_id, syncer.removals_undone_since(now))
             .await?,
         undo_days: syncer.removal_undo_days,
-        may_make_key: person.is_manager() && active < ACTIVE_INTEGRATION_KEYS,
+        may_make_key: context.is_manager() && active < ACTIVE_INTEGRATION_KEYS,
+        new_key_id: ApiKeyId::new(),
         most_keys: ACTIVE_INTEGRATION_KEYS,
         guard,
         guard_seen,
         erased_after_days: syncer.removed_integration_days,
-        public_url: console.process.config.console.public_url.clone(),
-        frame: PageFrame::new(person, PART).with_notice(shown.notice),
+        public_url: context.public_url(),
+        frame: context.frame(PART),
         latest: progress.latest,
         integration,
         keys,
@@ -136,87 +123,81 @@ pub(super) async fn detail_page(
 }
 
 /// Refuses its requests until it is resumed.
-pub(super) async fn pause(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: IntegrationPath,
-) -> Result<Response, PageError> {
-    let address = set_availability(&console, &person, path, IntegrationAvailability::Paused);
-    Ok(done(&address.await?, ActionNotice::IntegrationPaused))
+pub(crate) async fn pause_integration(context: MemberContext, path: IntegrationPath) -> PageResult {
+    let address = set_availability(&context, path, IntegrationAvailability::Paused);
+    Ok(redirect_with_notice(
+        &address.await?,
+        ActionNotice::IntegrationPaused,
+    ))
 }
 
 /// Takes its requests again.
-pub(super) async fn resume(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
+pub(crate) async fn resume_integration(
+    context: MemberContext,
     path: IntegrationPath,
-) -> Result<Response, PageError> {
-    let address = set_availability(&console, &person, path, IntegrationAvailability::Active);
-    Ok(done(&address.await?, ActionNotice::IntegrationResumed))
+) -> PageResult {
+    let address = set_availability(&context, path, IntegrationAvailability::Active);
+    Ok(redirect_with_notice(
+        &address.await?,
+        ActionNotice::IntegrationResumed,
+    ))
 }
 
 /// Refuses its requests; for one that the owner is done with.
-pub(super) async fn disconnect(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
+pub(crate) async fn disconnect_integration(
+    context: MemberContext,
     path: IntegrationPath,
-) -> Result<Response, PageError> {
+) -> PageResult {
     let availability = IntegrationAvailability::Disconnected;
-    let address = set_availability(&console, &person, path, availability).await?;
-    Ok(done(&address, ActionNotice::IntegrationDisconnected))
+    let address = set_availability(&context, path, availability).await?;
+    Ok(redirect_with_notice(
+        &address,
+        ActionNotice::IntegrationDisconnected,
+    ))
 }
 
 /// Sets it, and says where the integration's page is.
 async fn set_availability(
-    console: &ConsoleState,
-    person: &CurrentMember,
+    context: &MemberContext,
     path: IntegrationPath,
     availability: IntegrationAvailability,
 ) -> Result<String, PageError> {
-    let integration = find(console, person, path).await?;
-    let (store, now) = (&console.process.store, console.process.clock.now());
-    integrations::set_integration_availability(
-        store,
-        person.actor(),
-        &integration,
-        availability,
-        now,
-    )
-    .await?;
+    let integration = find_integration(context, path).await?;
+    let (store, now) = (context.store(), context.now());
+    integrations::set_availability(store, context.actor(), &integration, availability, now).await?;
     Ok(format!("{PART}/{}", integration.integration_id))
 }
 
 #[derive(Deserialize)]
-pub(super) struct IntegrationRemovalForm {
+pub(crate) struct IntegrationRemovalForm {
     /// The integration's name, so that nobody removes another one than was meant.
     name: String,
 }
 
 /// Removes it, when its name was typed.
-pub(super) async fn remove(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
+pub(crate) async fn remove_integration(
+    context: MemberContext,
     path: IntegrationPath,
-    form: Result<Form<IntegrationRemovalForm>, FormRejection>,
-) -> Result<Response, PageError> {
-    let integration = find(&console, &person, path).await?;
+    form: FormResult<IntegrationRemovalForm>,
+) -> PageResult {
+    let integration = find_integration(&context, path).await?;
     let Form(IntegrationRemovalForm { name }) = form?;
     if name.trim() != integration.name {
         let shown = IntegrationPageState {
             not_its_name: Some(name),
             ..IntegrationPageState::default()
         };
-        return Ok(refused(
-            &detail_page(&console, &person, integration, shown).await?,
+        return Ok(render_refusal(
+            &detail_page(&context, integration, shown).await?,
         ));
     }
-    let (store, now) = (&console.process.store, console.process.clock.now());
-    integrations::remove_integration(store, person.actor(), &integration, now).await?;
-    Ok(done(PART, ActionNotice::IntegrationRemoved))
+    let (store, now) = (context.store(), context.now());
+    integrations::remove(store, context.actor(), &integration, now).await?;
+    Ok(redirect_with_notice(PART, ActionNotice::IntegrationRemoved))
 }
 
 #[derive(Deserialize)]
-pub(super) struct RemovalGuardForm {
+pub(crate) struct RemovalGuardForm {
     percent: String,
     /// The guard that stood there when the form was made.
     #[serde(default)]
@@ -224,34 +205,33 @@ pub(super) struct RemovalGuardForm {
 }
 
 /// Sets the share of contacts that a full sync removes without asking; a blank one clears it.
-pub(super) async fn set_guard(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
+pub(crate) async fn set_guard(
+    context: MemberContext,
     path: IntegrationPath,
-    form: Result<Form<RemovalGuardForm>, FormRejection>,
-) -> Result<Response, PageError> {
-    let integration = find(&console, &person, path).await?;
+    form: FormResult<RemovalGuardForm>,
+) -> PageResult {
+    let integration = find_integration(&context, path).await?;
     let Form(form) = form?;
     let Some(percent) = read_percent(&form.percent) else {
         let problem = "Give a whole number from 0 to 100, or leave it blank.".to_owned();
-        return guard_refused(&console, &person, integration, (form, problem)).await;
+        return guard_refused(&context, integration, (form, problem)).await;
     };
     let notice = match percent {
         Some(_) => ActionNotice::GuardSet,
         None => ActionNotice::GuardCleared,
     };
     let set = integrations::set_removal_guard(
-        &console.process.store,
-        person.actor(),
+        context.store(),
+        context.actor(),
         &integration,
         percent,
-        |standing| fingerprint(&standing) == form.seen,
-        console.process.clock.now(),
+        |standing| fingerprint_of(&standing) == form.seen,
+        context.now(),
     );
     match set.await {
         Ok(()) => {
             let address = format!("{PART}/{}", integration.integration_id);
-            Ok(done(&address, notice))
+            Ok(redirect_with_notice(&address, notice))
         }
         Err(SetGuardError::Overtaken(standing)) => {
             let stands = format_guard(standing);
@@ -262,26 +242,25 @@ pub(super) async fn set_guard(
                 removal_guard_percent: standing,
                 ..integration
             };
-            let seen = fingerprint(&standing);
+            let seen = fingerprint_of(&standing);
             let form = RemovalGuardForm { seen, ..form };
-            guard_refused(&console, &person, integration, (form, problem)).await
+            guard_refused(&context, integration, (form, problem)).await
         }
         Err(SetGuardError::Store(error)) => Err(error.into()),
     }
 }
 
 async fn guard_refused(
-    console: &ConsoleState,
-    person: &CurrentMember,
+    context: &MemberContext,
     integration: Integration,
     guard_problem: (RemovalGuardForm, String),
-) -> Result<Response, PageError> {
+) -> PageResult {
     let shown = IntegrationPageState {
         guard_problem: Some(guard_problem),
         ..IntegrationPageState::default()
     };
-    Ok(refused(
-        &detail_page(console, person, integration, shown).await?,
+    Ok(render_refusal(
+        &detail_page(context, integration, shown).await?,
     ))
 }
 
@@ -300,22 +279,18 @@ fn read_percent(typed: &str) -> Option<Option<i16>> {
 }
 
 /// Restores what the last removal removed.
-pub(super) async fn undo_removal(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: IntegrationPath,
-) -> Result<Response, PageError> {
-    let integration = find(&console, &person, path).await?;
-    let (store, now) = (&console.process.store, console.process.clock.now());
-    let since = console.process.config.syncer.removals_undone_since(now);
-    let undone = integrations::undo_removal(store, person.actor(), &integration, since, now).await;
+pub(crate) async fn undo_removal(context: MemberContext, path: IntegrationPath) -> PageResult {
+    let integration = find_integration(&context, path).await?;
+    let (store, now) = (context.store(), context.now());
+    let since = context.config().syncer.removals_undone_since(now);
+    let undone = integrations::undo_removal(store, context.actor(), &integration, since, now).await;
     let notice = match undone {
         Ok(_) => ActionNotice::RemovalUndone,
         Err(StoreError::NotFound(_)) => ActionNotice::RemovalUndoneBefore,
         Err(error) => return Err(error.into()),
     };
     let address = format!("{PART}/{}", integration.integration_id);
-    Ok(done(&address, notice))
+    Ok(redirect_with_notice(&address, notice))
 }
 
 #[cfg(test)]

@@ -4,19 +4,17 @@ use std::collections::{BTreeMap, HashMap};
 
 use askama::Template;
 use axum::Form;
-use axum::extract::rejection::{FormRejection, QueryRejection};
-use axum::extract::{Query, State};
-use axum::response::Response;
 use contract::push::{FieldSemantic, IntegrationField};
 use integrations::{ColumnSources, MapFieldsError, MappingProblem, column_sources, format_mapping};
 use store::Integration;
 
-use super::{IntegrationPath, PART, find};
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, page, refused};
-use crate::failure::PageError;
-use crate::seen::fingerprint;
+use super::{IntegrationPath, PART, find_integration};
+use crate::extract::{FormResult, MemberContext};
+use crate::fingerprint::fingerprint_of;
+use crate::frame::PageFrame;
+use crate::notice::{ActionNotice, redirect_with_notice};
+use crate::page_error::{PageError, PageResult};
+use crate::render::{render_page, render_refusal};
 
 /// A column of the mapping's form.
 struct ColumnMappingRow {
@@ -46,46 +44,35 @@ struct FieldPage {
 type FieldMappingErrors = HashMap<FieldSemantic, MappingProblem>;
 
 /// The page.
-pub(super) async fn show(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: IntegrationPath,
-    noticed: Result<Query<NoticeQuery>, QueryRejection>,
-) -> Result<Response, PageError> {
-    let integration = find(&console, &person, path).await?;
-    let Query(NoticeQuery { notice }) = noticed?;
-    let fields = console
-        .process
-        .store
-        .list_fields(integration.integration_id)
+pub(crate) async fn show_fields(context: MemberContext, path: IntegrationPath) -> PageResult {
+    let integration = find_integration(&context, path).await?;
+    let fields = context
+        .store()
+        .field_list(integration.integration_id)
         .await?;
     let typed = column_sources(&fields)
         .into_iter()
         .map(|(column, key)| (column.to_owned(), key))
         .collect();
-    let mut shown = field_page(
-        &console,
-        &person,
+    let shown = field_page(
+        &context,
         integration,
         fields,
         (&typed, FieldMappingErrors::new()),
     )
     .await?;
-    shown.frame = shown.frame.with_notice(notice);
-    Ok(page(&shown))
+    Ok(render_page(&shown))
 }
 
 async fn field_page(
-    console: &ConsoleState,
-    person: &CurrentMember,
+    context: &MemberContext,
     integration: Integration,
     fields: Vec<IntegrationField>,
     (typed, mut problems): (&BTreeMap<String, String>, FieldMappingErrors),
 ) -> Result<FieldPage, PageError> {
-    let mapped = console
-        .process
-        .store
-        .list_owner_mapped_keys(integration.integration_id)
+    let mapped = context
+        .store()
+        .field_keys_mapped_by_owner(integration.integration_id)
         .await?;
     let columns = FieldSemantic::ALL.map(|semantic| ColumnMappingRow {
         semantic: semantic.as_str(),
@@ -96,61 +83,60 @@ async fn field_page(
             .map(|problem| problem.to_string()),
     });
     Ok(FieldPage {
-        frame: PageFrame::new(person, PART),
-        seen: fingerprint(&column_sources(&fields)),
+        frame: context.frame(PART),
+        seen: fingerprint_of(&column_sources(&fields)),
         overtaken: None,
         columns: columns.into(),
         is_mapped: !mapped.is_empty(),
-        public_url: console.process.config.console.public_url.clone(),
+        public_url: context.public_url(),
         integration,
         fields,
     })
 }
 
 /// Fills each column with the field that is named beside it.
-pub(super) async fn map(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
+pub(crate) async fn map_fields(
+    context: MemberContext,
     path: IntegrationPath,
-    form: Result<Form<BTreeMap<String, String>>, FormRejection>,
-) -> Result<Response, PageError> {
-    let integration = find(&console, &person, path).await?;
+    form: FormResult<BTreeMap<String, String>>,
+) -> PageResult {
+    let integration = find_integration(&context, path).await?;
     let Form(typed) = form?;
     refuse_partial(&typed)?;
-    let wanted = wanted(&typed);
+    let wanted = wanted_sources(&typed);
     let mapped = integrations::map_fields(
-        &console.process.store,
-        person.actor(),
+        context.store(),
+        context.actor(),
         &integration,
         &wanted,
-        |standing| typed.get("seen") == Some(&fingerprint(standing)),
-        console.process.clock.now(),
+        |standing| typed.get("seen") == Some(&fingerprint_of(standing)),
+        context.now(),
     );
     match mapped.await {
-        Ok(()) => Ok(done(
+        Ok(()) => Ok(redirect_with_notice(
             &format!("{PART}/{}/fields", integration.integration_id),
             ActionNotice::FieldsMapped,
         )),
         Err(MapFieldsError::Overtaken(fields)) => {
             let standing = format_mapping(&column_sources(&fields));
             let told = (&typed, FieldMappingErrors::new());
-            let shown = field_page(&console, &person, integration, fields, told).await?;
-            Ok(refused(&FieldPage {
+            let shown = field_page(&context, integration, fields, told).await?;
+            Ok(render_refusal(&FieldPage {
                 overtaken: Some(standing),
                 ..shown
             }))
         }
         Err(MapFieldsError::Unusable { fields, problems }) => {
             let told = (&typed, problems);
-            let shown = field_page(&console, &person, integration, fields, told).await?;
-            Ok(refused(&shown))
+            let shown = field_page(&context, integration, fields, told).await?;
+            Ok(render_refusal(&shown))
         }
         Err(MapFieldsError::Store(error)) => Err(error.into()),
     }
 }
 
 /// The fields that were typed, each beside the column that it is to fill.
-fn wanted(typed: &BTreeMap<String, String>) -> ColumnSources {
+fn wanted_sources(typed: &BTreeMap<String, String>) -> ColumnSources {
     FieldSemantic::ALL
         .iter()
         .filter_map(|column| {
@@ -175,15 +161,11 @@ fn refuse_partial(typed: &BTreeMap<String, String>) -> Result<(), PageError> {
 }
 
 /// Leaves the mapping to declarations again.
-pub(super) async fn release(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: IntegrationPath,
-) -> Result<Response, PageError> {
-    let integration = find(&console, &person, path).await?;
-    let (store, now) = (&console.process.store, console.process.clock.now());
-    integrations::release_fields(store, person.actor(), &integration, now).await?;
-    Ok(done(
+pub(crate) async fn release_mapping(context: MemberContext, path: IntegrationPath) -> PageResult {
+    let integration = find_integration(&context, path).await?;
+    let (store, now) = (context.store(), context.now());
+    integrations::release_fields(store, context.actor(), &integration, now).await?;
+    Ok(redirect_with_notice(
         &format!("{PART}/{}/fields", integration.integration_id),
         ActionNotice::FieldsReleased,
     ))
@@ -197,6 +179,9 @@ mod tests {
     fn a_column_is_filled_by_the_field_typed_beside_it_and_by_none_when_that_is_blank() {
         let typed = [("city", " town "), ("zip", " "), ("seen", "0")];
         let typed = typed.map(|(name, key)| (name.to_owned(), key.to_owned()));
-        assert_eq!(wanted(&typed.into()), [("city", "town".to_owned())].into());
+        assert_eq!(
+            wanted_sources(&typed.into()),
+            [("city", "town".to_owned())].into()
+        );
     }
 }

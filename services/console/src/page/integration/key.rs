@@ -1,79 +1,67 @@
 //! The keys of an integration: at most two, so that one can take the other's place.
 
 use axum::Form;
-use axum::extract::rejection::{FormRejection, PathRejection};
-use axum::extract::{Path, State};
-use axum::response::{IntoResponse, Redirect, Response};
-use model::id::{ApiKeyId, IntegrationId};
-use model::key::KeyKind;
+use contract::id::{ApiKeyId, IntegrationId};
+use contract::key::KeyKind;
 use serde::Deserialize;
-use store::StoreError;
 
 use super::detail::{IntegrationPageState, detail_page};
-use super::{IntegrationPath, PART, find};
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::answer::{ActionNotice, done, refused};
-use crate::failure::PageError;
-use crate::page::key::make;
+use super::{IntegrationPath, PART, find_integration};
+use crate::extract::{FormResult, MemberContext, PagePath};
+use crate::notice::{ActionNotice, redirect_with_notice};
+use crate::page::key::create_named_key;
+use crate::page_error::{PageResult, limit_problem};
+use crate::render::{render_page, render_refusal};
 
 #[derive(Deserialize)]
-pub(super) struct NewIntegrationKeyForm {
+pub(crate) struct NewIntegrationKeyForm {
     name: String,
+    /// The id that the key gets; none of a form that no page has made.
+    key_id: Option<ApiKeyId>,
 }
 
-/// Makes a key and leads to the page that shows it, once.
-pub(super) async fn create(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
+/// Makes a key. The answer shows it, once.
+pub(crate) async fn create_integration_key(
+    context: MemberContext,
     path: IntegrationPath,
-    form: Result<Form<NewIntegrationKeyForm>, FormRejection>,
-) -> Result<Response, PageError> {
-    let integration = find(&console, &person, path).await?;
-    let Form(NewIntegrationKeyForm { name }) = form?;
-    match make(
-        &console,
-        &person,
-        KeyKind::Integration,
-        Some(&integration),
-        &name,
-    )
-    .await
-    {
+    form: FormResult<NewIntegrationKeyForm>,
+) -> PageResult {
+    let integration = find_integration(&context, path).await?;
+    let Form(NewIntegrationKeyForm { name, key_id }) = form?;
+    let (kind, new) = (KeyKind::Integration, (name.as_str(), key_id));
+    match create_named_key(&context, kind, Some(&integration), new).await {
         Ok(key) => {
-            let path = format!("{PART}/{}", integration.integration_id);
-            Ok(key.with(
-                Redirect::to(&path).into_response(),
-                &path,
-                &console.process.config.console,
-            ))
-        }
-        Err(StoreError::Limit(reason)) => {
             let shown = IntegrationPageState {
-                key_problem: Some(format!("Not made: {reason}.")),
+                made: Some(key.reveal().to_owned()),
                 ..IntegrationPageState::default()
             };
-            Ok(refused(
-                &detail_page(&console, &person, integration, shown).await?,
+            Ok(render_page(
+                &detail_page(&context, integration, shown).await?,
             ))
         }
-        Err(error) => Err(error.into()),
+        Err(error) => {
+            let shown = IntegrationPageState {
+                key_problem: Some(limit_problem("Not made", error)?),
+                ..IntegrationPageState::default()
+            };
+            Ok(render_refusal(
+                &detail_page(&context, integration, shown).await?,
+            ))
+        }
     }
 }
 
 /// Revokes a key of the integration.
-pub(super) async fn revoke(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: Result<Path<(IntegrationId, ApiKeyId)>, PathRejection>,
-) -> Result<Response, PageError> {
-    let Path((integration_id, key_id)) = path?;
-    let (store, now) = (&console.process.store, console.process.clock.now());
+pub(crate) async fn revoke_integration_key(
+    context: MemberContext,
+    PagePath((integration_id, key_id)): PagePath<(IntegrationId, ApiKeyId)>,
+) -> PageResult {
+    let (store, now) = (context.store(), context.now());
     let integration = store
-        .find_team_integration(person.0.team_id, integration_id)
+        .integration_of_team(context.team_id(), integration_id)
         .await?;
-    accounts::revoke_integration_key(store, person.actor(), &integration, key_id, now).await?;
-    Ok(done(
+    integrations::revoke_key(store, context.actor(), &integration, key_id, now).await?;
+    Ok(redirect_with_notice(
         &format!("{PART}/{integration_id}"),
         ActionNotice::KeyRevoked,
     ))

@@ -1,24 +1,22 @@
 //! The syncs of an integration, and what was wrong with single records.
 
 use askama::Template;
-use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
-use axum::response::Response;
+use contract::id::{IntegrationId, SyncId};
 use contract::push::{IssueKind, RejectionItem, SyncView};
 use model::id::{IntegrationId, SyncId};
 use serde::Deserialize;
 use store::{HeldBackSync, Integration, IssueFilter};
 
-use super::{IntegrationPath, PART, find, held_back, held_back_words};
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::answer::{PageFrame, page};
-use crate::download::{CsvChunk, CsvDownload, LINES_READ, csv};
-use crate::failure::PageError;
-use crate::page::{LINES, cut};
+use super::{IntegrationPath, PART, find_held_back, find_integration};
+use crate::csv_download::{CsvChunk, CsvDownload, LINES_READ, download_csv};
+use crate::extract::{MemberContext, PagePath, PageQuery};
+use crate::frame::PageFrame;
+use crate::page_error::{PageError, PageResult};
+use crate::paging::{LINES, cut_page};
+use crate::render::render_page;
 
 #[derive(Deserialize)]
-pub(super) struct SyncListQuery {
+pub(crate) struct SyncListQuery {
     before: Option<SyncId>,
 }
 
@@ -34,22 +32,20 @@ struct SyncsPage {
 }
 
 /// The syncs, the newest first.
-pub(super) async fn list(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
+pub(crate) async fn list_syncs(
+    context: MemberContext,
     path: IntegrationPath,
-    cursor: Result<Query<SyncListQuery>, QueryRejection>,
-) -> Result<Response, PageError> {
-    let integration = find(&console, &person, path).await?;
-    let Query(SyncListQuery { before }) = cursor?;
-    let (store, now) = (&console.process.store, console.process.clock.now());
+    PageQuery(SyncListQuery { before }): PageQuery<SyncListQuery>,
+) -> PageResult {
+    let integration = find_integration(&context, path).await?;
+    let (store, now) = (context.store(), context.now());
     let mut syncs = store
         .list_syncs(integration.integration_id, before, LINES + 1, now)
         .await?;
-    let next = cut(&mut syncs).map(|last| last.id);
-    let public_url = console.process.config.console.public_url.clone();
-    let (frame, is_newest) = (PageFrame::new(&person, PART), before.is_none());
-    Ok(page(&SyncsPage {
+    let next = cut_page(&mut syncs).map(|last| last.id);
+    let public_url = context.public_url();
+    let (frame, is_newest) = (context.frame(PART), before.is_none());
+    Ok(render_page(&SyncsPage {
         frame,
         integration,
         syncs,
@@ -60,24 +56,22 @@ pub(super) async fn list(
 }
 
 /// A path with the ids of an integration and of one of its syncs.
-type SyncPath = Result<Path<(IntegrationId, SyncId)>, PathRejection>;
+pub(crate) type SyncPath = PagePath<(IntegrationId, SyncId)>;
 
 async fn find_sync(
-    console: &ConsoleState,
-    person: &CurrentMember,
-    path: SyncPath,
+    context: &MemberContext,
+    PagePath((integration_id, sync_id)): SyncPath,
 ) -> Result<(Integration, SyncView), PageError> {
-    let Path((integration_id, sync_id)) = path?;
-    let (store, now) = (&console.process.store, console.process.clock.now());
+    let (store, now) = (context.store(), context.now());
     let integration = store
-        .find_team_integration(person.0.team_id, integration_id)
+        .integration_of_team(context.team_id(), integration_id)
         .await?;
     let sync = store.find_sync(integration_id, sync_id, now).await?;
     Ok((integration, sync))
 }
 
 #[derive(Deserialize)]
-pub(super) struct IssueQuery {
+pub(crate) struct IssueQuery {
     /// Rejections, unless it says otherwise.
     #[serde(rename = "type")]
     kind: Option<IssueKind>,
@@ -104,16 +98,14 @@ impl SyncPage {
 }
 
 /// One sync with its rejections or warnings.
-pub(super) async fn show(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
+pub(crate) async fn show_sync(
+    context: MemberContext,
     path: SyncPath,
-    query: Result<Query<IssueQuery>, QueryRejection>,
-) -> Result<Response, PageError> {
-    let (integration, sync) = find_sync(&console, &person, path).await?;
-    let Query(IssueQuery { kind, after }) = query?;
+    PageQuery(IssueQuery { kind, after }): PageQuery<IssueQuery>,
+) -> PageResult {
+    let (integration, sync) = find_sync(&context, path).await?;
     let kind = kind.unwrap_or(IssueKind::Rejection);
-    let store = &console.process.store;
+    let store = context.store();
     let mut issues = store
         .list_issues(
             integration.integration_id,
@@ -123,10 +115,10 @@ pub(super) async fn show(
             LINES + 1,
         )
         .await?;
-    let next = cut(&mut issues).map(|last| last.id);
-    let held_back = held_back(&console, &person, integration.integration_id).await?;
-    Ok(page(&SyncPage {
-        frame: PageFrame::new(&person, PART),
+    let next = cut_page(&mut issues).map(|last| last.id);
+    let held_back = find_held_back(&context, integration.integration_id).await?;
+    Ok(render_page(&SyncPage {
+        frame: context.frame(PART),
         held_back: held_back.filter(|held_back| held_back.sync_id == sync.id),
         integration,
         sync,
@@ -137,16 +129,14 @@ pub(super) async fn show(
 }
 
 /// All rejections or warnings of a sync as a file.
-pub(super) async fn export(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
+pub(crate) async fn export_issues(
+    context: MemberContext,
     path: SyncPath,
-    query: Result<Query<IssueQuery>, QueryRejection>,
-) -> Result<Response, PageError> {
-    let (integration, sync) = find_sync(&console, &person, path).await?;
-    let Query(IssueQuery { kind, .. }) = query?;
+    PageQuery(IssueQuery { kind, .. }): PageQuery<IssueQuery>,
+) -> PageResult {
+    let (integration, sync) = find_sync(&context, path).await?;
     let kind = kind.unwrap_or(IssueKind::Rejection);
-    let (store, integration_id) = (console.process.store.clone(), integration.integration_id);
+    let (store, integration_id) = (context.store().clone(), integration.integration_id);
     let read = move |after: i64| {
         let store = store.clone();
         async move {
@@ -162,7 +152,7 @@ pub(super) async fn export(
             let is_full = i64::try_from(issues.len()).is_ok_and(|count| count == LINES_READ);
             let next = issues.last().filter(|_| is_full).map(|last| last.id);
             Ok(CsvChunk {
-                cells: issues.into_iter().map(cells).collect(),
+                cells: issues.into_iter().map(issue_cells).collect(),
                 next,
             })
         }
@@ -183,10 +173,10 @@ pub(super) async fn export(
         action: "sync.downloaded",
         subject: &subject,
     };
-    csv(&console, &person, download, 0, read).await
+    download_csv(&context, download, 0, read).await
 }
 
-fn cells(issue: RejectionItem) -> Vec<String> {
+fn issue_cells(issue: RejectionItem) -> Vec<String> {
     vec![
         issue.batch.to_string(),
         issue.index.to_string(),

@@ -6,7 +6,7 @@ use chrono::DateTime;
 use store::{RecipientCursor, RecipientLine, RecipientSearchCursor};
 use uuid::Uuid;
 
-use crate::show::is_storable;
+use crate::format::is_storable;
 
 /// Behind a recipient.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(super) enum RecipientListCursor {
 
 impl RecipientListCursor {
     /// Behind this one, in the order in which they were received.
-    pub(super) const fn behind(line: &RecipientLine) -> Self {
+    pub(super) const fn after_line(line: &RecipientLine) -> Self {
         Self::Received(RecipientCursor {
             received_at: line.received_at,
             entry_id: line.entry_id,
@@ -27,7 +27,7 @@ impl RecipientListCursor {
     }
 
     /// The cursor in an address; `None` of what no page has written: it begins at the beginning.
-    pub(super) fn read(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let (kind, rest) = text.split_once('.')?;
         let (entry_id, at) = rest.split_once('.')?;
         let entry_id = Uuid::parse_str(entry_id).ok()?;
@@ -94,7 +94,10 @@ mod tests {
                 entry_id,
             }),
         ] {
-            assert_eq!(RecipientListCursor::read(&cursor.to_string()), Some(cursor));
+            assert_eq!(
+                RecipientListCursor::parse(&cursor.to_string()),
+                Some(cursor)
+            );
         }
         for text in [
             "",
@@ -103,7 +106,7 @@ mod tests {
             "k.7",
             "t.00000000-0000-0000-0000-000000000007.99999999999999999999",
         ] {
-            assert_eq!(RecipientListCursor::read(text), None, "{text}");
+            assert_eq!(RecipientListCursor::parse(text), None, "{text}");
         }
     }
 }

@@ -1,19 +1,15 @@
 //! Recipients as a file.
 
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
-use axum::response::Response;
-use model::id::{CampaignId, TeamId};
+use contract::id::{CampaignId, TeamId};
 use store::{RecipientLine, RecipientSearchCursor, Store};
 use uuid::Uuid;
 
 use super::RecipientListQuery;
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::download::{CsvChunk, CsvDownload, LINES_READ, csv};
-use crate::failure::PageError;
-use crate::page::campaign::{CampaignPath, find};
-use crate::show::TeamTimeZone;
+use crate::csv_download::{CsvChunk, CsvDownload, LINES_READ, download_csv};
+use crate::extract::{MemberContext, PagePath, PageQuery};
+use crate::format::TeamTimeZone;
+use crate::page::campaign::{CampaignPath, find_campaign};
+use crate::page_error::PageResult;
 
 const HEADINGS: [&str; 8] = [
     "reference",
@@ -45,23 +41,21 @@ enum RecipientExportCursor {
 }
 
 /// The file.
-pub(super) async fn download(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: CampaignPath,
-    asked: Result<Query<RecipientListQuery>, QueryRejection>,
-) -> Result<Response, PageError> {
-    let (campaign_id, Query(asked)) = (path?.0, asked?);
-    let campaign = find(&console, &person, &campaign_id).await?;
-    let (text, outcome) = (asked.text.trim().to_owned(), asked.outcome()?);
+pub(crate) async fn export_recipients(
+    context: MemberContext,
+    PagePath(campaign_id): CampaignPath,
+    PageQuery(asked): PageQuery<RecipientListQuery>,
+) -> PageResult {
+    let campaign = find_campaign(&context, &campaign_id).await?;
+    let (text, outcome) = (asked.text.trim().to_owned(), asked.wanted_outcome()?);
     let start = if text.is_empty() {
         RecipientExportCursor::Entry(Uuid::nil())
     } else {
         RecipientExportCursor::Found(RecipientSearchCursor::default())
     };
     let name = format!("recipients-{campaign_id}.csv");
-    let (store, team_id) = (console.process.store.clone(), person.0.team_id);
-    let zone = TeamTimeZone::new(person.0.time_zone);
+    let (store, team_id) = (context.store().clone(), context.team_id());
+    let zone = context.time_zone();
     let export = std::sync::Arc::new(RecipientExport {
         store,
         team_id,
@@ -78,13 +72,13 @@ pub(super) async fn download(
     };
     let read = move |place| {
         let export = export.clone();
-        async move { export.read(place).await }
+        async move { export.read_chunk(place).await }
     };
-    csv(&console, &person, download, start, read).await
+    download_csv(&context, download, start, read).await
 }
 
 impl RecipientExport {
-    async fn read(
+    async fn read_chunk(
         &self,
         place: RecipientExportCursor,
     ) -> store::Result<CsvChunk<RecipientExportCursor>> {
@@ -120,7 +114,7 @@ impl RecipientExport {
         let cells = lines
             .iter()
             .filter(is_wanted)
-            .map(|line| cells(line, self.zone))
+            .map(|line| recipient_cells(line, self.zone))
             .collect();
         Ok(CsvChunk {
             cells,
@@ -129,7 +123,7 @@ impl RecipientExport {
     }
 }
 
-fn cells(line: &RecipientLine, zone: TeamTimeZone) -> Vec<String> {
+fn recipient_cells(line: &RecipientLine, zone: TeamTimeZone) -> Vec<String> {
     let RecipientLine {
         first_name,
         last_name,
@@ -152,10 +146,10 @@ fn cells(line: &RecipientLine, zone: TeamTimeZone) -> Vec<String> {
         address.clone(),
         status.to_owned(),
         reason.to_owned(),
-        zone.stamp(received_at),
+        zone.format_stamp(received_at),
         removed_at
             .as_ref()
-            .map(|moment| zone.stamp(moment))
+            .map(|moment| zone.format_stamp(moment))
             .unwrap_or_default(),
     ]
 }

@@ -3,20 +3,20 @@
 use accounts::NewPassword;
 use askama::Template;
 use axum::Form;
-use axum::extract::rejection::{FormRejection, QueryRejection};
-use axum::extract::{Query, State};
 use axum::http::HeaderMap;
-use axum::http::header::SET_COOKIE;
-use axum::response::{AppendHeaders, IntoResponse, Response};
 use secret::{Password, SecretToken};
 use serde::Deserialize;
 
 use super::PART;
-use crate::ConsoleState;
-use crate::access::{CurrentMember, session_cookie, token};
-use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, page, refused};
-use crate::failure::PageError;
-use crate::page::sign_in::{PasswordAttempt, PasswordAttemptDecision};
+use crate::extract::{FormResult, MemberContext};
+use crate::frame::PageFrame;
+use crate::notice::{ActionNotice, redirect_with_notice};
+use crate::page::sign_in::password_attempt::{
+    PasswordAttempt, PasswordAttemptDecision, too_many_attempts,
+};
+use crate::page_error::{PageError, PageResult};
+use crate::render::{render_page, render_refusal};
+use crate::session::{session_hash, with_session};
 
 #[derive(Template)]
 #[template(path = "account.html")]
@@ -29,43 +29,36 @@ struct AccountPage {
     new_problem: Option<String>,
 }
 
-fn account_page(person: &CurrentMember) -> AccountPage {
+fn account_page(context: &MemberContext) -> AccountPage {
     AccountPage {
-        frame: PageFrame::new(person, PART),
-        email: person.0.email.clone(),
-        role: person.0.role.as_str(),
+        frame: context.frame(PART),
+        email: context.member.email.clone(),
+        role: context.member.role.as_str(),
         present_problem: None,
         new_problem: None,
     }
 }
 
 /// The page.
-pub(super) async fn show(
-    person: CurrentMember,
-    noticed: Result<Query<NoticeQuery>, QueryRejection>,
-) -> Result<Response, PageError> {
-    let Query(NoticeQuery { notice }) = noticed?;
-    let mut shown = account_page(&person);
-    shown.frame = shown.frame.with_notice(notice);
-    Ok(page(&shown))
+pub(crate) async fn show_account(context: MemberContext) -> PageResult {
+    Ok(render_page(&account_page(&context)))
 }
 
 #[derive(Deserialize)]
-pub(super) struct ChangePasswordForm {
+pub(crate) struct ChangePasswordForm {
     present: String,
     new: String,
 }
 
 /// Changes one's own password. All sessions end; the browser at work gets another.
-pub(super) async fn change_password(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
+pub(crate) async fn change_password(
+    context: MemberContext,
     headers: HeaderMap,
-    form: Result<Form<ChangePasswordForm>, FormRejection>,
-) -> Result<Response, PageError> {
+    form: FormResult<ChangePasswordForm>,
+) -> PageResult {
     let Form(ChangePasswordForm { present, new }) = form?;
     let is_same = new == present;
-    let new = match Password::choose(new, &person.0.email) {
+    let new = match Password::chosen(new, &context.member.email) {
         Ok(_) if is_same => Err("this is your present password".to_owned()),
         chosen => chosen,
     };
@@ -73,73 +66,66 @@ pub(super) async fn change_password(
         Ok(new) => new,
         Err(reason) => {
             let new_problem = Some(format!("Not changed: {reason}."));
-            return Ok(refused(&AccountPage {
+            return Ok(render_refusal(&AccountPage {
                 new_problem,
-                ..account_page(&person)
+                ..account_page(&context)
             }));
         }
     };
     // Wrong ones are counted: a session that was left open is no place to guess.
-    let attempt = match PasswordAttempt::present_password(&console, person.0.user_id).await? {
-        PasswordAttemptDecision::Yes(attempt) => attempt,
-        PasswordAttemptDecision::In(seconds) => {
-            let minutes = seconds.div_euclid(60) + 1;
-            let problem =
-                format!("There were too many attempts. Wait {minutes} minutes and try again.");
-            return Ok(refused(&AccountPage {
-                present_problem: Some(problem),
-                ..account_page(&person)
-            }));
-        }
-    };
-    let changed = change(&console, &person, (present, new), &headers).await;
+    let attempt =
+        match PasswordAttempt::present_password(&context.console, context.member.user_id).await? {
+            PasswordAttemptDecision::Yes(attempt) => attempt,
+            PasswordAttemptDecision::In(seconds) => {
+                return Ok(render_refusal(&AccountPage {
+                    present_problem: Some(too_many_attempts(seconds)),
+                    ..account_page(&context)
+                }));
+            }
+        };
+    let changed = replace_password(&context, (present, new), &headers).await;
     if !matches!(changed, Ok(None)) {
-        attempt.take_back(&console).await?;
+        attempt.take_back(&context.console).await?;
     }
     let Some(session) = changed? else {
         let present_problem = Some("This is not your present password.".to_owned());
-        return Ok(refused(&AccountPage {
+        return Ok(render_refusal(&AccountPage {
             present_problem,
-            ..account_page(&person)
+            ..account_page(&context)
         }));
     };
-    let cookie = session_cookie(&console.process.config.console, Some(&session));
-    Ok((
-        AppendHeaders([(SET_COOKIE, cookie)]),
-        done("/account", ActionNotice::PasswordChanged),
-    )
-        .into_response())
+    let answer = redirect_with_notice("/account", ActionNotice::PasswordChanged);
+    Ok(with_session(&context.console, Some(&session), answer))
 }
 
 /// Puts the new password in the place of the present one; `None` when that is not right, or has been changed or reset while
 /// it was checked.
-async fn change(
-    console: &ConsoleState,
-    person: &CurrentMember,
+async fn replace_password(
+    context: &MemberContext,
     (present, new): (String, Password),
     headers: &HeaderMap,
 ) -> Result<Option<SecretToken>, PageError> {
-    let Some(account) = console
-        .process
-        .store
-        .find_credentials_by_email(&person.0.email)
+    let Some(account) = context
+        .store()
+        .account_by_email(&context.member.email)
         .await?
     else {
         return Ok(None);
     };
-    if !console
+    if !context
+        .console
         .passwords
-        .matches(present, account.password_hash.clone())
+        .password_matches(present, account.password_hash.clone())
         .await?
     {
         return Ok(None);
     }
-    let hash = console.passwords.hash(new).await?;
-    let replaced = token(&console.process.config.console, headers).map(|token| token.hash());
+    let hash = context.console.passwords.hash_password(new).await?;
+    let replaced = session_hash(&context.console, headers);
     let new = NewPassword {
         hash: &hash,
         replaced_session: replaced.as_ref(),
     };
-    let (store, now) = (&console.process.store, console.process.clock.now());
-    Ok(accounts::change_password(store, &person.0, &account, &new, now).await?)
+    let (store, now) = (context.store(), context.now());
+    Ok(accounts::change_password(store, &context.member, &account, &new, now).await?)
 }

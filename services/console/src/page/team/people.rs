@@ -1,30 +1,29 @@
 //! Adding and removing people, their roles, and passwords that are lost.
 
 use accounts::{
-    MemberError, MemberRoleChange, NewMember, PasswordLink, add_member_within, remove_member,
-    reset_password_within, set_member_role,
+    MemberError, MemberRoleChange, NewMember, PasswordLink, add_member, remove_member,
+    set_member_role,
 };
 use askama::Template;
 use axum::Form;
-use axum::extract::rejection::{FormRejection, PathRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
-use axum::response::{IntoResponse, Redirect, Response};
 use chrono::{DateTime, TimeDelta, Utc};
 use model::id::MemberId;
 use model::limits::PEOPLE_PER_TEAM;
 use model::name::{DisplayName, NormalizedEmail};
 use serde::Deserialize;
-use store::{Actor, MemberRole, StoreError, TeamMember, Transaction};
+use store::{MemberRole, StoreError, TeamMember};
 
 use super::PART;
-use crate::ConsoleState;
-use crate::access::{CurrentMember, token};
-use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, page, refused};
-use crate::failure::PageError;
-use crate::once::{OneTimeSecret, SecretCookie};
+use crate::extract::{FormResult, MemberContext, PagePath};
+use crate::fingerprint::fingerprint_of;
+use crate::frame::PageFrame;
+use crate::notice::{ActionNotice, redirect_with_notice};
+use crate::page_error::{PageError, PageResult, limit_problem};
+use crate::render::{render_page, render_refusal};
+use crate::session::session_hash;
 
-/// A link that was made a moment ago, shown this once.
+/// A link that has just been made, shown this once.
 struct PasswordLinkView {
     /// For whom.
     name: String,
@@ -32,10 +31,19 @@ struct PasswordLinkView {
     address: String,
 }
 
+impl PasswordLinkView {
+    fn new(context: &MemberContext, link: PasswordLink) -> Self {
+        let url = context.config().console.url.trim_end_matches('/');
+        Self {
+            address: format!("{url}/password/{}", link.token.reveal()),
+            name: link.name,
+        }
+    }
+}
+
 /// What the page shows beside what is stored.
 #[derive(Default)]
 struct TeamPageState {
-    notice: Option<ActionNotice>,
     made: Option<PasswordLinkView>,
     /// What was typed about a new person, and what is wrong with it.
     email: String,
@@ -58,231 +66,183 @@ struct TeamPage {
 }
 
 /// A path with the id of a person.
-type MemberPath = Result<Path<MemberId>, PathRejection>;
+type MemberPath = PagePath<MemberId>;
 
 /// The page.
-pub(super) async fn show(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    headers: HeaderMap,
-    noticed: Result<Query<NoticeQuery>, QueryRejection>,
-) -> Result<Response, PageError> {
-    let Query(NoticeQuery { notice }) = noticed?;
-    let made = match OneTimeSecret::take(&console, &person, &headers).await? {
-        Some(OneTimeSecret::Link(name, address)) => Some(PasswordLinkView { name, address }),
-        _ => None,
-    };
-    Ok(page(
-        &team_page(
-            &console,
-            &person,
-            TeamPageState {
-                notice,
-                made,
-                ..TeamPageState::default()
-            },
-        )
-        .await?,
-    ))
+pub(crate) async fn show_team(context: MemberContext) -> PageResult {
+    let page = team_page(&context, TeamPageState::default()).await?;
+    Ok(render_page(&page))
 }
 
-async fn team_page(
-    console: &ConsoleState,
-    person: &CurrentMember,
-    shown: TeamPageState,
-) -> Result<TeamPage, PageError> {
-    let (store, team_id) = (&console.process.store, person.0.team_id);
-    let people = store.list_members(team_id).await?;
+async fn team_page(context: &MemberContext, shown: TeamPageState) -> Result<TeamPage, PageError> {
+    let (store, team_id) = (context.store(), context.team_id());
+    let people = store.person_list(team_id).await?;
     Ok(TeamPage {
-        frame: PageFrame::new(person, PART).with_notice(shown.notice),
-        own_id: person.0.user_id,
+        frame: context.frame(PART),
+        own_id: context.member.user_id,
         may_add: (people.len() as i64) < PEOPLE_PER_TEAM,
         most: PEOPLE_PER_TEAM,
-        link_hours: console.process.config.console.password_link_hours,
-        honours_keys: store.honors_idempotency_keys(team_id).await?,
-        formula_keys_see_people: store.shows_people_unmasked(team_id).await?,
+        link_hours: context.config().console.password_link_hours,
+        honours_keys: store.team_honours_keys(team_id).await?,
+        formula_keys_see_people: store.formula_keys_see_people(team_id).await?,
         people,
         shown,
     })
 }
 
+/// The page with a link that has just been made.
+async fn show_link(context: &MemberContext, link: PasswordLink) -> PageResult {
+    let made = Some(PasswordLinkView::new(context, link));
+    let shown = TeamPageState {
+        made,
+        ..TeamPageState::default()
+    };
+    Ok(render_page(&team_page(context, shown).await?))
+}
+
 #[derive(Deserialize)]
-pub(super) struct NewMemberForm {
+pub(crate) struct NewMemberForm {
     email: String,
     name: String,
     role: MemberRole,
 }
 
-/// Adds a person and leads to the page that shows the link which sets the first password, once. Nothing is sent by mail: whoever adds somebody
+/// Adds a person. The answer shows the link which sets the first password, once. Nothing is sent by mail: whoever adds somebody
 /// hands the link over.
-pub(super) async fn add(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    form: Result<Form<NewMemberForm>, FormRejection>,
-) -> Result<Response, PageError> {
+pub(crate) async fn invite_member(
+    context: MemberContext,
+    form: FormResult<NewMemberForm>,
+) -> PageResult {
     let Form(typed) = form?;
-    match make(&console, &person, &typed).await {
-        Ok(link) => Ok(link.with(
-            Redirect::to(PART).into_response(),
-            PART,
-            &console.process.config.console,
-        )),
-        Err(StoreError::Limit(reason)) => {
-            let NewMemberForm { email, name, .. } = typed;
-            let problem = Some(format!("Not added: {reason}."));
+    match create_member(&context, &typed).await {
+        Ok(link) => show_link(&context, link).await,
+        Err(error) => {
             let shown = TeamPageState {
-                email,
-                name,
-                problem,
-                ..TeamPageState::default()
+                problem: Some(limit_problem("Not added", error)?),
+                email: typed.email,
+                name: typed.name,
+                made: None,
             };
-            Ok(refused(&team_page(&console, &person, shown).await?))
+            Ok(render_refusal(&team_page(&context, shown).await?))
         }
-        Err(error) => Err(error.into()),
     }
 }
 
-async fn make(
-    console: &ConsoleState,
-    person: &CurrentMember,
+async fn create_member(
+    context: &MemberContext,
     typed: &NewMemberForm,
-) -> store::Result<SecretCookie> {
+) -> store::Result<PasswordLink> {
     let email: NormalizedEmail = typed.email.parse().map_err(StoreError::Limit)?;
     let name: DisplayName = typed
         .name
         .parse()
         .map_err(|reason| StoreError::Limit(format!("the name {reason}")))?;
     let new = NewMember {
-        team_id: person.0.team_id,
+        team_id: context.team_id(),
         email: &email,
         name: &name,
         role: typed.role,
     };
-    let (actor, now) = (Actor::Member(&person.0), console.process.clock.now());
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin_transaction().await?;
-    let link = add_member_within(&transaction, actor, &new, link_end(console, now), now).await?;
-    let kept = keep_link(console, &transaction, person, &link, now).await?;
-    transaction.commit().await?;
-    Ok(kept)
+    let (store, now) = (context.store(), context.now());
+    add_member(store, context.actor(), &new, link_end(context, now), now).await
 }
 
 /// Until when a link that is made now can be used.
-fn link_end(console: &ConsoleState, now: DateTime<Utc>) -> DateTime<Utc> {
-    now + TimeDelta::hours(console.process.config.console.password_link_hours)
-}
-
-/// Keeps the address of a link for the page that shows it.
-async fn keep_link(
-    console: &ConsoleState,
-    transaction: &Transaction<'_>,
-    person: &CurrentMember,
-    link: &PasswordLink,
-    now: DateTime<Utc>,
-) -> store::Result<SecretCookie> {
-    let address = format!(
-        "{}/password/{}",
-        console.process.config.console.url.trim_end_matches('/'),
-        link.token.reveal()
-    );
-    OneTimeSecret::Link(link.name.clone(), address)
-        .keep(transaction, person, now)
-        .await
+fn link_end(context: &MemberContext, now: DateTime<Utc>) -> DateTime<Utc> {
+    now + TimeDelta::hours(context.config().console.password_link_hours)
 }
 
 #[derive(Deserialize)]
-pub(super) struct MemberRoleForm {
+pub(crate) struct MemberRoleForm {
     role: MemberRole,
 }
 
 /// Gives a person another role. The person signs in again: a session is as long as what it was begun for.
-pub(super) async fn set_role(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
+pub(crate) async fn set_role(
+    context: MemberContext,
     headers: HeaderMap,
-    path: MemberPath,
-    form: Result<Form<MemberRoleForm>, FormRejection>,
-) -> Result<Response, PageError> {
-    let Path(user_id) = path?;
-    let (store, team_id, now) = (
-        &console.process.store,
-        person.0.team_id,
-        console.process.clock.now(),
-    );
+    PagePath(user_id): MemberPath,
+    form: FormResult<MemberRoleForm>,
+) -> PageResult {
+    let (store, team_id, now) = (context.store(), context.team_id(), context.now());
     // Whose the path is comes before what the form says.
     store.find_member(team_id, user_id).await?;
     let Form(MemberRoleForm { role }) = form?;
     // Of one's own sessions the one at work stays.
-    let kept = token(&console.process.config.console, &headers)
-        .filter(|_| user_id == person.0.user_id)
-        .map(|token| token.hash());
+    let kept =
+        session_hash(&context.console, &headers).filter(|_| user_id == context.member.user_id);
     let change = MemberRoleChange {
         team_id,
         user_id,
         role,
         kept_session: kept.as_ref(),
     };
-    let notice = if set_member_role(store, Actor::Member(&person.0), &change, now).await? {
+    let notice = if set_member_role(store, context.actor(), &change, now).await? {
         ActionNotice::RoleChanged
     } else {
         ActionNotice::NothingChanged
     };
-    Ok(done(PART, notice))
+    Ok(redirect_with_notice(PART, notice))
 }
 
 /// Removes a person from the team, with all sessions.
-pub(super) async fn remove(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: MemberPath,
-) -> Result<Response, PageError> {
-    let Path(user_id) = path?;
-    let (store, now) = (&console.process.store, console.process.clock.now());
-    remove_member(
-        store,
-        Actor::Member(&person.0),
-        person.0.team_id,
-        user_id,
-        now,
-    )
-    .await
-    .map_err(|error| refusal(error, "Another owner can remove you from the team."))?;
-    Ok(done(PART, ActionNotice::PersonRemoved))
+pub(crate) async fn remove_team_member(
+    context: MemberContext,
+    PagePath(user_id): MemberPath,
+) -> PageResult {
+    let (store, now) = (context.store(), context.now());
+    remove_member(store, context.actor(), context.team_id(), user_id, now)
+        .await
+        .map_err(|error| refusal_of(error, "Another owner can remove you from the team."))?;
+    Ok(redirect_with_notice(PART, ActionNotice::PersonRemoved))
 }
 
-/// Takes a person's password away, ends all sessions, and leads to the page that shows the link which sets another
-/// one, once.
-pub(super) async fn reset_password(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: MemberPath,
-) -> Result<Response, PageError> {
-    let Path(user_id) = path?;
-    let (actor, now) = (Actor::Member(&person.0), console.process.clock.now());
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin_transaction().await?;
-    let of = (person.0.team_id, user_id);
-    let link = reset_password_within(&transaction, actor, of, link_end(&console, now), now)
+#[derive(Deserialize)]
+pub(crate) struct ResetPasswordForm {
+    /// A fingerprint of the person's password and link when the form was made.
+    password_state: Option<String>,
+}
+
+/// Changes whenever a person gets or loses a password, or gets a link.
+fn password_state(member: &TeamMember) -> String {
+    fingerprint_of(&(member.has_password, member.link_expires_at))
+}
+
+/// Takes a person's password away and ends all sessions. The answer shows the link which sets another one, once; the same form sent
+/// again makes no other.
+pub(crate) async fn reset_password(
+    context: MemberContext,
+    PagePath(user_id): MemberPath,
+    form: FormResult<ResetPasswordForm>,
+) -> PageResult {
+    let (store, team_id, now) = (context.store(), context.team_id(), context.now());
+    // Whose the path is comes before what the form says.
+    store.person_get(team_id, user_id).await?;
+    let Form(ResetPasswordForm {
+        password_state: seen,
+    }) = form?;
+    let is_as_seen = |member: &TeamMember| seen.is_none_or(|seen| seen == password_state(member));
+    let (whose, end) = ((team_id, user_id), link_end(&context, now));
+    let link = accounts::reset_password(store, context.actor(), whose, is_as_seen, end, now)
         .await
         .map_err(|error| {
-            refusal(
+            refusal_of(
                 error,
                 "Change your own password on the page of your account.",
             )
         })?;
-    let kept = keep_link(&console, &transaction, &person, &link, now).await?;
-    transaction.commit().await?;
-    Ok(kept.with(
-        Redirect::to(PART).into_response(),
-        PART,
-        &console.process.config.console,
-    ))
+    show_link(&context, link).await
 }
 
+/// What whoever sends the form of a link again is told.
+const RESET_BEFORE: &str = "Nothing was changed: this form was sent before and its link was shown then, or the person's password or \
+                            link has changed since you opened the page.";
+
 /// What a person is told, with the sentence for who tries it on themselves.
-fn refusal(error: MemberError, oneself: &str) -> PageError {
+fn refusal_of(error: MemberError, oneself: &str) -> PageError {
     match error {
         MemberError::Oneself => PageError::Invalid(oneself.to_owned()),
+        MemberError::Overtaken => PageError::Invalid(RESET_BEFORE.to_owned()),
         MemberError::Store(error) => error.into(),
     }
 }

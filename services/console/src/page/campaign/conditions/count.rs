@@ -10,12 +10,11 @@ use store::{BookRecipient, TeamColumn};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::failure::PageError;
+use crate::blocking::run_blocking;
+use crate::extract::MemberContext;
+use crate::format::format_number;
 use crate::page::COMPUTING_TIME;
-use crate::show::grouped;
-use crate::turn;
+use crate::page_error::PageError;
 
 /// Recipients that are looked at: those that were received last.
 const LOOKED_AT: i64 = 1_000;
@@ -36,8 +35,7 @@ impl MatchCount {
     /// Asks the conditions about the recipients as the mailer would ask them today, until it is too late. Those whose address
     /// could not be verified are never asked about.
     pub(super) async fn of(
-        console: &ConsoleState,
-        person: &CurrentMember,
+        context: &MemberContext,
         campaign_id: &CampaignId,
         conditions: FilterConditions,
         columns: &[TeamColumn],
@@ -49,12 +47,11 @@ impl MatchCount {
                 is_cut_short: true,
             });
         };
-        let store = &console.process.store;
+        let store = context.store();
         let recipients = store
-            .list_latest_recipients(person.0.team_id, campaign_id, LOOKED_AT)
+            .recipient_sample(context.team_id(), campaign_id, LOOKED_AT)
             .await?;
-        let today =
-            crate::show::TeamTimeZone::new(person.0.time_zone).day(console.process.clock.now());
+        let today = context.today();
         let formulas = FormulaColumns::new(columns);
         let count = move || {
             let begun = Instant::now();
@@ -62,14 +59,18 @@ impl MatchCount {
                 let profile = RecipientProfile::from_entry(&recipient.entry, &recipient.values);
                 conditions.matches(&formulas.for_recipient(&profile, today), today)
             };
-            Self::among(&recipients, matches, || begun.elapsed() > COMPUTING_TIME)
+            Self::count_among(&recipients, matches, || begun.elapsed() > COMPUTING_TIME)
         };
-        turn::during(place, count).await
+        run_blocking(place, count).await
     }
 
     /// Asks about one after the other. A recipient is bounded, but a thousand of hostile formulas take longer than anybody
     /// waits.
-    fn among<T>(asked: &[T], matches: impl Fn(&T) -> bool, is_too_late: impl Fn() -> bool) -> Self {
+    fn count_among<T>(
+        asked: &[T],
+        matches: impl Fn(&T) -> bool,
+        is_too_late: impl Fn() -> bool,
+    ) -> Self {
         let mut count = Self {
             looked_at: 0,
             matching: 0,
@@ -89,8 +90,8 @@ impl MatchCount {
     }
 
     /// The count in words: whether all were looked at, and if not, how many.
-    pub(super) fn sentence(self) -> String {
-        let number = |count: usize| grouped(count as u64);
+    pub(super) fn in_words(self) -> String {
+        let number = |count: usize| format_number(count as u64);
         let (matching, looked_at) = (number(self.matching), number(self.looked_at));
         match self {
             Self {
@@ -130,7 +131,7 @@ mod tests {
                 matching,
                 is_cut_short,
             }
-            .sentence()
+            .in_words()
         };
         assert_eq!(
             sentence(0, 0, false),
@@ -161,7 +162,7 @@ mod tests {
             asked.set(asked.get() + 1);
             number % 2 == 0
         };
-        let count = MatchCount::among(&[1, 2, 3, 4, 5, 6], is_even, || asked.get() >= 4);
+        let count = MatchCount::count_among(&[1, 2, 3, 4, 5, 6], is_even, || asked.get() >= 4);
         assert_eq!(
             (count, asked.get()),
             (
@@ -173,7 +174,7 @@ mod tests {
                 4
             )
         );
-        let count = MatchCount::among(&[1, 2, 3], |number| number % 2 == 0, || false);
+        let count = MatchCount::count_among(&[1, 2, 3], |number| number % 2 == 0, || false);
         assert_eq!(
             count,
             MatchCount {

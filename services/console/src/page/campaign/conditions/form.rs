@@ -3,21 +3,20 @@
 use askama::Template;
 use audience::condition::operators_for;
 use audience::{BuiltInColumn, ColumnType, Operator};
-use axum::response::Response;
 use campaigns::{ConditionSentence, operator_name};
 use model::id::CampaignId;
 use store::{CampaignSummary, TeamColumn};
 
 use super::tree::{
     ConditionFormNode, ConditionFormOperand, ConditionFormPart, ConditionFormTree, ConditionInput,
-    operand,
+    operand_of,
 };
 use super::{ConditionsPageState, column_type};
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::answer::{ActionNotice, PageFrame, page, refused};
-use crate::failure::PageError;
-use crate::page::campaign::{PART, find};
+use crate::extract::MemberContext;
+use crate::frame::PageFrame;
+use crate::page::campaign::{PART, find_campaign};
+use crate::page_error::PageResult;
+use crate::render::render_form;
 
 /// Names of columns that the form suggests; others can be typed.
 const SUGGESTED: usize = 1_000;
@@ -65,14 +64,12 @@ const NOT_USABLE: &str = "These conditions cannot be used: requests are refused 
 
 /// The page with this tree.
 pub(super) async fn conditions_page(
-    console: &ConsoleState,
-    person: &CurrentMember,
+    context: &MemberContext,
     campaign_id: &CampaignId,
     columns: &[TeamColumn],
     shown: ConditionsPageState,
-    notice: Option<ActionNotice>,
-) -> Result<Response, PageError> {
-    let campaign = find(console, person, campaign_id).await?;
+) -> PageResult {
+    let campaign = find_campaign(context, campaign_id).await?;
     let ConditionsPageState {
         tree,
         problem,
@@ -90,25 +87,21 @@ pub(super) async fn conditions_page(
         .collect();
     let is_refused = !is_stored && (problem.is_some() || overtaken.is_some());
     let shown = ConditionsPage {
-        frame: PageFrame::new(person, PART).with_notice(notice),
+        frame: context.frame(PART),
         campaign,
-        lines: lines(&tree, columns, problem.as_ref()),
+        lines: form_rows(&tree, columns, problem.as_ref()),
         suggestions,
-        count: count.map(super::MatchCount::sentence),
+        count: count.map(super::MatchCount::in_words),
         problem: problem
             .as_ref()
             .map(|_| if is_stored { NOT_USABLE } else { NOT_SAVED }),
         seen,
         overtaken,
     };
-    Ok(if is_refused {
-        refused(&shown)
-    } else {
-        page(&shown)
-    })
+    Ok(render_form(&shown, is_refused))
 }
 
-fn lines<'a>(
+fn form_rows<'a>(
     tree: &'a ConditionFormTree,
     columns: &[TeamColumn],
     problem: Option<&'a ConditionFormError>,
@@ -178,14 +171,14 @@ impl<'a> ConditionChoices<'a> {
             operators,
             misfit: Some(typed.operator.as_str())
                 .filter(|operator| !is_offered && !operator.is_empty()),
-            operand: operand(&typed.operator),
+            operand: operand_of(&typed.operator),
             is_yes_no: column_type == Some(ColumnType::YesNo) && is_word,
         }
     }
 }
 
 /// An operator that the condition's column does not have, for people.
-pub(in crate::page::campaign) fn misfit_name(operator: &str) -> String {
+fn misfit_name(operator: &str) -> String {
     let name = Operator::from_name(operator).map_or(operator, |operator| operator_name(&operator));
     format!("{name} (not for this column)")
 }
@@ -200,7 +193,7 @@ mod tests {
     fn groups_close_where_they_end() {
         let document = json!({ "all": [{ "any": [{ "all": [] }] }, { "column": "city", "operator": "is", "value": "x" }] });
         let tree = ConditionFormTree::of(&document);
-        let closes: Vec<usize> = lines(&tree, &[], None)
+        let closes: Vec<usize> = form_rows(&tree, &[], None)
             .iter()
             .map(|line| line.closes)
             .collect();

@@ -19,7 +19,7 @@ pub(super) enum ConditionFormOperand {
 }
 
 /// What an operator of this name takes; one that nobody knows, one value.
-pub(super) fn operand(operator: &str) -> ConditionFormOperand {
+pub(super) fn operand_of(operator: &str) -> ConditionFormOperand {
     match Operator::from_name(operator) {
         Some(Operator::IsEmpty | Operator::IsNotEmpty | Operator::AnniversaryToday) => {
             ConditionFormOperand::None
@@ -102,7 +102,7 @@ impl ConditionFormTree {
         if document.get("column").is_some() {
             tree = Self::default();
         }
-        tree.read(document, 0, tree.nodes.len());
+        tree.read_part(document, 0, tree.nodes.len());
         if tree.nodes.is_empty() {
             Self::default()
         } else {
@@ -111,7 +111,7 @@ impl ConditionFormTree {
     }
 
     /// Stored trees are no deeper than allowed; what would be is left out.
-    fn read(&mut self, document: &Value, parent: usize, depth: usize) {
+    fn read_part(&mut self, document: &Value, parent: usize, depth: usize) {
         if depth > MAX_DEPTH || self.nodes.len() >= MAX_NODES {
             return;
         }
@@ -122,7 +122,7 @@ impl ConditionFormTree {
             self.nodes.push(ConditionFormNode {
                 parent,
                 depth,
-                part: ConditionFormPart::Condition(typed(document)),
+                part: ConditionFormPart::Condition(condition_input(document)),
             });
             return;
         };
@@ -135,7 +135,7 @@ impl ConditionFormTree {
             },
         });
         for part in parts {
-            self.read(part, position, depth + 1);
+            self.read_part(part, position, depth + 1);
         }
     }
 
@@ -233,7 +233,7 @@ impl ConditionFormTree {
     }
 
     /// Adds a part at the end of a group; does nothing without room for it.
-    pub(super) fn add(&mut self, group: usize, part: ConditionFormPart) {
+    pub(super) fn add_part(&mut self, group: usize, part: ConditionFormPart) {
         let Some(ConditionFormNode {
             part: ConditionFormPart::Group { .. },
             depth,
@@ -250,7 +250,7 @@ impl ConditionFormTree {
             depth: depth + 1,
             part,
         };
-        let end = self.end(group);
+        let end = self.end_of(group);
         self.nodes.insert(end, node);
         for later in &mut self.nodes[end + 1..] {
             later.parent += usize::from(later.parent >= end);
@@ -258,11 +258,11 @@ impl ConditionFormTree {
     }
 
     /// Takes a part out with all that is in it. The root stays.
-    pub(super) fn remove(&mut self, position: usize) {
+    pub(super) fn remove_part(&mut self, position: usize) {
         if position == 0 || position >= self.nodes.len() {
             return;
         }
-        let end = self.end(position);
+        let end = self.end_of(position);
         self.nodes.drain(position..end);
         let removed = end - position;
         for later in &mut self.nodes[position..] {
@@ -271,14 +271,14 @@ impl ConditionFormTree {
     }
 
     /// The position behind the last part of a part.
-    fn end(&self, position: usize) -> usize {
+    fn end_of(&self, position: usize) -> usize {
         let depth = self.nodes[position].depth;
         let behind = &self.nodes[position + 1..];
         position + 1 + behind.iter().take_while(|node| node.depth > depth).count()
     }
 
     /// The document. `types` gives the type of a column by its name.
-    pub(super) fn document(&self, types: impl Fn(&str) -> Option<ColumnType>) -> Value {
+    pub(super) fn to_document(&self, types: impl Fn(&str) -> Option<ColumnType>) -> Value {
         // From the last to the first: a group's parts stand behind it.
         let mut children: Vec<Vec<Value>> = vec![Vec::new(); self.nodes.len()];
         for (position, node) in self.nodes.iter().enumerate().rev() {
@@ -289,7 +289,7 @@ impl ConditionFormTree {
                     let name = if *is_any { "any" } else { "all" };
                     Value::Object(Map::from_iter([(name.to_owned(), Value::Array(parts))]))
                 }
-                ConditionFormPart::Condition(typed) => typed.document(types(&typed.column)),
+                ConditionFormPart::Condition(typed) => typed.to_document(types(&typed.column)),
             };
             if position == 0 {
                 return value;
@@ -300,7 +300,7 @@ impl ConditionFormTree {
     }
 
     /// The position of the part at a place of the document, such as `all[1].any[0]`.
-    pub(super) fn position(&self, path: &str) -> Option<usize> {
+    pub(super) fn position_of(&self, path: &str) -> Option<usize> {
         let mut position = 0;
         for step in path.split('.').filter(|step| !step.is_empty()) {
             let nth: usize = step.split_once('[')?.1.strip_suffix(']')?.parse().ok()?;
@@ -317,15 +317,17 @@ impl ConditionFormTree {
 }
 
 impl ConditionInput {
-    fn document(&self, column_type: Option<ColumnType>) -> Value {
+    fn to_document(&self, column_type: Option<ColumnType>) -> Value {
         let mut condition = Map::new();
         condition.insert("column".to_owned(), self.column.trim().into());
         condition.insert("operator".to_owned(), self.operator.as_str().into());
-        let scalar = |text: &str| scalar(text, column_type);
-        let value = match operand(&self.operator) {
+        let scalar = |text: &str| scalar_value(text, column_type);
+        let value = match operand_of(&self.operator) {
             ConditionFormOperand::None => return Value::Object(condition),
             ConditionFormOperand::One => scalar(&self.value),
-            ConditionFormOperand::Range => json!([scalar(&self.value), scalar(&self.until)]),
+            ConditionFormOperand::Range => {
+                json!([scalar(&self.value), scalar(&self.until)])
+            }
             ConditionFormOperand::List => {
                 let lines = self
                     .value
@@ -341,7 +343,7 @@ impl ConditionInput {
 }
 
 /// A value as files have it: a number of a number column as a number.
-fn scalar(text: &str, column_type: Option<ColumnType>) -> Value {
+fn scalar_value(text: &str, column_type: Option<ColumnType>) -> Value {
     let text = text.trim();
     let number = || {
         serde_json::from_str::<Number>(text)
@@ -354,19 +356,19 @@ fn scalar(text: &str, column_type: Option<ColumnType>) -> Value {
     }
 }
 
-fn typed(document: &Value) -> ConditionInput {
-    let text = |name: &str| document.get(name).map(shown).unwrap_or_default();
+fn condition_input(document: &Value) -> ConditionInput {
+    let text = |name: &str| document.get(name).map(value_text).unwrap_or_default();
     let operator = text("operator");
-    let (value, until) = match (operand(&operator), document.get("value")) {
+    let (value, until) = match (operand_of(&operator), document.get("value")) {
         (ConditionFormOperand::Range, Some(Value::Array(ends))) => {
-            let end = |at: usize| ends.get(at).map(shown).unwrap_or_default();
+            let end = |at: usize| ends.get(at).map(value_text).unwrap_or_default();
             (end(0), end(1))
         }
         (ConditionFormOperand::List, Some(Value::Array(items))) => (
-            items.iter().map(shown).collect::<Vec<_>>().join("\n"),
+            items.iter().map(value_text).collect::<Vec<_>>().join("\n"),
             String::new(),
         ),
-        (_, value) => (value.map(shown).unwrap_or_default(), String::new()),
+        (_, value) => (value.map(value_text).unwrap_or_default(), String::new()),
     };
     ConditionInput {
         column: text("column"),
@@ -377,7 +379,7 @@ fn typed(document: &Value) -> ConditionInput {
 }
 
 /// A value as people write it.
-fn shown(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),

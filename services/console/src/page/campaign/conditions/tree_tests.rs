@@ -43,7 +43,7 @@ fn sent(tree: &ConditionFormTree) -> Vec<(String, String)> {
 #[test]
 fn nested_groups_of_a_file_come_back_as_they_were() {
     let tree = ConditionFormTree::of(&nested());
-    assert_eq!(tree.document(types), nested());
+    assert_eq!(tree.to_document(types), nested());
     assert_eq!(ConditionFormTree::of_form(&sent(&tree)), Ok(tree));
 }
 
@@ -51,7 +51,7 @@ fn nested_groups_of_a_file_come_back_as_they_were() {
 fn a_single_condition_gets_a_group() {
     let condition = json!({ "column": "state", "operator": "is", "value": "TX" });
     assert_eq!(
-        ConditionFormTree::of(&condition).document(types),
+        ConditionFormTree::of(&condition).to_document(types),
         json!({ "all": [condition] })
     );
 }
@@ -59,7 +59,7 @@ fn a_single_condition_gets_a_group() {
 #[test]
 fn a_place_in_the_document_is_a_part_of_the_form() {
     let tree = ConditionFormTree::of(&nested());
-    let column = |path: &str| match &tree.nodes()[tree.position(path).unwrap()].part {
+    let column = |path: &str| match &tree.nodes()[tree.position_of(path).unwrap()].part {
         ConditionFormPart::Condition(typed) => typed.column.clone(),
         ConditionFormPart::Group { .. } => "a group".to_owned(),
     };
@@ -67,14 +67,14 @@ fn a_place_in_the_document_is_a_part_of_the_form() {
     assert_eq!(column("any[1].all[1].all[0]"), "birthday");
     assert_eq!(column("any[2]"), "city");
     assert_eq!(column(""), "a group");
-    assert_eq!(tree.position("any[3]"), None);
+    assert_eq!(tree.position_of("any[3]"), None);
 }
 
 #[test]
 fn parts_are_added_at_the_end_of_their_group_and_removed_with_all_in_them() {
     let mut tree = ConditionFormTree::of(&nested());
-    let group = tree.position("any[1]").unwrap();
-    tree.add(
+    let group = tree.position_of("any[1]").unwrap();
+    tree.add_part(
         group,
         ConditionFormPart::Condition(ConditionInput {
             column: "zip".to_owned(),
@@ -82,21 +82,21 @@ fn parts_are_added_at_the_end_of_their_group_and_removed_with_all_in_them() {
             ..ConditionInput::default()
         }),
     );
-    let document = tree.document(types);
+    let document = tree.to_document(types);
     assert_eq!(
         document["any"][1]["all"][2],
         json!({ "column": "zip", "operator": "is_empty" })
     );
     assert_eq!(document["any"][2]["column"], "city");
-    tree.remove(group);
-    let columns: Vec<_> = tree.document(types)["any"]
+    tree.remove_part(group);
+    let columns: Vec<_> = tree.to_document(types)["any"]
         .as_array()
         .unwrap()
         .iter()
         .map(|part| part["column"].clone())
         .collect();
     assert_eq!(columns, ["state", "city"]);
-    tree.remove(0);
+    tree.remove_part(0);
     assert_eq!(tree.nodes().len(), 3, "the root stays");
 }
 
@@ -134,13 +134,13 @@ proptest! {
         let mut tree = ConditionFormTree::default();
         for (change, position) in changes {
             match change {
-                0 => tree.add(position, ConditionFormPart::Condition(ConditionInput { column: "city".to_owned(), operator: "is".to_owned(), value: "x".to_owned(), ..ConditionInput::default() })),
-                1 => tree.add(position, ConditionFormPart::Group { is_any: position % 2 == 0 }),
-                _ => tree.remove(position),
+                0 => tree.add_part(position, ConditionFormPart::Condition(ConditionInput { column: "city".to_owned(), operator: "is".to_owned(), value: "x".to_owned(), ..ConditionInput::default() })),
+                1 => tree.add_part(position, ConditionFormPart::Group { is_any: position % 2 == 0 }),
+                _ => tree.remove_part(position),
             }
         }
         prop_assert_eq!(ConditionFormTree::of_form(&sent(&tree)), Ok(tree.clone()));
-        prop_assert!(audience::FilterConditions::parse(&tree.document(types), types).is_ok());
-        prop_assert_eq!(ConditionFormTree::of(&tree.document(types)), tree);
+        prop_assert!(audience::FilterConditions::parse(&tree.to_document(types), types).is_ok());
+        prop_assert_eq!(ConditionFormTree::of(&tree.to_document(types)), tree);
     }
 }

@@ -5,7 +5,7 @@ use audience::condition::ConditionErrorKind;
 use campaigns::operator_name;
 
 /// What is wrong with a part of a tree: a sentence without its full stop.
-pub(super) fn problem(problem: &ConditionErrorKind) -> String {
+pub(super) fn problem_words(problem: &ConditionErrorKind) -> String {
     match problem {
         ConditionErrorKind::Column => "Choose a column for this condition".to_owned(),
         ConditionErrorKind::Operator {
@@ -13,15 +13,17 @@ pub(super) fn problem(problem: &ConditionErrorKind) -> String {
             operator,
             allowed,
         } => {
-            let name = Operator::from_name(operator)
-                .map_or_else(|| operator.clone(), |operator| plain(&operator).to_owned());
+            let name = Operator::from_name(operator).map_or_else(
+                || operator.clone(),
+                |operator| plain_operator(&operator).to_owned(),
+            );
             let allowed: Vec<String> = allowed
                 .iter()
-                .map(|operator| format!("\u{201c}{}\u{201d}", plain(operator)))
+                .map(|operator| format!("\u{201c}{}\u{201d}", plain_operator(operator)))
                 .collect();
             format!(
                 "{} cannot be compared with \u{201c}{name}\u{201d}; it has {}",
-                label(column),
+                column_label(column),
                 allowed.join(", ")
             )
         }
@@ -33,8 +35,8 @@ pub(super) fn problem(problem: &ConditionErrorKind) -> String {
             let expected = expected.replacen("an array of", "a list of", 1);
             format!(
                 "{} \u{201c}{}\u{201d}: the value {expected}",
-                label(column),
-                plain(operator)
+                column_label(column),
+                plain_operator(operator)
             )
         }
         ConditionErrorKind::TooDeep => "Groups stand too deep in one another here".to_owned(),
@@ -53,7 +55,7 @@ pub(super) fn unknown_column(name: &str) -> String {
 }
 
 /// A column as a label has it: `first_name` is First name.
-fn label(column: &str) -> String {
+fn column_label(column: &str) -> String {
     let spaced = column.replace('_', " ");
     let mut letters = spaced.chars();
     letters.next().map_or_else(String::new, |first| {
@@ -62,7 +64,7 @@ fn label(column: &str) -> String {
 }
 
 /// An operator without what the form says about the value behind it.
-fn plain(operator: &Operator) -> &'static str {
+fn plain_operator(operator: &Operator) -> &'static str {
     operator_name(operator).trim_end_matches(", so many:")
 }
 
@@ -78,7 +80,7 @@ mod tests {
             allowed: vec![Operator::Is, Operator::InLastDays],
         };
         assert_eq!(
-            problem(&operator),
+            problem_words(&operator),
             "First name cannot be compared with \u{201c}is greater than\u{201d}; it has \u{201c}is\u{201d}, \u{201c}is in the last days\u{201d}"
         );
         let value = ConditionErrorKind::Value {
@@ -87,7 +89,7 @@ mod tests {
             expected: "must be an array of two values, the lower first".to_owned(),
         };
         assert_eq!(
-            problem(&value),
+            problem_words(&value),
             "Score \u{201c}is between\u{201d}: the value must be a list of two values, the lower first"
         );
     }

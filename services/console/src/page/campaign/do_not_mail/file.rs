@@ -71,7 +71,7 @@ impl DoNotMailFileColumns {
     }
 
     /// The address of a line; `None` of a line without one.
-    fn read(&self, record: &ByteRecord) -> Option<Result<AddressListEntry, String>> {
+    fn read_address(&self, record: &ByteRecord) -> Option<Result<AddressListEntry, String>> {
         let cell =
             |at: usize| std::str::from_utf8(record.get(at).unwrap_or_default()).map(str::trim);
         let not_utf_8 = || "it is not text in UTF-8".to_owned();
@@ -106,8 +106,8 @@ impl DoNotMailFileColumns {
 ///
 /// # Errors
 /// [`DoNotMailFileError`] when nothing of it can be taken.
-pub(super) fn read(file: &[u8]) -> Result<DoNotMailFile, DoNotMailFileError> {
-    if let Some(foreign) = ForeignFile::detect(file) {
+pub(super) fn read_file(file: &[u8]) -> Result<DoNotMailFile, DoNotMailFileError> {
+    if let Some(foreign) = ForeignFile::of(file) {
         return Err(DoNotMailFileError::Foreign(foreign));
     }
     // Of lines with too few cells the rest counts as blank.
@@ -121,7 +121,7 @@ pub(super) fn read(file: &[u8]) -> Result<DoNotMailFile, DoNotMailFileError> {
         let line = reader
             .get_mut()
             .line_of_row(record.position().map_or(0, Position::byte));
-        let Some(address) = columns.read(&record) else {
+        let Some(address) = columns.read_address(&record) else {
             continue;
         };
         lines += 1;
@@ -148,8 +148,8 @@ pub(super) fn read(file: &[u8]) -> Result<DoNotMailFile, DoNotMailFileError> {
 mod tests {
     use super::*;
 
-    fn lines(file: &str) -> Vec<String> {
-        read(file.as_bytes())
+    fn address_lines(file: &str) -> Vec<String> {
+        read_file(file.as_bytes())
             .unwrap()
             .addresses
             .into_iter()
@@ -161,11 +161,11 @@ mod tests {
     fn addresses_stand_on_one_line_or_in_parts() {
         let expected = ["1100 Congress Ave, Austin, TX 78701"];
         assert_eq!(
-            lines("\u{feff}Name,Address\nAda,\"1100 congress avenue, austin TX 78701\"\n"),
+            address_lines("\u{feff}Name,Address\nAda,\"1100 congress avenue, austin TX 78701\"\n"),
             expected
         );
         assert_eq!(
-            lines("zip,state,city,address_1\r\n78701,tx,Austin,1100 Congress Ave\r\n"),
+            address_lines("zip,state,city,address_1\r\n78701,tx,Austin,1100 Congress Ave\r\n"),
             expected
         );
     }
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn an_address_counts_once_and_blank_lines_do_not() {
         let file = "address\n\n\"1100 Congress Ave, Austin TX 78701\"\n\"\"\n\"1100 CONGRESS AVENUE, AUSTIN TX 78701\"\n";
-        assert_eq!(lines(file).len(), 1);
+        assert_eq!(address_lines(file).len(), 1);
     }
 
     #[test]
@@ -182,7 +182,7 @@ mod tests {
             b"address_1,city,state,zip\n1100 Congress Ave,Austin,TX,78701\nnowhere,Austin\n"
                 .to_vec();
         file.extend(b"\xff\xfe,Austin,TX,78701\n");
-        let read = read(&file).unwrap();
+        let read = read_file(&file).unwrap();
         assert_eq!((read.addresses.len(), read.bad), (1, 2));
         let numbers: Vec<u64> = read.told.iter().map(|(line, _)| *line).collect();
         assert_eq!(numbers, [3, 4]);
@@ -191,20 +191,22 @@ mod tests {
 
     #[test]
     fn lines_are_counted_as_an_editor_counts_them() {
-        let read = read(b"address\r\n\r\nnowhere\r\n\r\nnowhere else\r\n").unwrap();
+        let read = read_file(b"address\r\n\r\nnowhere\r\n\r\nnowhere else\r\n").unwrap();
         let numbers: Vec<u64> = read.told.iter().map(|(line, _)| *line).collect();
         assert_eq!(numbers, [3, 5]);
     }
 
     #[test]
     fn a_workbook_is_told_from_a_csv_file() {
-        let problem = read(b"PK\x03\x04\x14\0\x06\0").unwrap_err().to_string();
+        let problem = read_file(b"PK\x03\x04\x14\0\x06\0")
+            .unwrap_err()
+            .to_string();
         assert!(
             problem.starts_with("The file is an Excel workbook (.xlsx)"),
             "{problem}"
         );
         assert_eq!(
-            read(b"\xff\xfea\0"),
+            read_file(b"\xff\xfea\0"),
             Err(DoNotMailFileError::Foreign(ForeignFile::Utf16))
         );
     }
@@ -212,12 +214,12 @@ mod tests {
     #[test]
     fn a_file_without_headings_or_with_too_many_lines_is_refused() {
         assert_eq!(
-            read("1100 Congress Ave\n".as_bytes()),
+            read_file("1100 Congress Ave\n".as_bytes()),
             Err(DoNotMailFileError::Headings)
         );
-        assert_eq!(read("".as_bytes()), Err(DoNotMailFileError::Headings));
+        assert_eq!(read_file("".as_bytes()), Err(DoNotMailFileError::Headings));
         let file = format!("address\n{}", "x\n".repeat(MOST_ADDRESSES + 1));
-        assert_eq!(read(file.as_bytes()), Err(DoNotMailFileError::TooMany));
+        assert_eq!(read_file(file.as_bytes()), Err(DoNotMailFileError::TooMany));
     }
 
     #[test]
@@ -231,7 +233,7 @@ mod tests {
             .words(["address,", "\"", "\"\"", "\r", "78701"])
             .cases(2_000)
             .run(|content| {
-                let Ok(file) = read(content) else {
+                let Ok(file) = read_file(content) else {
                     return Ok(());
                 };
                 proptest::prop_assert!(file.told.len() <= TOLD && file.told.len() <= file.bad);

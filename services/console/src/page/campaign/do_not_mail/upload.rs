@@ -1,25 +1,23 @@
 //! A file for the do-not-mail list: received whole, read when it is its turn, taken in one transaction.
 
 use askama::Template;
-use axum::extract::State;
 use axum::extract::multipart::{Multipart, MultipartRejection};
-use axum::response::Response;
 use bytes::BytesMut;
 use store::CampaignSummary;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::file::{self, DoNotMailFile};
 use super::{DoNotMailListQuery, RejectedDoNotMailInput, list_page};
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::answer::{PageFrame, page};
-use crate::failure::PageError;
-use crate::page::campaign::{CampaignPath, PART, find};
-use crate::show::grouped;
-use crate::turn;
+use crate::blocking::run_blocking;
+use crate::extract::{MemberContext, PagePath};
+use crate::format::format_number;
+use crate::frame::PageFrame;
+use crate::page::campaign::{CampaignPath, PART, find_campaign};
+use crate::page_error::{PageError, PageResult};
+use crate::render::render_page;
 
 /// Bytes of a file at the most.
-pub(super) const BYTES: usize = 16 * 1024 * 1024;
+pub(crate) const BYTES: usize = 16 * 1024 * 1024;
 
 /// Bytes of files in memory at a time in one process, from their arrival until they are read: four of the largest. Only
 /// what has arrived counts, so that who sends nothing takes nothing from others.
@@ -46,20 +44,18 @@ struct ReceivedFile {
 }
 
 /// Takes a file, and says what became of its lines.
-pub(super) async fn take(
-    State(console): State<ConsoleState>,
-    person: CurrentMember,
-    path: CampaignPath,
+pub(crate) async fn upload_file(
+    context: MemberContext,
+    PagePath(campaign_id): CampaignPath,
     form: Result<Multipart, MultipartRejection>,
-) -> Result<Response, PageError> {
-    let campaign_id = path?.0;
-    let campaign = find(&console, &person, &campaign_id).await?;
+) -> PageResult {
+    let campaign = find_campaign(&context, &campaign_id).await?;
     let received = match form {
-        Ok(form) => receive(form, &MEMORY).await,
+        Ok(form) => receive_file(form, &MEMORY).await,
         Err(_) => Err(no_file()),
     };
     let read = match received {
-        Ok(received) => read(received).await,
+        Ok(received) => read_received(received).await,
         Err(failure) => Err(failure),
     };
     let file = match read {
@@ -69,10 +65,9 @@ pub(super) async fn take(
                 file_problem: Some(problem),
                 ..RejectedDoNotMailInput::default()
             };
-            let frame = PageFrame::new(&person, PART);
+            let frame = context.frame(PART);
             return list_page(
-                &console,
-                &person,
+                &context,
                 frame,
                 &campaign_id,
                 DoNotMailListQuery::default(),
@@ -82,23 +77,29 @@ pub(super) async fn take(
         }
         Err(failure) => return Err(failure),
     };
-    let (store, now) = (&console.process.store, console.process.clock.now());
-    let (team_id, addresses) = (person.0.team_id, &file.addresses);
-    let added =
-        campaigns::add_do_not_mail(store, person.actor(), team_id, &campaign_id, addresses, now)
-            .await?;
-    Ok(page(&DoNotMailUploadPage {
-        frame: PageFrame::new(&person, PART),
+    let (store, now) = (context.store(), context.now());
+    let (team_id, addresses) = (context.team_id(), &file.addresses);
+    let added = campaigns::list_addresses(
+        store,
+        context.actor(),
+        team_id,
+        &campaign_id,
+        addresses,
+        now,
+    )
+    .await?;
+    Ok(render_page(&DoNotMailUploadPage {
+        frame: context.frame(PART),
         campaign,
-        added: grouped(added),
-        known: grouped(file.addresses.len() as u64 - added),
-        bad: grouped(file.bad as u64),
+        added: format_number(added),
+        known: format_number(file.addresses.len() as u64 - added),
+        bad: format_number(file.bad as u64),
         file,
     }))
 }
 
 /// Receives the form's file. It waits for nobody but its sender: without memory for what arrives it is refused.
-async fn receive(
+async fn receive_file(
     mut form: Multipart,
     memory: &'static Semaphore,
 ) -> Result<ReceivedFile, PageError> {
@@ -124,10 +125,12 @@ async fn receive(
 }
 
 /// Reads a file when it is its turn, and gives its memory back.
-async fn read(ReceivedFile { content, memory }: ReceivedFile) -> Result<DoNotMailFile, PageError> {
+async fn read_received(
+    ReceivedFile { content, memory }: ReceivedFile,
+) -> Result<DoNotMailFile, PageError> {
     // Never closed.
     let place = READ_AT_A_TIME.acquire().await;
-    let read = turn::during((place, memory), move || file::read(&content)).await?;
+    let read = run_blocking((place, memory), move || file::read_file(&content)).await?;
     read.map_err(|error| PageError::Invalid(error.to_string()))
 }
 
@@ -164,7 +167,7 @@ mod tests {
     #[tokio::test]
     async fn a_file_for_which_there_is_no_memory_is_refused_and_holds_none() {
         static MEMORY: Semaphore = Semaphore::const_new(10);
-        let first = receive(form(format!("{HEAD}{END}")).await, &MEMORY)
+        let first = receive_file(form(format!("{HEAD}{END}")).await, &MEMORY)
             .await
             .ok()
             .unwrap();
@@ -172,9 +175,9 @@ mod tests {
             (&first.content[..], MEMORY.available_permits()),
             (&b"address\n"[..], 2)
         );
-        let second = receive(form(format!("{HEAD}{END}")).await, &MEMORY).await;
+        let second = receive_file(form(format!("{HEAD}{END}")).await, &MEMORY).await;
         assert!(matches!(second, Err(PageError::Busy)));
-        assert!(read(first).await.is_ok());
+        assert!(read_received(first).await.is_ok());
         assert_eq!(
             MEMORY.available_permits(),
             10,
@@ -184,7 +187,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_file_that_breaks_off_is_refused() {
-        let broken_off = receive(form(HEAD.to_owned()).await, &MEMORY).await;
+        let broken_off = receive_file(form(HEAD.to_owned()).await, &MEMORY).await;
         assert!(
             matches!(broken_off, Err(PageError::Invalid(problem)) if problem.contains("did not arrive whole"))
         );

@@ -13,15 +13,15 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt as _;
 
-use crate::failure::PageError;
+use crate::page_error::PageError;
 
 /// The character as addresses and forms write it.
 const ENCODED: &str = "%00";
 
 /// Answers a request that has the character in its address or its form, and hands on all others. A form is looked at
 /// while it arrives: reading it fails at the character, so that no handler gets it whole.
-pub(crate) async fn refuse(request: Request, next: Next) -> Response {
-    if let Some(failure) = of_address(request.uri()) {
+pub(crate) async fn refuse_null_characters(request: Request, next: Next) -> Response {
+    if let Some(failure) = find_in_address(request.uri()) {
         return failure.into_response();
     }
     let was_found = Arc::new(AtomicBool::new(false));
@@ -41,7 +41,7 @@ const IN_FORM: &str = "Nothing was changed: what was sent has the character U+00
 const IN_QUERY: &str =
     "Nothing is found: what was asked for has the character U+0000 in it, and nothing here has.";
 
-fn of_address(uri: &Uri) -> Option<PageError> {
+fn find_in_address(uri: &Uri) -> Option<PageError> {
     if uri.path().contains(ENCODED) {
         return Some(PageError::NotFound);
     }
@@ -58,7 +58,7 @@ fn request_with_scanned_body(request: Request, was_found: &Arc<AtomicBool>) -> R
     let was_found = was_found.clone();
     let scanned = body.into_data_stream().map(move |piece| {
         let piece: Bytes = piece.map_err(io::Error::other)?;
-        if scanner.finds(&piece) {
+        if scanner.finds_character(&piece) {
             was_found.store(true, Ordering::Relaxed);
             return Err(io::Error::other("the form has U+0000 in it"));
         }
@@ -87,11 +87,12 @@ struct NulScanner {
 }
 
 impl NulScanner {
-    fn finds(&mut self, piece: &[u8]) -> bool {
-        piece.contains(&0) || (self.is_encoded && piece.iter().any(|byte| self.completes(*byte)))
+    fn finds_character(&mut self, piece: &[u8]) -> bool {
+        piece.contains(&0)
+            || (self.is_encoded && piece.iter().any(|byte| self.completes_code(*byte)))
     }
 
-    fn completes(&mut self, byte: u8) -> bool {
+    fn completes_code(&mut self, byte: u8) -> bool {
         self.matched = match (self.matched, byte) {
             (_, b'%') => 1,
             (1 | 2, b'0') => self.matched + 1,
@@ -112,7 +113,9 @@ mod tests {
                 is_encoded,
                 matched: 0,
             };
-            pieces.iter().any(|piece| scanner.finds(piece.as_bytes()))
+            pieces
+                .iter()
+                .any(|piece| scanner.finds_character(piece.as_bytes()))
         };
         for pieces in [
             &["a=%00"][..],
@@ -138,7 +141,7 @@ mod tests {
 
     #[test]
     fn an_address_is_refused_in_its_path_and_its_query() {
-        let of = |address: &str| of_address(&address.parse().unwrap());
+        let of = |address: &str| find_in_address(&address.parse().unwrap());
         assert!(matches!(of("/password/%00"), Some(PageError::NotFound)));
         assert!(matches!(
             of("/campaigns?after=%00"),

@@ -12,27 +12,21 @@ use axum::extract::{ConnectInfo, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt as _, stream};
-use ipnet::IpNet;
 use runtime::config;
-use runtime::memory::{MemoryAccount, MemoryBudget, MemoryLimits, MemoryReservation};
-use runtime::source::{build_source_key, source_address};
+use runtime::memory::{MemoryLimits, MemoryReservation};
 use tokio::time::{Instant, timeout_at};
 
-use crate::failure::PageError;
+use crate::page_error::PageError;
+use crate::source_memory::SourceMemory;
 
 /// Bytes of the largest form, a do-not-mail file, with what stands around the file.
 const LARGEST_BYTES: usize = 17 * 1024 * 1024;
-
-/// A source address has one in so many parts of the memory.
-const SOURCE_PART: usize = 2;
 
 /// What forms may take, all together and each.
 #[derive(Clone)]
 pub(crate) struct FormBodyLimits {
     time: Duration,
-    memory: MemoryBudget,
-    share_bytes: usize,
-    trusted_proxies: Arc<[IpNet]>,
+    memory: SourceMemory,
 }
 
 /// Why a body was not read to its end.
@@ -43,7 +37,7 @@ impl BodyErrorFlag {
     const LATE: u8 = 1;
     const NO_MEMORY: u8 = 2;
 
-    fn note(&self, fault: u8, sentence: &'static str) -> io::Error {
+    fn note_fault(&self, fault: u8, sentence: &'static str) -> io::Error {
         self.0.store(fault, Ordering::Relaxed);
         io::Error::other(sentence)
     }
@@ -59,37 +53,28 @@ impl BodyErrorFlag {
 
 impl FormBodyLimits {
     pub(crate) fn new(settings: &config::ConsoleSettings) -> Self {
-        let total_bytes = settings.body_memory_bytes;
+        let limits = MemoryLimits {
+            total_bytes: settings.body_memory_bytes,
+            largest_bytes: LARGEST_BYTES,
+        };
         Self {
             time: Duration::from_millis(settings.body_timeout_ms),
-            memory: MemoryBudget::new(
-                "bodies",
-                MemoryLimits {
-                    total_bytes,
-                    largest_bytes: LARGEST_BYTES,
-                },
-            ),
-            share_bytes: (total_bytes / SOURCE_PART).max(LARGEST_BYTES),
-            trusted_proxies: settings.trusted_proxies.clone().into(),
+            memory: SourceMemory::new(("bodies", "form"), limits, &settings.trusted_proxies),
         }
     }
 
     fn place_for(&self, request: &Request) -> MemoryReservation {
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-        let source = peer.map(|ConnectInfo(peer)| {
-            source_address(peer.ip(), request.headers(), &self.trusted_proxies)
-        });
-        let name = source.map_or_else(Vec::new, |source| build_source_key("form", source));
-        self.memory.open_for_sender(vec![MemoryAccount {
-            name,
-            share_bytes: self.share_bytes,
-        }])
+        let account = self
+            .memory
+            .account_of(peer.map(|ConnectInfo(peer)| *peer), request.headers());
+        self.memory.budget.open_for_sender(vec![account])
     }
 }
 
 /// Answers a request whose body is not there when its time is over, counted from the end of its headers, or for which there is no
 /// memory. Reading the body fails then, so that no handler takes a part for the whole.
-pub(crate) async fn refuse(
+pub(crate) async fn bound_form_body(
     State(forms): State<FormBodyLimits>,
     request: Request,
     next: Next,
@@ -126,14 +111,14 @@ impl Drop for Arriving {
 
 impl Arriving {
     /// The next piece; `None` at the end.
-    async fn next(&mut self, until: Instant) -> io::Result<Option<Bytes>> {
+    async fn next_piece(&mut self, until: Instant) -> io::Result<Option<Bytes>> {
         let late = |_| {
             self.fault
-                .note(BodyErrorFlag::LATE, "the body did not arrive in time")
+                .note_fault(BodyErrorFlag::LATE, "the body did not arrive in time")
         };
         let no_memory = || {
             self.fault
-                .note(BodyErrorFlag::NO_MEMORY, "there was no memory for the body")
+                .note_fault(BodyErrorFlag::NO_MEMORY, "there was no memory for the body")
         };
         let next = tokio::select! {
             next = timeout_at(until, self.pieces.next()) => next.map_err(late)?,
@@ -165,14 +150,19 @@ fn request_with_bounded_body(
         fault: fault.clone(),
     };
     let bounded = stream::try_unfold(arriving, move |mut arriving| async move {
-        Ok::<_, io::Error>(arriving.next(until).await?.map(|piece| (piece, arriving)))
+        Ok::<_, io::Error>(
+            arriving
+                .next_piece(until)
+                .await?
+                .map(|piece| (piece, arriving)),
+        )
     });
     Request::from_parts(parts, Body::from_stream(bounded))
 }
 
 #[cfg(test)]
 mod tests {
-    use runtime::memory::MemoryDeniedError;
+    use runtime::memory::{MemoryAccount, MemoryBudget, MemoryDeniedError};
 
     use super::*;
 

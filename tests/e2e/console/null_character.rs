@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use console::route;
+use console::router;
 use pillarbox_tests::ConsoleResponse;
 use reqwest::Method;
 use store::MemberRole;
@@ -30,7 +30,7 @@ async fn no_parameter_with_u_0000_is_a_mistake_of_ours() {
     member(&stack, &url, MemberRole::Member).await;
     let mut ids = furnish(&stack).await;
     ids.insert("token", secret::SecretToken::random().reveal().to_owned());
-    let routes = route::all();
+    let routes = router::console_routes();
     let routes: Vec<_> = routes
         .iter()
         .filter(|route| route.path != "/sign-out")

@@ -9,9 +9,8 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream::try_unfold;
 use spreadsheet::escape_formula;
 
-use crate::ConsoleState;
-use crate::access::CurrentMember;
-use crate::failure::PageError;
+use crate::extract::MemberContext;
+use crate::page_error::PageError;
 
 /// Lines that are read at a time.
 pub(crate) const LINES_READ: i64 = 1_000;
@@ -40,9 +39,8 @@ pub(crate) struct CsvDownload<'a> {
 ///
 /// # Errors
 /// [`PageError`] when it cannot be noted.
-pub(crate) async fn csv<C, F>(
-    console: &ConsoleState,
-    person: &CurrentMember,
+pub(crate) async fn download_csv<C, F>(
+    context: &MemberContext,
     download: CsvDownload<'_>,
     start: C,
     read: impl Fn(C) -> F + Send + 'static,
@@ -57,22 +55,22 @@ where
         action,
         subject,
     } = download;
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin_transaction().await?;
+    let mut connection = context.store().connection().await?;
+    let transaction = connection.begin().await?;
     transaction
-        .record_activity(
-            person.0.team_id,
-            person.actor(),
+        .activity_record(
+            context.team_id(),
+            context.actor(),
             action,
             subject,
-            console.process.clock.now(),
+            context.now(),
         )
         .await?;
     transaction.commit().await?;
-    Ok(file(file_name, headings, start, read))
+    Ok(csv_response(file_name, headings, start, read))
 }
 
-fn file<C, F>(
+fn csv_response<C, F>(
     file_name: &str,
     headings: &[&str],
     start: C,
@@ -95,7 +93,7 @@ where
             tracing::error!(error = error as &dyn Error, "a download breaks off");
         })?;
         cells.extend(lines.cells);
-        Ok::<_, anyhow::Error>(Some((written(&cells)?, (Vec::new(), lines.next, read))))
+        Ok::<_, anyhow::Error>(Some((write_lines(&cells)?, (Vec::new(), lines.next, read))))
     });
     let headers = [
         (CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
@@ -107,7 +105,7 @@ where
     (headers, Body::from_stream(pages)).into_response()
 }
 
-fn written(lines: &[Vec<String>]) -> anyhow::Result<Bytes> {
+fn write_lines(lines: &[Vec<String>]) -> anyhow::Result<Bytes> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for cells in lines {
         writer.write_record(cells.iter().map(|cell| escape_formula(cell).into_owned()))?;
@@ -128,7 +126,7 @@ mod tests {
                 next: (page < 3).then_some(page + 1),
             })
         };
-        let response = file("list.csv", &["Page", "Text"], 1, read);
+        let response = csv_response("list.csv", &["Page", "Text"], 1, read);
         assert_eq!(
             response.headers()[CONTENT_DISPOSITION],
             "attachment; filename=\"list.csv\""
@@ -144,7 +142,7 @@ mod tests {
     #[tokio::test]
     async fn a_download_that_fails_breaks_off() {
         let read = async |_: ()| Err(store::StoreError::unavailable("gone"));
-        let response = file("list.csv", &["Text"], (), read);
+        let response = csv_response("list.csv", &["Text"], (), read);
         assert!(
             axum::body::to_bytes(response.into_body(), 1_000)
                 .await
@@ -160,7 +158,7 @@ mod tests {
                 next: None,
             })
         };
-        let response = file("list.csv", &["One", "Other"], (), read);
+        let response = csv_response("list.csv", &["One", "Other"], (), read);
         let body = axum::body::to_bytes(response.into_body(), 1_000)
             .await
             .unwrap();

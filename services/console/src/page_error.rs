@@ -3,13 +3,13 @@
 use std::error::Error;
 
 use askama::Template;
-use axum::extract::rejection::{FormRejection, PathRejection, QueryRejection, RawFormRejection};
+use axum::extract::rejection::{FormRejection, RawFormRejection};
 use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use store::StoreError;
 
-use crate::answer::page;
+use crate::render::render_page;
 
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
@@ -37,7 +37,7 @@ pub(crate) enum PageError {
     #[error("Nothing was changed: what was sent did not arrive in time. Send it again.")]
     Late,
     /// A form has more bytes than its action takes; the route adds how many that are.
-    #[error("Nothing was changed: what was sent is larger than {}.", bound(.0))]
+    #[error("Nothing was changed: what was sent is larger than {}.", size_in_words(.0))]
     TooLarge(Option<usize>),
     /// What was sent makes no sense; the sentence says why.
     #[error("{0}")]
@@ -50,17 +50,30 @@ pub(crate) enum PageError {
     Internal(#[source] anyhow::Error),
 }
 
+/// What handlers give.
+pub(crate) type PageResult = Result<Response, PageError>;
+
 impl PageError {
     /// Why a form of so many bytes at the most could not be read, for the page that it came from.
     ///
     /// # Errors
     /// Any other failure.
-    pub(crate) fn of_form(self, bytes: usize) -> Result<String, Self> {
+    pub(crate) fn form_problem(self, bytes: usize) -> Result<String, Self> {
         match self {
             Self::Invalid(sentence) => Ok(sentence),
             Self::TooLarge(_) => Ok(Self::TooLarge(Some(bytes)).to_string()),
             other => Err(other),
         }
+    }
+
+    /// A form that the framework answers with this status.
+    pub(crate) fn unreadable_form(status: StatusCode) -> Self {
+        if status == StatusCode::PAYLOAD_TOO_LARGE {
+            return Self::TooLarge(None);
+        }
+        Self::Invalid(
+            "The form could not be read. Go back, reload the page and send it again.".to_owned(),
+        )
     }
 
     const fn status(&self) -> StatusCode {
@@ -77,8 +90,19 @@ impl PageError {
     }
 }
 
+/// What a form says of an action that was not done past a bound.
+///
+/// # Errors
+/// Any other failure.
+pub(crate) fn limit_problem(not_done: &str, error: StoreError) -> Result<String, PageError> {
+    match error {
+        StoreError::Limit(reason) => Ok(format!("{not_done}: {reason}.")),
+        other => Err(other.into()),
+    }
+}
+
 /// Bytes of a form at the most, in words.
-fn bound(bytes: &Option<usize>) -> String {
+fn size_in_words(bytes: &Option<usize>) -> String {
     const MEGABYTE: usize = 1024 * 1024;
     match bytes {
         None => "this page takes".to_owned(),
@@ -88,7 +112,7 @@ fn bound(bytes: &Option<usize>) -> String {
 }
 
 /// An answer of an action that takes so many bytes: one that refuses more says how many.
-pub(crate) fn bounded(response: Response, bytes: usize) -> Response {
+pub(crate) fn state_size_limit(response: Response, bytes: usize) -> Response {
     match response.status() {
         StatusCode::PAYLOAD_TOO_LARGE => PageError::TooLarge(Some(bytes)).into_response(),
         _ => response,
@@ -113,35 +137,13 @@ impl From<StoreError> for PageError {
 
 impl From<FormRejection> for PageError {
     fn from(rejection: FormRejection) -> Self {
-        if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
-            return Self::TooLarge(None);
-        }
-        Self::Invalid(
-            "The form could not be read. Go back, reload the page and send it again.".to_owned(),
-        )
+        Self::unreadable_form(rejection.status())
     }
 }
 
 impl From<RawFormRejection> for PageError {
     fn from(rejection: RawFormRejection) -> Self {
-        if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
-            return Self::TooLarge(None);
-        }
-        Self::Invalid(
-            "The form could not be read. Go back, reload the page and send it again.".to_owned(),
-        )
-    }
-}
-
-impl From<PathRejection> for PageError {
-    fn from(_: PathRejection) -> Self {
-        Self::NotFound
-    }
-}
-
-impl From<QueryRejection> for PageError {
-    fn from(_: QueryRejection) -> Self {
-        Self::NotFound
+        Self::unreadable_form(rejection.status())
     }
 }
 
@@ -168,11 +170,11 @@ impl IntoResponse for PageError {
             Self::NotAllowed | Self::Foreign(_) | Self::Method => "Not allowed",
             Self::Busy => "Busy",
             Self::Late | Self::TooLarge(_) | Self::Invalid(_) => "That did not work",
-            Self::Store(_) | Self::Internal(_) => "Out of order",
+            Self::Store(_) | Self::Internal(_) => "Something went wrong",
         };
         let answer = (
             self.status(),
-            page(&ErrorPage {
+            render_page(&ErrorPage {
                 heading,
                 sentence: self.to_string(),
             }),
@@ -187,13 +189,8 @@ impl IntoResponse for PageError {
 /// Seconds after which whoever was too many may come again, as a header has them.
 const BUSY_SECONDS: &str = "5";
 
-/// For addresses at which there is something, but not with this method.
-pub(crate) async fn method_not_allowed() -> PageError {
-    PageError::Method
-}
-
 /// An answer with words, when it is a failure that has none: of the framework, or of a page that panicked.
-pub(crate) fn worded(response: Response) -> Response {
+pub(crate) fn with_words(response: Response) -> Response {
     let status = response.status();
     let is_page = |kind: &HeaderValue| kind.as_bytes().starts_with(b"text/html");
     let is_failure = status.is_client_error() || status.is_server_error();
@@ -211,7 +208,7 @@ pub(crate) fn worded(response: Response) -> Response {
     };
     let mut answer = (
         status,
-        page(&ErrorPage {
+        render_page(&ErrorPage {
             heading,
             sentence: sentence.to_owned(),
         }),
@@ -221,9 +218,4 @@ pub(crate) fn worded(response: Response) -> Response {
         answer.headers_mut().insert(ALLOW, allow.clone());
     }
     answer
-}
-
-/// For paths that lead nowhere.
-pub(crate) async fn not_found() -> PageError {
-    PageError::NotFound
 }

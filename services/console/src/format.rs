@@ -18,19 +18,19 @@ impl TeamTimeZone {
     }
 
     /// The day of a moment.
-    pub(crate) fn day(self, moment: DateTime<Utc>) -> NaiveDate {
+    pub(crate) fn day_of(self, moment: DateTime<Utc>) -> NaiveDate {
         moment.with_timezone(&self.0).date_naive()
     }
 
     /// A moment for other programs, with the zone's offset: `2026-11-21T15:04:05-05:00`.
-    pub(crate) fn stamp(self, moment: &DateTime<Utc>) -> String {
+    pub(crate) fn format_stamp(self, moment: &DateTime<Utc>) -> String {
         moment
             .with_timezone(&self.0)
             .to_rfc3339_opts(SecondsFormat::Secs, false)
     }
 
     /// A moment, such as `Nov 21, 2026, 3:04 PM EST`.
-    pub(crate) fn time(self, moment: &DateTime<Utc>) -> String {
+    pub(crate) fn format_time(self, moment: &DateTime<Utc>) -> String {
         moment
             .with_timezone(&self.0)
             .format("%b %-d, %Y, %-I:%M %p %Z")
@@ -41,7 +41,7 @@ impl TeamTimeZone {
 impl TeamTimeZone {
     /// The moment that a form's field of day and time names; `None` when it names none, as in the hour that a clock
     /// skips, or one of a year that the database does not hold. Of the two that an hour which comes twice has, the earlier one.
-    pub(crate) fn moment(self, typed: &str) -> Option<DateTime<Utc>> {
+    pub(crate) fn parse_moment(self, typed: &str) -> Option<DateTime<Utc>> {
         let forms = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"];
         let local = forms
             .iter()
@@ -57,12 +57,12 @@ pub(crate) fn is_storable(moment: &DateTime<Utc>) -> bool {
 }
 
 /// Cents as dollars: `$1,234.50`.
-pub(crate) fn dollars(cents: i64) -> String {
+pub(crate) fn format_dollars(cents: i64) -> String {
     DollarAmount(cents).to_string()
 }
 
 /// A number with its thousands apart: `1,234,567`.
-pub(crate) fn grouped(number: u64) -> String {
+pub(crate) fn format_number(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> = digits
         .as_bytes()
@@ -102,11 +102,11 @@ mod tests {
 
     #[test]
     fn money_and_numbers_have_their_thousands_apart() {
-        assert_eq!(dollars(123_450), "$1,234.50");
-        assert_eq!(dollars(-5), "-$0.05");
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(999), "999");
-        assert_eq!(grouped(1_000_000), "1,000,000");
+        assert_eq!(format_dollars(123_450), "$1,234.50");
+        assert_eq!(format_dollars(-5), "-$0.05");
+        assert_eq!(format_number(0), "0");
+        assert_eq!(format_number(999), "999");
+        assert_eq!(format_number(1_000_000), "1,000,000");
     }
 
     #[test]
@@ -119,18 +119,22 @@ mod tests {
     fn times_are_the_team_s() {
         let noon = "2026-07-04T16:00:00Z".parse().unwrap();
         assert_eq!(
-            TeamTimeZone::new(chrono_tz::America::New_York).time(&noon),
+            TeamTimeZone::new(chrono_tz::America::New_York).format_time(&noon),
             "Jul 4, 2026, 12:00 PM EDT"
         );
         assert_eq!(
-            TeamTimeZone::new(chrono_tz::America::New_York).stamp(&noon),
+            TeamTimeZone::new(chrono_tz::America::New_York).format_stamp(&noon),
             "2026-07-04T12:00:00-04:00"
         );
         let zone = TeamTimeZone::new(chrono_tz::America::New_York);
-        assert_eq!(zone.moment("2026-07-04T12:00"), Some(noon));
-        assert_eq!(zone.moment("2026-03-08T02:30"), None, "the clock skips it");
+        assert_eq!(zone.parse_moment("2026-07-04T12:00"), Some(noon));
         assert_eq!(
-            zone.moment("2026-11-01T01:30:00"),
+            zone.parse_moment("2026-03-08T02:30"),
+            None,
+            "the clock skips it"
+        );
+        assert_eq!(
+            zone.parse_moment("2026-11-01T01:30:00"),
             "2026-11-01T05:30:00Z".parse().ok(),
             "it comes twice"
         );
@@ -140,10 +144,10 @@ mod tests {
             "+99999-01-01T00:00",
             "0001-01-01T00:00",
         ] {
-            assert_eq!(zone.moment(typed), None, "{typed}");
+            assert_eq!(zone.parse_moment(typed), None, "{typed}");
         }
         assert_eq!(
-            TeamTimeZone::new(Tz::UTC).time(&noon),
+            TeamTimeZone::new(Tz::UTC).format_time(&noon),
             "Jul 4, 2026, 4:00 PM UTC"
         );
     }

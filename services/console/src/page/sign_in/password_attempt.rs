@@ -13,8 +13,8 @@ use model::id::MemberId;
 use runtime::source::build_source_key;
 use uuid::Uuid;
 
-use crate::ConsoleState;
-use crate::failure::PageError;
+use crate::page_error::PageError;
+use crate::state::ConsoleState;
 
 /// How many times an account's limit may fail in all, when each further failure comes from another source.
 const FRESH_SOURCES: i32 = 10;
@@ -34,8 +34,8 @@ pub(crate) enum PasswordAttemptDecision {
 }
 
 /// The source in the form in which it is remembered.
-pub(super) fn remembered(source: IpAddr) -> [u8; 32] {
-    *blake3::hash(&build_source_key("sign-in", source)).as_bytes()
+pub(super) fn remembered_source(source: IpAddr) -> [u8; 32] {
+    *blake3::hash(&subject("sign-in", source)).as_bytes()
 }
 
 impl PasswordAttempt {
@@ -46,31 +46,32 @@ impl PasswordAttempt {
         email: &str,
         source: IpAddr,
     ) -> Result<PasswordAttemptDecision, PageError> {
-        let (settings, store) = (&console.process.config.console, &console.process.store);
-        let mut attempt = Self::none(console);
+        let (settings, store) = (&console.config().console, console.store());
+        let mut attempt = Self::new(console);
         let by_source = attempt
-            .count(console, build_source_key("sign-in", source))
+            .count_attempt(console, subject("sign-in", source))
             .await?;
         if by_source > settings.sign_ins_per_source {
-            return Ok(attempt.refused(console));
+            return Ok(attempt.refuse_until_end(console));
         }
         // Asked for nobody as well: it takes the same time.
         let user_id = user_id.unwrap_or(MemberId(Uuid::nil()));
-        if store.is_source_known(user_id, &remembered(source)).await? {
+        if store
+            .sign_in_source_known(user_id, &remembered_source(source))
+            .await?
+        {
             return Ok(PasswordAttemptDecision::Yes(attempt));
         }
         let account = [b"sign-in:", email.to_lowercase().as_bytes()].concat();
-        let by_account = attempt.count(console, account.clone()).await?;
+        let by_account = attempt.count_attempt(console, account.clone()).await?;
         let most = settings.sign_ins_per_account;
         let is_fresh = by_source == 1 && by_account <= most.saturating_mul(FRESH_SOURCES);
         if by_account <= most || is_fresh {
             return Ok(PasswordAttemptDecision::Yes(attempt));
         }
         // The password is not looked at, so it is no failure of the account.
-        store
-            .uncount_window_attempt(&account, attempt.window)
-            .await?;
-        Ok(attempt.refused(console))
+        store.window_uncount(&account, attempt.window).await?;
+        Ok(attempt.refuse_until_end(console))
     }
 
     /// Counts an attempt of somebody who is signed in to give the present password.
@@ -78,53 +79,55 @@ impl PasswordAttempt {
         console: &ConsoleState,
         user_id: MemberId,
     ) -> Result<PasswordAttemptDecision, PageError> {
-        let mut attempt = Self::none(console);
+        let mut attempt = Self::new(console);
         let subject = [b"password:", &user_id.0.as_bytes()[..]].concat();
-        let tried = attempt.count(console, subject).await?;
-        let is_allowed = tried <= console.process.config.console.sign_ins_per_source;
+        let tried = attempt.count_attempt(console, subject).await?;
+        let is_allowed = tried <= console.config().console.sign_ins_per_source;
         Ok(if is_allowed {
             PasswordAttemptDecision::Yes(attempt)
         } else {
-            attempt.refused(console)
+            attempt.refuse_until_end(console)
         })
     }
 
-    fn none(console: &ConsoleState) -> Self {
-        let now = console.process.clock.now();
+    fn new(console: &ConsoleState) -> Self {
+        let now = console.now();
         Self {
             counted: Vec::new(),
-            window: now.duration_trunc(length(console)).unwrap_or(now),
+            window: now.duration_trunc(window_length(console)).unwrap_or(now),
         }
     }
 
-    async fn count(&mut self, console: &ConsoleState, subject: Vec<u8>) -> Result<i32, PageError> {
-        let count = console
-            .process
-            .store
-            .count_window_attempt(&subject, self.window)
-            .await?;
+    async fn count_attempt(
+        &mut self,
+        console: &ConsoleState,
+        subject: Vec<u8>,
+    ) -> Result<i32, PageError> {
+        let count = console.store().window_count(&subject, self.window).await?;
         self.counted.push(subject);
         Ok(count)
     }
 
-    fn refused(&self, console: &ConsoleState) -> PasswordAttemptDecision {
-        let left = self.window + length(console) - console.process.clock.now();
+    fn refuse_until_end(&self, console: &ConsoleState) -> PasswordAttemptDecision {
+        let left = self.window + window_length(console) - console.now();
         PasswordAttemptDecision::In(left.num_seconds().max(1))
     }
 
     /// Counts it as no failure.
     pub(crate) async fn take_back(self, console: &ConsoleState) -> Result<(), PageError> {
         for subject in &self.counted {
-            console
-                .process
-                .store
-                .uncount_window_attempt(subject, self.window)
-                .await?;
+            console.store().window_uncount(subject, self.window).await?;
         }
         Ok(())
     }
 }
 
-fn length(console: &ConsoleState) -> TimeDelta {
-    TimeDelta::minutes(console.process.config.console.sign_in_window_minutes)
+/// What whoever has tried too often is told, with the seconds to wait.
+pub(crate) fn too_many_attempts(seconds: i64) -> String {
+    let minutes = seconds.div_euclid(60) + 1;
+    format!("There were too many attempts. Wait {minutes} minutes and try again.")
+}
+
+fn window_length(console: &ConsoleState) -> TimeDelta {
+    TimeDelta::minutes(console.config().console.sign_in_window_minutes)
 }

@@ -20,8 +20,8 @@ use serde_json::Value;
 use storage::Storage;
 use tokio::sync::Semaphore;
 
-use crate::failure::PageError;
-use crate::turn;
+use crate::blocking::run_blocking;
+use crate::page_error::PageError;
 
 /// Dots per inch: a card as wide as a phone's screen.
 const RESOLUTION: u32 = 96;
@@ -39,6 +39,17 @@ const PICTURES_KEPT: usize = 64;
 
 /// Bytes of the values that a proof is asked with, all together.
 const VALUES_BYTES: usize = 64 * 1024;
+
+/// The side of a card that a path names.
+///
+/// # Errors
+/// [`PageError::NotFound`] when it names none.
+pub(crate) fn find_side(name: &str) -> Result<Side, PageError> {
+    let mut sides = Side::ALL.into_iter();
+    sides
+        .find(|side| side.to_string() == name)
+        .ok_or(PageError::NotFound)
+}
 
 /// What a picture shows.
 #[derive(Debug)]
@@ -95,14 +106,14 @@ impl ProofRenderer {
     ///
     /// # Errors
     /// [`PageError::Invalid`] with a sentence when the design cannot print.
-    pub(crate) async fn answer(
+    pub(crate) async fn picture_response(
         &self,
         headers: &HeaderMap,
         wanted: ProofRequest,
         now: DateTime<Utc>,
     ) -> Result<Response, PageError> {
         refuse_long(&wanted)?;
-        let tag = tag(&wanted);
+        let tag = entity_tag(&wanted);
         let is_known = headers
             .get_all(IF_NONE_MATCH)
             .iter()
@@ -114,22 +125,22 @@ impl ProofRenderer {
             )
                 .into_response());
         }
-        if let Some(png) = self.known(&tag) {
-            return Ok(kept(&tag, png));
+        if let Some(png) = self.known_picture(&tag) {
+            return Ok(kept_response(&tag, png));
         }
-        let drawn = self.draw(wanted, now).await?;
+        let drawn = self.draw_proof(wanted, now).await?;
         if !drawn.is_final {
             return Ok(([(CONTENT_TYPE, PNG)], drawn.png).into_response());
         }
-        self.keep(tag.clone(), drawn.png.clone());
-        Ok(kept(&tag, drawn.png))
+        self.keep_picture(tag.clone(), drawn.png.clone());
+        Ok(kept_response(&tag, drawn.png))
     }
 
     /// What a send would say of a card, a sentence for each; nothing of a design that cannot print.
     ///
     /// # Errors
     /// [`PageError`] when the values are too long, or pictures cannot be read.
-    pub(crate) async fn findings(
+    pub(crate) async fn card_findings(
         &self,
         wanted: ProofRequest,
         now: DateTime<Utc>,
@@ -142,7 +153,7 @@ impl ProofRenderer {
             .await
     }
 
-    async fn draw(
+    async fn draw_proof(
         &self,
         wanted: ProofRequest,
         now: DateTime<Utc>,
@@ -151,7 +162,7 @@ impl ProofRenderer {
         let drawing = self.with_proof(wanted, now, move |proof| {
             let is_final = !proof.has_stand_ins();
             Ok(RenderedProof {
-                png: png(proof, &paper, side, now)?,
+                png: render_png(proof, &paper, side, now)?,
                 is_final,
             })
         });
@@ -187,13 +198,13 @@ impl ProofRenderer {
         // Never closed.
         let turn = self.drawing.clone().acquire_owned().await;
         pictures.load(&self.storage, found).await.map_err(failed)?;
-        turn::during(turn, move || {
-            work(Proof::from_sample(document, design, values, pictures, now))
+        run_blocking(turn, move || {
+            work(Proof::of_sample(document, design, values, pictures, now))
         })
         .await
     }
 
-    fn known(&self, tag: &str) -> Option<Bytes> {
+    fn known_picture(&self, tag: &str) -> Option<Bytes> {
         // A panic while the lock was held cannot leave the list half-changed.
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let at = kept.iter().position(|(known, _)| known == tag)?;
@@ -203,7 +214,7 @@ impl ProofRenderer {
         Some(png)
     }
 
-    fn keep(&self, tag: String, png: Bytes) {
+    fn keep_picture(&self, tag: String, png: Bytes) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() >= PICTURES_KEPT {
             kept.pop_front();
@@ -232,13 +243,13 @@ const PNG: &str = "image/png";
 /// Browsers keep it and ask whether it is still the same: which version a page shows may change at any time.
 const CHECKED: &str = "private, no-cache";
 
-fn kept(tag: &str, png: Bytes) -> Response {
+fn kept_response(tag: &str, png: Bytes) -> Response {
     let headers = [(CONTENT_TYPE, PNG), (CACHE_CONTROL, CHECKED), (ETAG, tag)];
     (headers, png).into_response()
 }
 
 /// Follows from all that the picture follows from.
-fn tag(wanted: &ProofRequest) -> String {
+fn entity_tag(wanted: &ProofRequest) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut part = |bytes: &[u8]| {
         // With its length before it no part runs into the next.
@@ -257,7 +268,7 @@ fn tag(wanted: &ProofRequest) -> String {
     format!("\"{}\"", &digest[..32])
 }
 
-fn png(
+fn render_png(
     proof: Proof,
     paper: &PaperSettings,
     side: Side,
@@ -299,15 +310,15 @@ mod tests {
 
     #[test]
     fn a_tag_changes_with_version_side_and_values() {
-        let first = tag(&wanted(1, Side::Front, &[("a", "bc")]));
-        assert_eq!(first, tag(&wanted(1, Side::Front, &[("a", "bc")])));
+        let first = entity_tag(&wanted(1, Side::Front, &[("a", "bc")]));
+        assert_eq!(first, entity_tag(&wanted(1, Side::Front, &[("a", "bc")])));
         for other in [
             wanted(2, Side::Front, &[("a", "bc")]),
             wanted(1, Side::Back, &[("a", "bc")]),
             wanted(1, Side::Front, &[("ab", "c")]),
             wanted(1, Side::Front, &[]),
         ] {
-            assert_ne!(first, tag(&other));
+            assert_ne!(first, entity_tag(&other));
         }
     }
 }

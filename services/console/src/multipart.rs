@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use axum::body::Bytes;
-use axum::extract::multipart::Multipart;
+use axum::extract::multipart::{Multipart, MultipartError};
 use axum::extract::{FromRequest, Request};
+use axum::http::StatusCode;
 
-use crate::failure::PageError;
+use crate::page_error::PageError;
 
 /// Fields of a form at the most.
 const FIELDS: usize = 20;
@@ -43,33 +44,28 @@ impl<S: Send + Sync> FromRequest<S> for MultipartForm {
     async fn from_request(request: Request, state: &S) -> Result<Self, PageError> {
         let mut form = Multipart::from_request(request, state)
             .await
-            .map_err(|_| unreadable())?;
+            .map_err(|_| unreadable_form())?;
         let mut fields = HashMap::new();
-        while let Some(field) = form.next_field().await.map_err(|error| failed(&error))? {
+        while let Some(field) = form.next_field().await.map_err(read_error)? {
             let Some(name) = field.name().map(str::to_owned) else {
                 continue;
             };
-            let bytes = field.bytes().await.map_err(|error| failed(&error))?;
+            let bytes = field.bytes().await.map_err(read_error)?;
             fields.insert(name, bytes);
             if fields.len() > FIELDS {
-                return Err(unreadable());
+                return Err(unreadable_form());
             }
         }
         Ok(Self { fields })
     }
 }
 
-fn failed(error: &axum::extract::multipart::MultipartError) -> PageError {
-    if error.status() == axum::http::StatusCode::PAYLOAD_TOO_LARGE {
-        return PageError::TooLarge(None);
-    }
-    unreadable()
+fn read_error(error: MultipartError) -> PageError {
+    PageError::unreadable_form(error.status())
 }
 
-fn unreadable() -> PageError {
-    PageError::Invalid(
-        "The form could not be read. Go back, reload the page and send it again.".to_owned(),
-    )
+fn unreadable_form() -> PageError {
+    PageError::unreadable_form(StatusCode::BAD_REQUEST)
 }
 
 #[cfg(test)]
@@ -82,7 +78,7 @@ mod tests {
     const FORM: &str = "--b\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nSpring\r\n--b\r\nContent-Disposition: form-data; \
         name=\"file\"; filename=\"a.json\"\r\nContent-Type: application/json\r\n\r\n\u{feff}{}\r\n--b--\r\n";
 
-    fn read(body: &[u8]) -> Result<MultipartForm, PageError> {
+    fn read_form(body: &[u8]) -> Result<MultipartForm, PageError> {
         let request = Request::post("/").header(CONTENT_TYPE, "multipart/form-data; boundary=b");
         let request = request.body(Body::from(body.to_vec())).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -93,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_form_with_a_file_is_read_whole() {
-        let Ok(upload) = read(FORM.as_bytes()) else {
+        let Ok(upload) = read_form(FORM.as_bytes()) else {
             panic!("it is a form")
         };
         assert_eq!(
@@ -102,7 +98,7 @@ mod tests {
         );
         assert_eq!(upload.bytes("none"), b"");
         assert!(
-            read(&FORM.as_bytes()[..FORM.len() - 20]).is_err(),
+            read_form(&FORM.as_bytes()[..FORM.len() - 20]).is_err(),
             "it was cut off"
         );
     }
@@ -119,7 +115,7 @@ mod tests {
             "boundary",
         ];
         fuzz::Target::new([FORM]).words(words).run(|body| {
-            let Ok(upload) = read(body) else {
+            let Ok(upload) = read_form(body) else {
                 return Ok(());
             };
             proptest::prop_assert!(upload.fields.len() <= FIELDS);

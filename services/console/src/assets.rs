@@ -7,7 +7,7 @@ use axum::extract::Path;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 
-use crate::failure::PageError;
+use crate::page_error::PageError;
 
 /// A file of a fixed content.
 struct StaticAsset {
@@ -45,12 +45,12 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// The address of an asset, for templates.
-pub(crate) fn address(name: &str) -> String {
+pub(crate) fn asset_address(name: &str) -> String {
     format!("/assets/{name}?{}", *VERSION)
 }
 
 /// An asset.
-pub(crate) async fn get(Path(name): Path<String>) -> Response {
+pub(crate) async fn serve_asset(Path(name): Path<String>) -> Response {
     let Some(asset) = ASSETS.iter().find(|asset| asset.name == name) else {
         return PageError::NotFound.into_response();
     };

@@ -1,13 +1,13 @@
 //! Work that keeps a processor busy or takes much memory: a few at a time, off the threads that answer.
 
-use crate::failure::PageError;
+use crate::page_error::PageError;
 
 /// Does work with a turn that somebody has waited for. The turn ends with the work: a client that hangs up ends nothing
 /// but the wait for it.
 ///
 /// # Errors
 /// [`PageError::Internal`] when the work panics.
-pub(crate) async fn during<P, T>(
+pub(crate) async fn run_blocking<P, T>(
     turn: P,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, PageError>
@@ -38,7 +38,7 @@ mod tests {
         let turn = turns.clone().acquire_owned().await.unwrap();
         let (begun, has_begun) = tokio::sync::oneshot::channel();
         let (end, is_to_end) = mpsc::channel::<()>();
-        let waiting = tokio::spawn(during(turn, move || {
+        let waiting = tokio::spawn(run_blocking(turn, move || {
             begun.send(()).unwrap();
             is_to_end.recv().unwrap();
         }));

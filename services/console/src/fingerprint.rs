@@ -7,7 +7,7 @@ use serde::Serialize;
 const DIGITS: usize = 32;
 
 /// A fingerprint of something stored, the same as long as that stands.
-pub(crate) fn fingerprint(stored: &impl Serialize) -> String {
+pub(crate) fn fingerprint_of(stored: &impl Serialize) -> String {
     // What is stored can be written; what could not would be like nothing else that stands.
     let written = serde_json::to_vec(stored).unwrap_or_default();
     blake3::hash(&written).to_hex()[..DIGITS].to_owned()
@@ -21,11 +21,11 @@ mod tests {
 
     #[test]
     fn a_fingerprint_changes_with_what_is_stored() {
-        assert_eq!(fingerprint(&Some(5)), fingerprint(&Some(5)));
-        assert_ne!(fingerprint(&Some(5)), fingerprint(&None::<i16>));
+        assert_eq!(fingerprint_of(&Some(5)), fingerprint_of(&Some(5)));
+        assert_ne!(fingerprint_of(&Some(5)), fingerprint_of(&None::<i16>));
         assert_ne!(
-            fingerprint(&json!({"all": []})),
-            fingerprint(&json!({"any": []}))
+            fingerprint_of(&json!({"all": []})),
+            fingerprint_of(&json!({"any": []}))
         );
     }
 }

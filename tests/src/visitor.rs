@@ -118,7 +118,7 @@ impl ConsoleClient {
     }
 
     /// Sends a form that makes a secret. The answer is the page that shows it, once, and that nobody keeps.
-    pub async fn make(&self, path: &str, fields: &[(&str, &str)]) -> ConsoleResponse {
+    pub async fn post_and_follow(&self, path: &str, fields: &[(&str, &str)]) -> ConsoleResponse {
         let made = self.post(path, fields).await;
         assert_eq!(made.status, StatusCode::OK, "{}", made.html);
         assert_eq!(made.headers["cache-control"], "no-store", "{path}");

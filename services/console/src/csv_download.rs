@@ -56,9 +56,9 @@ where
         subject,
     } = download;
     let mut connection = context.store().connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     transaction
-        .activity_record(
+        .record_activity(
             context.team_id(),
             context.actor(),
             action,

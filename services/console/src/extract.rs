@@ -6,7 +6,7 @@ use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::Method;
 use axum::http::request::Parts;
 use chrono::{DateTime, NaiveDate, Utc};
-use contract::id::TeamId;
+use model::id::TeamId;
 use runtime::config::Config;
 use serde::de::DeserializeOwned;
 use store::{Actor, MemberRole, SignedInMember, Store};

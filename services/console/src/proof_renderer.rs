@@ -199,7 +199,7 @@ impl ProofRenderer {
         let turn = self.drawing.clone().acquire_owned().await;
         pictures.load(&self.storage, found).await.map_err(failed)?;
         run_blocking(turn, move || {
-            work(Proof::of_sample(document, design, values, pictures, now))
+            work(Proof::from_sample(document, design, values, pictures, now))
         })
         .await
     }

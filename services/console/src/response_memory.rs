@@ -31,5 +31,5 @@ pub(crate) async fn hold_response(
 ) -> Response {
     let account = memory.account_of(Some(peer), request.headers());
     let place = memory.budget.open_for_answer(vec![account]);
-    place.hold(next.run(request).await).await
+    place.hold_answer(next.run(request).await).await
 }

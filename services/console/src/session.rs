@@ -30,7 +30,7 @@ pub(crate) async fn signed_in_member(
     };
     let now = console.now();
     let age = age_limits(settings, now);
-    Ok(console.store().session_use(&token.hash(), age, now).await?)
+    Ok(console.store().use_session(&token.hash(), age, now).await?)
 }
 
 fn age_limits(settings: &config::ConsoleSettings, now: DateTime<Utc>) -> SessionAgeLimits {
@@ -63,7 +63,7 @@ fn token_in(headers: &HeaderMap, name: &str) -> Option<SecretToken> {
         .flat_map(Cookie::split_parse)
         .filter_map(Result::ok)
         .filter(|cookie| cookie.name() == name);
-    sessions.find_map(|cookie| SecretToken::presented(cookie.value()))
+    sessions.find_map(|cookie| SecretToken::from_presented(cookie.value()))
 }
 
 /// The header that makes a browser keep the token; `None` makes it forget.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::http::HeaderMap;
 use ipnet::IpNet;
 use runtime::memory::{MemoryAccount, MemoryBudget, MemoryLimits};
-use runtime::source::{source_address, subject};
+use runtime::source::{build_source_key, source_address};
 
 /// A source address has one in so many parts of the memory.
 const SOURCE_PART: usize = 2;
@@ -43,7 +43,7 @@ impl SourceMemory {
     ) -> MemoryAccount {
         let name = peer.map_or_else(Vec::new, |peer| {
             let source = source_address(peer.ip(), headers, &self.trusted_proxies);
-            subject(self.kind, source)
+            build_source_key(self.kind, source)
         });
         MemoryAccount {
             name,

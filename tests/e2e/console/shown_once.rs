@@ -51,7 +51,7 @@ async fn text(stack: &TestStack, sql: &str) -> String {
 async fn secret_forms(stack: &TestStack) -> [SecretForm; 5] {
     let endpoint = json!({"url": "http://127.0.0.1:9/hook"});
     let team = json!({"name": "Test", "integrations": [{"name": "CRM"}], "endpoints": [endpoint]});
-    stack.apply(json!({ "teams": [team] })).await;
+    stack.apply_team(json!({ "teams": [team] })).await;
     let integration = text(stack, "SELECT integration_id::text FROM integrations").await;
     let endpoint = text(stack, "SELECT endpoint_id::text FROM endpoints").await;
     let person = text(
@@ -120,7 +120,7 @@ async fn a_secret_is_shown_by_the_answer_to_its_form_alone_and_a_form_sent_again
             .iter()
             .map(|(name, value)| (*name, value.as_str()))
             .collect();
-        let made = owner.make(&form.action, &fields).await;
+        let made = owner.post_and_follow(&form.action, &fields).await;
         assert!(!made.headers.contains_key("set-cookie"), "{}", form.action);
         let secret = secret_in(&made, form.prefix);
         let page = owner.get(&form.page).await;
@@ -130,7 +130,7 @@ async fn a_secret_is_shown_by_the_answer_to_its_form_alone_and_a_form_sent_again
             form.action
         );
         let count = format!("SELECT count(*) FROM {}", form.rows);
-        let before = stack.count(&count).await;
+        let before = stack.query_count(&count).await;
         let again = owner.post(&form.action, &fields).await;
         assert!(
             again.status == 422 && again.html.contains(form.refusal),
@@ -139,7 +139,7 @@ async fn a_secret_is_shown_by_the_answer_to_its_form_alone_and_a_form_sent_again
             again.html
         );
         assert!(!again.html.contains(&secret), "{}", form.action);
-        assert_eq!(stack.count(&count).await, before, "{}", form.action);
+        assert_eq!(stack.query_count(&count).await, before, "{}", form.action);
     }
 }
 
@@ -153,13 +153,13 @@ async fn two_equal_forms_at_the_same_time_make_one_key() {
         ("kind", "full_access"),
         ("key_id", key_id.as_str()),
     ];
-    let before = stack.count("SELECT count(*) FROM api_keys").await;
+    let before = stack.query_count("SELECT count(*) FROM api_keys").await;
     let (one, other) = tokio::join!(owner.post("/keys", &form), owner.post("/keys", &form));
     let mut statuses = [one.status.as_u16(), other.status.as_u16()];
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 422]);
     assert_eq!(
-        stack.count("SELECT count(*) FROM api_keys").await,
+        stack.query_count("SELECT count(*) FROM api_keys").await,
         before + 1
     );
 }
@@ -173,7 +173,7 @@ async fn a_key_that_signs_from_the_beginning_is_shown_with_its_endpoint_once() {
         ("scope", "all"),
         ("signed", "on"),
     ];
-    let secret = secret_in(&admin.make("/endpoints", &form).await, "whsec_");
+    let secret = secret_in(&admin.post_and_follow("/endpoints", &form).await, "whsec_");
     let endpoint = text(&stack, "SELECT endpoint_id::text FROM endpoints").await;
     let page = admin.get(&format!("/endpoints/{endpoint}")).await;
     assert!(page.status == 200 && !page.html.contains(&secret));

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use chrono::TimeDelta;
 use console::router::{self, ConsoleRoute, RouteAccess};
-use contract::id::{SyncId, TeamId};
 use contract::push::{OpenSync, SyncMode};
 use delivering::EndpointManager;
 use model::id::{SyncId, TeamId};

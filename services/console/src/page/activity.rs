@@ -3,7 +3,7 @@
 mod words;
 
 use askama::Template;
-use contract::id::{ActivityId, MemberId};
+use model::id::{ActivityId, MemberId};
 use serde::Deserialize;
 use store::{Activity, ActivityFilter, TeamMember};
 use url::form_urlencoded;
@@ -92,8 +92,8 @@ pub(crate) async fn show_activity(
     let next = cut_page(&mut activities).map(|last| last.activity_id);
     Ok(render_page(&ActivityPage {
         frame: context.frame("/activity"),
-        people: store.person_list(team_id).await?,
-        kinds: store.activity_kinds(team_id).await?,
+        people: store.list_members(team_id).await?,
+        kinds: store.list_activity_kinds(team_id).await?,
         person: filter.user_id,
         kind: filter.kind,
         is_newest: query.before.is_none(),

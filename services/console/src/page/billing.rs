@@ -4,7 +4,7 @@ pub(crate) mod charge;
 pub(crate) mod top_up;
 
 use askama::Template;
-use contract::id::LedgerTransactionId;
+use model::id::LedgerTransactionId;
 use serde::Deserialize;
 use store::{LedgerKind, LedgerLine, PaymentKind, TopUpRequest, TopUpRequestState};
 
@@ -106,10 +106,10 @@ async fn billing_page(
     let next = cut_page(&mut lines).map(|last| last.transaction_id);
     Ok(BillingPage {
         frame: context.frame(PART),
-        balance: format_dollars(store.balance_get(team_id).await?),
-        is_prepaid: store.team_get(team_id).await?.payment == PaymentKind::Balance,
+        balance: format_dollars(store.find_balance(team_id).await?),
+        is_prepaid: store.find_team(team_id).await?.payment == PaymentKind::Balance,
         prices: price_rows(context),
-        requests: store.top_up_request_list(team_id, REQUESTS).await?,
+        requests: store.list_top_ups(team_id, REQUESTS).await?,
         amount: typed.amount,
         problem: typed.problem,
         kind,

@@ -7,7 +7,7 @@ pub(crate) mod list;
 pub(crate) mod overview;
 pub(crate) mod picture;
 
-use contract::id::CampaignId;
+use model::id::CampaignId;
 use store::CampaignSummary;
 
 use crate::extract::{MemberContext, PagePath};
@@ -26,7 +26,7 @@ pub(crate) async fn find_campaign(
     campaign_id: &CampaignId,
 ) -> Result<CampaignSummary, PageError> {
     let (store, team_id) = (context.store(), context.team_id());
-    Ok(store.campaign_summary(team_id, campaign_id).await?)
+    Ok(store.find_campaign_summary(team_id, campaign_id).await?)
 }
 
 /// A campaign's money in words.

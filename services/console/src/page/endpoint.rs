@@ -5,8 +5,8 @@ pub(crate) mod detail;
 pub(crate) mod list;
 mod scope;
 
-use contract::id::EndpointId;
 use delivering::{EndpointError, EndpointManager};
+use model::id::EndpointId;
 use store::{Endpoint, EndpointState};
 
 use crate::extract::{MemberContext, PagePath};
@@ -25,7 +25,7 @@ async fn find_endpoint(
 ) -> Result<Endpoint, PageError> {
     Ok(context
         .store()
-        .endpoint_get(context.team_id(), endpoint_id)
+        .find_endpoint(context.team_id(), endpoint_id)
         .await?)
 }
 

@@ -4,7 +4,6 @@ mod chart;
 mod figures;
 
 use askama::Template;
-use contract::id::IntegrationId;
 use contract::push::SyncView;
 use model::id::IntegrationId;
 use store::{Endpoint, EndpointState, HeldBackSync};
@@ -52,7 +51,10 @@ pub(crate) async fn show_home(context: MemberContext) -> PageResult {
     let now = context.now();
     let frame = context.frame("/");
     let days = figures::last_days(context.today());
-    let figures = DailyFigures::of(&store.campaign_day_list(team_id, days[0]).await?, &days);
+    let figures = DailyFigures::of(
+        &store.list_campaign_day_figures(team_id, days[0]).await?,
+        &days,
+    );
     let troubles = store
         .list_endpoints(team_id)
         .await?
@@ -61,8 +63,8 @@ pub(crate) async fn show_home(context: MemberContext) -> PageResult {
         .collect();
     let total = |numbers: &[i64]| format_number(numbers.iter().sum::<i64>().unsigned_abs());
     Ok(render_page(&HomePage {
-        balance: format_dollars(store.balance_get(team_id).await?),
-        has_campaigns: !store.campaign_page(team_id, "", 1).await?.is_empty(),
+        balance: format_dollars(store.find_balance(team_id).await?),
+        has_campaigns: !store.list_campaign_page(team_id, "", 1).await?.is_empty(),
         sends: total(&figures.sends),
         mailed: total(&figures.mailed),
         not_mailed: total(&figures.not_mailed),

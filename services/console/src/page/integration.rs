@@ -8,8 +8,6 @@ pub(crate) mod sync;
 use askama::Template;
 use axum::Form;
 use axum::response::{IntoResponse, Redirect};
-use contract::id::IntegrationId;
-use contract::name::DisplayName;
 use contract::push::{
     IntegrationField, IntegrationReadiness, IntegrationStatus, SyncStatus, SyncView,
 };
@@ -37,7 +35,7 @@ async fn find_integration(
 ) -> Result<Integration, PageError> {
     Ok(context
         .store()
-        .integration_of_team(context.team_id(), integration_id)
+        .find_team_integration(context.team_id(), integration_id)
         .await?)
 }
 
@@ -78,7 +76,7 @@ async fn find_held_back(
     integration_id: IntegrationId,
 ) -> Result<Option<HeldBackSync>, PageError> {
     let (store, now) = (context.store(), context.now());
-    let held_back = store.sync_held_back_list(context.team_id(), now).await?;
+    let held_back = store.list_held_back_syncs(context.team_id(), now).await?;
     Ok(held_back
         .into_iter()
         .find(|held_back| held_back.integration_id == integration_id))
@@ -131,7 +129,7 @@ async fn list_page(
     problem: Option<String>,
 ) -> Result<IntegrationListPage, PageError> {
     let mut lines = Vec::new();
-    for integration in context.store().integration_list(context.team_id()).await? {
+    for integration in context.store().list_integrations(context.team_id()).await? {
         let progress = IntegrationProgress::of(context, &integration).await?;
         let status = status_name(integration.status(&progress.readiness()));
         lines.push(IntegrationListRow {
@@ -171,7 +169,9 @@ pub(crate) async fn create_integration(
         }
     };
     let (store, now) = (context.store(), context.now());
-    match integrations::create(store, context.actor(), context.team_id(), &name, now).await {
+    match integrations::create_integration(store, context.actor(), context.team_id(), &name, now)
+        .await
+    {
         Ok(integration_id) => Ok(Redirect::to(&format!("{PART}/{integration_id}")).into_response()),
         Err(StoreError::Limit(reason)) => {
             let problem = Some(format!("Not made: {reason}."));

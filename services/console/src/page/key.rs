@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use accounts::{KeyIntegration, NewTeamKey, create_key, revoke_key};
+use accounts::{NewTeamKey, create_key, revoke_key};
 use askama::Template;
 use axum::Form;
-use contract::id::{ApiKeyId, IntegrationId};
-use contract::key::KeyKind;
-use contract::limits::ACTIVE_TEAM_KEYS;
-use contract::name::DisplayName;
+use model::id::{ApiKeyId, IntegrationId};
+use model::key::KeyKind;
+use model::limits::ACTIVE_TEAM_KEYS;
+use model::name::DisplayName;
 use secret::KeyText;
 use serde::Deserialize;
 use store::{ApiKeySummary, Integration, StoreError};
@@ -77,8 +77,8 @@ pub(crate) async fn show_keys(context: MemberContext) -> PageResult {
 
 async fn key_page(context: &MemberContext, shown: KeyPageState) -> Result<KeyPage, PageError> {
     let (store, team_id) = (context.store(), context.team_id());
-    let keys = store.key_list(team_id).await?;
-    let integrations = store.integration_list(team_id).await?.into_iter();
+    let keys = store.list_api_keys(team_id).await?;
+    let integrations = store.list_integrations(team_id).await?.into_iter();
     let names: HashMap<IntegrationId, String> = integrations
         .map(|integration| (integration.integration_id, integration.name))
         .collect();

@@ -4,7 +4,7 @@ mod cursor;
 pub(crate) mod export;
 
 use askama::Template;
-use contract::id::CampaignId;
+use model::id::CampaignId;
 use serde::Deserialize;
 use store::{CampaignSummary, RecipientLine, all_outcomes};
 use uuid::Uuid;

@@ -88,7 +88,7 @@ pub(crate) async fn sign_in(
         &headers,
         &console.config().console.trusted_proxies,
     );
-    let account = console.store().account_by_email(&email).await?;
+    let account = console.store().find_credentials_by_email(&email).await?;
     let user_id = account.as_ref().map(|account| account.user_id);
     let attempt = match PasswordAttempt::sign_in(&console, user_id, &email, source).await? {
         PasswordAttemptDecision::Yes(attempt) => attempt,
@@ -174,7 +174,7 @@ pub(crate) async fn sign_out(
     headers: HeaderMap,
 ) -> PageResult {
     if let Some(hash) = session_hash(&console, &headers) {
-        console.store().session_end(&hash).await?;
+        console.store().end_session(&hash).await?;
     }
     Ok(with_session(&console, None, Redirect::to("/sign-in")))
 }

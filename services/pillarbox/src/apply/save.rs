@@ -381,6 +381,7 @@ impl TeamSaver<'_> {
                     integration: Some(&saved),
                     name: &key.name,
                     chosen: key.key.as_ref(),
+                    key_id: None,
                 };
                 keys.push(self.save_key(&place, new).await?);
             }
@@ -402,48 +403,22 @@ impl TeamSaver<'_> {
                 integration: None,
                 name: &key.name,
                 chosen: key.key.as_ref(),
+                key_id: None,
             };
             applied.push(self.save_key(&place, new).await?);
         }
         Ok(applied)
     }
 
-    async fn key(
-        &self,
-        place: &str,
-        KeyScope { kind, integration }: KeyScope<'_>,
-        name: &DisplayName,
-        given: Option<&KeyText>,
-    ) -> ApplyResult<AppliedKey> {
-        let applied = |key_id, key| AppliedKey {
-            key_id,
-            kind: kind.as_str(),
-            name: name.as_str().to_owned(),
-            key,
-        };
-        let integration_id = integration.map(|integration| integration.integration_id);
-        if given.is_none()
-            && let Some(key_id) = self
-                .transaction
-                .key_active(self.team_id, integration_id, kind, name.as_str())
-                .await
-                .at(place)?
-        {
-            return Ok(applied(key_id, None));
-        }
-        let new = NewTeamKey {
-            team_id: self.team_id,
-            kind,
-            integration,
-            name,
-            chosen: given,
-            key_id: None,
-        };
-        let created = create_key_within(self.transaction, Actor::Operator, &new, self.now)
-            .await
-            .at(place)?;
-        let text = created.is_new.then_some(created.text);
-        Ok(applied(created.key_id, text))
+    async fn save_key(&self, place: &str, new: NewTeamKey<'_>) -> ApplyResult<AppliedKey> {
+        let provided = provide_key_within(self.transaction, Actor::Operator, &new, self.now).await;
+        let provided = provided.with_place(place)?;
+        Ok(AppliedKey {
+            key_id: provided.key_id,
+            kind: new.kind.as_str(),
+            name: new.name.as_str().to_owned(),
+            key: provided.made,
+        })
     }
 
     async fn save_top_up(&self, place: &str, top_up: &TopUpSpec) -> ApplyResult<AppliedTopUp> {

@@ -71,8 +71,8 @@ pub async fn create_key(
 /// Makes a key. A chosen one that stands already changes nothing.
 ///
 /// # Errors
-/// [`store::StoreError::Limit`] past the keys that a team or an integration may hold, when the chosen key stands elsewhere or was
-/// revoked, or when there is a key with the chosen id; [`store::StoreError::NotFound`] when the integration was removed.
+/// [`StoreError::Limit`] past the keys that a team or an integration may hold, when the chosen key stands elsewhere or was
+/// revoked, or when there is a key with the chosen id; [`StoreError::NotFound`] when the integration was removed.
 pub async fn create_key_within(
     transaction: &Transaction<'_>,
     actor: Actor<'_>,
@@ -89,7 +89,7 @@ pub async fn create_key_within(
         kind: new.kind,
         integration_id: new.integration_id(),
         name,
-        key: &text.presented(),
+        key: &text.to_presented(),
         key_id: new.key_id,
     };
     let created = transaction.insert_api_key(&row, now).await?;

@@ -65,12 +65,13 @@ pub async fn add_member(
         role,
     } = *new;
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let user_id = transaction
         .insert_member(team_id, email.as_str(), name.as_str(), role, now)
         .await?;
-    let link = create_link(&transaction, (user_id, name.as_str()), link_expires_at, now).await?;
-    let subject = added(name.as_str(), role);
+    let link =
+        create_password_link(&transaction, (user_id, name.as_str()), link_expires_at, now).await?;
+    let subject = added_subject(name.as_str(), role);
     transaction
         .record_activity(team_id, actor, "person.added", &subject, now)
         .await?;
@@ -256,13 +257,14 @@ pub async fn reset_password(
     now: DateTime<Utc>,
 ) -> MemberResult<PasswordLink> {
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    let member = lock_other(&transaction, actor, team_id, user_id).await?;
+    let transaction = connection.begin_transaction().await?;
+    let member = lock_other_member(&transaction, actor, team_id, user_id).await?;
     if !is_as_seen(&member) {
         return Err(MemberError::Overtaken);
     }
-    transaction.password_clear(user_id).await?;
-    let link = create_link(&transaction, (user_id, &member.name), link_expires_at, now).await?;
+    transaction.clear_password(user_id).await?;
+    let link =
+        create_password_link(&transaction, (user_id, &member.name), link_expires_at, now).await?;
     transaction
         .record_activity(team_id, actor, "person.password_reset", &member.name, now)
         .await?;

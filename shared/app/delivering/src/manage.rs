@@ -316,19 +316,24 @@ impl<'a> EndpointManager<'a> {
     }
 
     /// Signs an endpoint's deliveries from now on, with this new key; the key before, if there was one, signs as well for
-    /// `earlier_for`.
+    /// `earlier_for`. `is_as_seen` says whether the endpoint stands as it did when whoever asks looked at it.
     ///
     /// # Errors
-    /// [`EndpointError::Store`], also while an earlier key still signs.
+    /// [`EndpointError::Overtaken`] when it does not; [`EndpointError::Store`], also while an earlier key still signs.
     pub async fn sign(
         &self,
         endpoint_id: EndpointId,
         secret: &SigningSecret,
         earlier_for: TimeDelta,
+        is_as_seen: impl FnOnce(&Endpoint) -> bool,
     ) -> EndpointResult<()> {
         let (bytes, until) = (secret.as_bytes(), self.now + earlier_for);
         let mut connection = self.store.connection().await?;
         let transaction = connection.begin_transaction().await?;
+        let endpoint = transaction.lock_endpoint(self.team_id, endpoint_id).await?;
+        if !is_as_seen(&endpoint) {
+            return Err(EndpointError::Overtaken);
+        }
         self.record(&transaction, "endpoint.signed", endpoint_id)
             .await?;
         transaction

@@ -2,9 +2,8 @@
 //! activity log, whoever calls it.
 //!
 //! In reading order: [`create`], [`set_availability`] and [`remove`]; the removal guard ([`set_removal_guard`]) and the removal
-//! that it let through ([`undo_removal`]); which fields fill the columns of contacts ([`map_fields`], [`release_fields`]); keys
-//! ([`provide_key_within`], [`revoke_key`]); and [`save_within`], by which a file sets an integration within its own
-//! transaction.
+//! that it let through ([`undo_removal`]); which fields fill the columns of contacts ([`map_fields`], [`release_fields`]);
+//! and [`save_within`], by which a file sets an integration within its own transaction. Keys are the crate `accounts`'s.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
@@ -13,8 +12,7 @@ mod mapping;
 mod save;
 mod standing;
 
-pub use guard::{SetGuardError, guard_words, set_removal_guard, undo_removal};
-pub use key::{ProvidedKey, provide_key_within, revoke_key};
+pub use guard::{SetGuardError, format_guard, set_removal_guard, undo_removal};
 pub use mapping::{
     ColumnSources, MapFieldsError, MappingProblem, column_sources, format_mapping, map_fields,
     release_fields,

@@ -109,7 +109,7 @@ async fn empty_pages_can_be_used_by_everybody_too() {
     let is_list =
         |route: &router::ConsoleRoute| route.method == Method::GET && !route.path.contains('{');
     for route in router::console_routes().into_iter().filter(is_list) {
-        owner.go(route.path).await;
+        owner.open_page(route.path).await;
         barriers.extend(look(route.path, &owner, None).await);
     }
     assert!(barriers.is_empty(), "{}", barriers.join("\n"));

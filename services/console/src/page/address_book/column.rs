@@ -101,7 +101,7 @@ async fn columns_page(
 ) -> PageResult {
     let mut columns = context
         .store()
-        .column_page(context.team_id(), after, LINES + 1)
+        .list_column_page(context.team_id(), after, LINES + 1)
         .await?;
     let next = cut_page(&mut columns).map(|last| url_query(&[("after", &last.name_key)]));
     let built_in = if after.is_empty() {
@@ -125,7 +125,7 @@ async fn columns_page(
 /// What uses the team's columns.
 async fn column_uses(context: &MemberContext) -> Result<TypeUses, PageError> {
     let (store, team_id) = (context.store(), context.team_id());
-    let all = store.column_list(team_id).await?;
+    let all = store.list_columns(team_id).await?;
     let mut connection = store.connection().await?;
     let transaction = connection.begin_transaction().await?;
     Ok(TypeUses::load(&transaction, team_id, &all).await?)
@@ -144,7 +144,7 @@ pub(crate) async fn create_column(
     }
     let (store, now) = (context.store(), context.now());
     let new = (name.as_str(), column_type);
-    match columns::create(store, context.actor(), context.team_id(), new, now).await {
+    match columns::create_column(store, context.actor(), context.team_id(), new, now).await {
         Ok(_) => Ok(redirect_with_notice(ADDRESS, ActionNotice::ColumnSaved)),
         Err(reason) => {
             let problem = Some(formula_error(reason)?.to_string());
@@ -183,6 +183,6 @@ pub(crate) async fn unlock_column(
 async fn set_lock(context: &MemberContext, column: &str, is_locked: bool) -> Result<(), PageError> {
     let (store, now) = (context.store(), context.now());
     let lock = (column, is_locked);
-    columns::set_lock(store, context.actor(), context.team_id(), lock, now).await?;
+    columns::set_column_lock(store, context.actor(), context.team_id(), lock, now).await?;
     Ok(())
 }

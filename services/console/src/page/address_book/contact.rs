@@ -2,7 +2,6 @@
 
 use askama::Template;
 use audience::fold_name;
-use contract::id::{IntegrationId, TeamId};
 use contract::push::IntegrationField;
 use model::id::{IntegrationId, TeamId};
 use serde::Deserialize;
@@ -64,7 +63,7 @@ async fn find_integration(
     team_id: TeamId,
     integration_id: IntegrationId,
 ) -> Result<Integration, PageError> {
-    let all = context.store().integration_list(team_id).await?;
+    let all = context.store().list_integrations(team_id).await?;
     all.into_iter()
         .find(|own| own.integration_id == integration_id)
         .ok_or(PageError::NotFound)
@@ -81,7 +80,7 @@ pub(crate) async fn list_contacts(
     let after = BookCursor::Contact(integration_id, cursor.after);
     let book = context
         .store()
-        .address_book_page(team_id, after, LINES)
+        .list_address_book_page(team_id, after, LINES)
         .await?;
     let next = match book.next {
         Some(BookCursor::Contact(of, number)) if of == integration_id => Some(number),

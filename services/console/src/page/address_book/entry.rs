@@ -63,10 +63,10 @@ pub(crate) async fn list_entries(
         entry_id: asked.after_id.unwrap_or_default(),
     };
     let mut entries = store
-        .entry_name_list(team_id, &name_beginning(&asked.search), &after, LINES + 1)
+        .list_entries_by_name(team_id, &name_beginning(&asked.search), &after, LINES + 1)
         .await?;
     let next = cut_page(&mut entries).map(|last| next_query(&asked.search, last));
-    let integrations = store.integration_list(team_id).await?;
+    let integrations = store.list_integrations(team_id).await?;
     Ok(render_page(&BookEntriesPage {
         frame: context.frame("/address-book"),
         entries,
@@ -100,11 +100,11 @@ pub(crate) async fn show_entry(
     PagePath(entry_id): PagePath<Uuid>,
 ) -> PageResult {
     let (store, team_id) = (context.store(), context.team_id());
-    let entry = store.entry_get(team_id, entry_id).await?;
-    let columns = store.column_list(team_id).await?;
+    let entry = store.find_entry(team_id, entry_id).await?;
+    let columns = store.list_columns(team_id).await?;
     let values = person_values(&entry);
     let formulas = columns::FormulaColumns::new(&columns);
-    let computed = formulas.over(&values, context.today());
+    let computed = formulas.for_recipient(&values, context.today());
     let mut known = built_in_values(&entry, &values);
     known.extend(
         columns

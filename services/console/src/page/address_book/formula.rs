@@ -72,7 +72,7 @@ pub(crate) async fn show_formula(
     let name_key = audience::fold_name(&name);
     let column = context
         .store()
-        .column_get(context.team_id(), &name_key)
+        .find_column(context.team_id(), &name_key)
         .await?;
     if column.kind != ColumnKind::Formula {
         return Err(PageError::NotFound);
@@ -85,7 +85,7 @@ pub(crate) async fn show_formula(
     };
     let changes = context
         .store()
-        .formula_change_list(context.team_id(), &name_key, CHANGES)
+        .list_formula_changes(context.team_id(), &name_key, CHANGES)
         .await?;
     Ok(render_page(&FormulaPage {
         changes,
@@ -247,11 +247,11 @@ async fn try_save(
         name: columns::check_name(&written.name)?,
         formula: written.formula.trim(),
     };
-    let columns = transaction.column_list_locked(asker.team_id).await?;
+    let columns = transaction.lock_columns(asker.team_id).await?;
     if let Some(conflict) = find_conflict(&columns, written) {
         return Ok(Some(conflict));
     }
-    columns::save_within(
+    columns::save_formula_within(
         &transaction,
         context.actor(),
         asker.team_id,

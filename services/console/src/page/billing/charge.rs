@@ -1,7 +1,7 @@
 //! Charges: what each send, re-check or later step cost.
 
 use askama::Template;
-use contract::id::ChargeId;
+use model::id::ChargeId;
 use serde::Deserialize;
 use store::{ChargeKind, ChargeState, ChargeSummary, ChargedMailpieces};
 
@@ -34,7 +34,7 @@ pub(crate) async fn list_charges(
 ) -> PageResult {
     let mut charges = context
         .store()
-        .charge_list(context.team_id(), before, LINES + 1)
+        .list_charges(context.team_id(), before, LINES + 1)
         .await?;
     let next = cut_page(&mut charges).map(|last| last.charge_id);
     let public_url = context.public_url();
@@ -62,8 +62,8 @@ pub(crate) async fn show_charge(
     PagePath(charge_id): PagePath<ChargeId>,
 ) -> PageResult {
     let (store, team_id) = (context.store(), context.team_id());
-    let charge = store.charge_summary(team_id, charge_id).await?;
-    let cards = store.charge_cards(team_id, charge_id).await?;
+    let charge = store.find_charge_summary(team_id, charge_id).await?;
+    let cards = store.list_charge_mailpieces(team_id, charge_id).await?;
     Ok(render_page(&ChargePage {
         frame: context.frame(PART),
         charge,

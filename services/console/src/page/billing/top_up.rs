@@ -2,8 +2,8 @@
 
 use accounts::{request_top_up, withdraw_top_up};
 use axum::Form;
-use contract::id::TopUpRequestId;
-use contract::money::Money;
+use model::id::TopUpRequestId;
+use model::money::Money;
 use serde::Deserialize;
 use store::{StoreError, TopUpRequestState};
 
@@ -68,7 +68,7 @@ pub(crate) async fn withdraw_request(
 async fn withdrawn_before(context: &MemberContext, request_id: TopUpRequestId) -> PageResult {
     let requests = context
         .store()
-        .top_up_request_list(context.team_id(), REQUESTS)
+        .list_top_ups(context.team_id(), REQUESTS)
         .await?;
     let request = requests
         .iter()

@@ -244,7 +244,7 @@ async fn area_page(
     let campaign = find_campaign(context, campaign_id).await?;
     let settings = context
         .store()
-        .campaign_get(context.team_id(), campaign_id)
+        .find_campaign(context.team_id(), campaign_id)
         .await?;
     let area = settings.and_then(|settings| settings.area);
     let picture = area.as_deref().map(AreaPicture::of).transpose()?;
@@ -276,7 +276,7 @@ pub(crate) async fn save_area(
     let (actor, team_id, now) = (context.actor(), context.team_id(), context.now());
     let (store, address) = (context.store(), format!("/campaigns/{campaign_id}/area"));
     if form.text("do")? == "remove" {
-        campaigns::remove_area(store, actor, team_id, &campaign_id, now).await?;
+        campaigns::remove_campaign_area(store, actor, team_id, &campaign_id, now).await?;
         return Ok(redirect_with_notice(&address, ActionNotice::AreaRemoved));
     }
     let (file, pasted) = (form.text("file")?.trim(), form.text("text")?.trim());
@@ -285,7 +285,7 @@ pub(crate) async fn save_area(
         "Choose a file, or paste its content.".to_owned()
     } else {
         let wanted = (&campaign_id, geojson);
-        match campaigns::set_area(store, actor, team_id, wanted, now).await {
+        match campaigns::set_campaign_area(store, actor, team_id, wanted, now).await {
             Ok(()) => return Ok(redirect_with_notice(&address, ActionNotice::AreaChanged)),
             Err(SetAreaError::Area(error)) => format!("Nothing was changed: {error}."),
             Err(SetAreaError::Store(error)) => return Err(error.into()),

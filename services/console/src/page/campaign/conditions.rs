@@ -44,14 +44,14 @@ pub(crate) async fn show_conditions(
 ) -> PageResult {
     let campaign = context
         .store()
-        .campaign_get(context.team_id(), &campaign_id)
+        .find_campaign(context.team_id(), &campaign_id)
         .await?;
     let stored = campaign.ok_or(PageError::NotFound)?.conditions;
     let tree = stored
         .as_ref()
         .map(ConditionFormTree::of)
         .unwrap_or_default();
-    let columns = context.store().column_list(context.team_id()).await?;
+    let columns = context.store().list_columns(context.team_id()).await?;
     let shown = check_tree(&context, &campaign_id, tree, &columns).await?;
     let shown = ConditionsPageState {
         is_stored: true,
@@ -102,7 +102,7 @@ pub(crate) async fn change_conditions(
             Err(SetConditionsError::Overtaken { columns, standing }) => (columns, Some(standing)),
             Err(SetConditionsError::Store(error)) => return Err(error.into()),
         },
-        _ => (context.store().column_list(context.team_id()).await?, None),
+        _ => (context.store().list_columns(context.team_id()).await?, None),
     };
     let shown = check_tree(&context, &campaign_id, tree, &columns).await?;
     let shown = match overtaken {
@@ -151,7 +151,7 @@ async fn unchecked_page(
     tree: ConditionFormTree,
     seen: String,
 ) -> PageResult {
-    let columns = context.store().column_list(context.team_id()).await?;
+    let columns = context.store().list_columns(context.team_id()).await?;
     let shown = ConditionsPageState {
         tree,
         problem: None,
@@ -226,7 +226,7 @@ async fn save_tree(
     let document = |columns: &[TeamColumn]| {
         (!tree.is_empty()).then(|| tree.to_document(|name| column_type(columns, name)))
     };
-    campaigns::set_conditions(
+    campaigns::set_campaign_conditions(
         context.store(),
         context.actor(),
         context.team_id(),

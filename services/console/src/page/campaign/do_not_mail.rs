@@ -6,7 +6,7 @@ pub(crate) mod upload;
 use address::AddressListEntry;
 use askama::Template;
 use axum::Form;
-use contract::id::CampaignId;
+use model::id::CampaignId;
 use serde::Deserialize;
 use store::{CampaignSummary, DoNotMailAddress, DoNotMailCursor};
 use uuid::Uuid;
@@ -89,7 +89,7 @@ async fn list_page(
     };
     let store = context.store();
     let mut addresses = store
-        .do_not_mail_list(context.team_id(), campaign_id, text, &after, LINES + 1)
+        .list_do_not_mail(context.team_id(), campaign_id, text, &after, LINES + 1)
         .await?;
     let next = cut_page(&mut addresses).map(|last| {
         let DoNotMailCursor { key, address_id } = &last.cursor;
@@ -148,7 +148,7 @@ pub(crate) async fn add_address(
         }
     };
     let (store, now) = (context.store(), context.now());
-    let added = campaigns::list_addresses(
+    let added = campaigns::add_do_not_mail(
         store,
         context.actor(),
         context.team_id(),
@@ -180,7 +180,8 @@ pub(crate) async fn remove_address(
     let (store, now) = (context.store(), context.now());
     let listed = (&campaign_id, address_id);
     let is_removed =
-        campaigns::unlist_address(store, context.actor(), context.team_id(), listed, now).await?;
+        campaigns::remove_do_not_mail(store, context.actor(), context.team_id(), listed, now)
+            .await?;
     let notice = if is_removed {
         ActionNotice::AddressUnlisted
     } else {

@@ -45,7 +45,7 @@ pub(crate) async fn list_campaigns(
 ) -> PageResult {
     let mut campaigns = context
         .store()
-        .campaign_page(context.team_id(), &after, LINES + 1)
+        .list_campaign_page(context.team_id(), &after, LINES + 1)
         .await?;
     let next = cut_page(&mut campaigns).map(|last| url_query(&[("after", &last.name)]));
     let stuck = stuck_campaigns(&context, &campaigns).await?;
@@ -72,11 +72,11 @@ async fn stuck_campaigns(
         .iter()
         .map(|campaign| campaign.campaign_id.as_str())
         .collect();
-    let filtering = store.campaign_conditions_of(team_id, &ids).await?;
+    let filtering = store.list_campaign_conditions(team_id, &ids).await?;
     if filtering.is_empty() {
         return Ok(HashSet::new());
     }
-    let columns = store.column_list(team_id).await?;
+    let columns = store.list_columns(team_id).await?;
     let is_stuck = |(_, tree): &(String, Value)| conditions_problem(tree, &columns).is_some();
     Ok(filtering
         .into_iter()

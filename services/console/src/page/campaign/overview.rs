@@ -71,7 +71,8 @@ pub(crate) async fn activate_campaign(
     PagePath(campaign_id): CampaignPath,
 ) -> PageResult {
     let (store, now) = (context.store(), context.now());
-    campaigns::activate(store, context.actor(), context.team_id(), &campaign_id, now).await?;
+    campaigns::activate_campaign(store, context.actor(), context.team_id(), &campaign_id, now)
+        .await?;
     let notice = ActionNotice::CampaignActivated;
     Ok(redirect_with_notice(
         &format!("/campaigns/{campaign_id}"),
@@ -85,7 +86,7 @@ pub(crate) async fn pause_campaign(
     PagePath(campaign_id): CampaignPath,
 ) -> PageResult {
     let (store, now) = (context.store(), context.now());
-    campaigns::pause(store, context.actor(), context.team_id(), &campaign_id, now).await?;
+    campaigns::pause_campaign(store, context.actor(), context.team_id(), &campaign_id, now).await?;
     let notice = ActionNotice::CampaignPaused;
     Ok(redirect_with_notice(
         &format!("/campaigns/{campaign_id}"),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::http::HeaderMap;
-use contract::id::CampaignId;
+use model::id::CampaignId;
 
 use crate::extract::{MemberContext, PagePath};
 use crate::page_error::{PageError, PageResult};
@@ -16,7 +16,7 @@ pub(crate) async fn show_step_picture(
     headers: HeaderMap,
 ) -> PageResult {
     let team_id = context.team_id();
-    let campaign = context.store().campaign_get(team_id, &campaign_id).await?;
+    let campaign = context.store().find_campaign(team_id, &campaign_id).await?;
     let steps = campaign.ok_or(PageError::NotFound)?.steps;
     let step = steps.into_iter().find(|step| step.step == number);
     let design = step

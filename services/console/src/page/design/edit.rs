@@ -98,7 +98,8 @@ pub(crate) async fn create_design(
         (Ok(name), Ok(document)) => {
             let (store, now) = (context.store(), context.now());
             let new = (name, document);
-            match designs::create(store, context.actor(), context.team_id(), new, now).await {
+            match designs::create_design(store, context.actor(), context.team_id(), new, now).await
+            {
                 Ok(saved) => {
                     let address = super::design_address(saved.design_id);
                     return Ok(redirect_with_notice(&address, ActionNotice::DesignSaved));
@@ -135,7 +136,7 @@ pub(crate) async fn show_design(
 ) -> PageResult {
     let design = context
         .store()
-        .design_get(context.team_id(), design_id)
+        .find_design(context.team_id(), design_id)
         .await?;
     let frame = context.frame("/designs");
     design_page(
@@ -160,7 +161,7 @@ async fn design_page(
     let proof = ProofView::new(context, shown, &design.document, asked).await?;
     let versions = context
         .store()
-        .design_version_list(team_id, summary.design_id, i32::MAX, LATEST)
+        .list_design_versions(team_id, summary.design_id, i32::MAX, LATEST)
         .await?;
     let (is_refused, standing) = (typed.is_some(), document_text(&design.document));
     let (document, problem, overtaken) = match typed {
@@ -198,7 +199,7 @@ pub(crate) async fn save_design(
             let problem = DesignInputError::Mistake(failure.form_problem(DOCUMENT_BYTES)?);
             let stored = context
                 .store()
-                .design_get(context.team_id(), design_id)
+                .find_design(context.team_id(), design_id)
                 .await?;
             let (frame, document) = (context.frame("/designs"), document_text(&stored.document));
             let typed = RejectedDesignInput { document, problem };

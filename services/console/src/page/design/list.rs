@@ -32,7 +32,7 @@ pub(crate) async fn list_designs(
 ) -> PageResult {
     let store = context.store();
     let mut designs = store
-        .design_list(context.team_id(), &cursor.after, LINES + 1)
+        .list_designs(context.team_id(), &cursor.after, LINES + 1)
         .await?;
     let next = cut_page(&mut designs).map(|last| url_query(&[("after", &last.name)]));
     Ok(render_page(&DesignsPage {

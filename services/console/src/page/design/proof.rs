@@ -6,9 +6,8 @@ use std::collections::BTreeMap;
 use audience::{ValueLookup, fold_name};
 use axum::extract::RawQuery;
 use axum::http::HeaderMap;
-use contract::id::DesignId;
 use design::{ImageSource, PrintableDesign, Product, Side};
-use model::id::{DesignId, TeamId};
+use model::id::DesignId;
 use serde_json::Value;
 use store::BookEntryLine;
 use uuid::Uuid;
@@ -235,7 +234,7 @@ pub(crate) async fn show_proof(
     let team_id = context.team_id();
     let document = context
         .store()
-        .design_version_document(team_id, design_id, version)
+        .find_version_document(team_id, design_id, version)
         .await?;
     let asked = ProofQuery::parse(query.as_deref());
     let fields = proof_values(&context, &asked, &document).await?;
@@ -263,9 +262,9 @@ async fn person_fields(
         return Ok(BTreeMap::new());
     };
     let (store, team_id) = (context.store(), context.team_id());
-    let values = person_values(&store.entry_get(team_id, entry_id).await?);
-    let formulas = columns::FormulaColumns::new(&store.column_list(team_id).await?);
-    let computed = formulas.over(&values, context.today());
+    let values = person_values(&store.find_entry(team_id, entry_id).await?);
+    let formulas = columns::FormulaColumns::new(&store.list_columns(team_id).await?);
+    let computed = formulas.for_recipient(&values, context.today());
     let value = |field: &str| {
         let name = fold_name(field);
         let value = computed.value(&name).unwrap_or_default().to_owned();

@@ -2,7 +2,6 @@
 
 use askama::Template;
 use axum::extract::RawQuery;
-use contract::id::DesignId;
 use designs::RestoreDesignError;
 use model::id::DesignId;
 use serde::Deserialize;
@@ -48,7 +47,7 @@ pub(crate) async fn list_versions(
     PageQuery(cursor): PageQuery<DesignVersionListQuery>,
 ) -> PageResult {
     let (store, team_id) = (context.store(), context.team_id());
-    let design = store.design_get(team_id, design_id).await?.summary;
+    let design = store.find_design(team_id, design_id).await?.summary;
     let before = cursor.before.unwrap_or(i32::MAX);
     let mut versions = store
         .list_design_versions(team_id, design_id, before, LINES + 1)
@@ -69,7 +68,7 @@ pub(crate) async fn show_version(
     RawQuery(query): RawQuery,
 ) -> PageResult {
     let (store, team_id) = (context.store(), context.team_id());
-    let design = store.design_get(team_id, design_id).await?.summary;
+    let design = store.find_design(team_id, design_id).await?.summary;
     let document = store
         .find_version_document(team_id, design_id, number)
         .await?;

@@ -77,8 +77,8 @@ async fn find_delivery(
     PagePath((endpoint_id, delivery_id)): DeliveryPath,
 ) -> Result<(Endpoint, DeliverySummary), PageError> {
     let (store, team_id) = (context.store(), context.team_id());
-    let endpoint = store.endpoint_get(team_id, endpoint_id).await?;
-    let deliveries = store.delivery_list(team_id, endpoint_id).await?;
+    let endpoint = store.find_endpoint(team_id, endpoint_id).await?;
+    let deliveries = store.list_deliveries(team_id, endpoint_id).await?;
     let delivery = deliveries
         .into_iter()
         .find(|delivery| delivery.delivery_id == delivery_id);

@@ -114,7 +114,7 @@ pub(super) async fn detail_page(
         ),
         signing_seen: signing_fingerprint(&endpoint),
         choices: campaign_choices(context, &chosen).await?,
-        deliveries: store.delivery_list(team_id, endpoint.endpoint_id).await?,
+        deliveries: store.list_deliveries(team_id, endpoint.endpoint_id).await?,
         most_deliveries: DELIVERIES_SHOWN,
         earlier_hours: context.config().dispatcher.earlier_secret_hours,
         earlier_until: endpoint
@@ -159,7 +159,7 @@ pub(crate) async fn set_scope(
         Err(EndpointError::Overtaken) => {
             let endpoint = context
                 .store()
-                .endpoint_get(context.team_id(), endpoint_id)
+                .find_endpoint(context.team_id(), endpoint_id)
                 .await?;
             let standing = endpoint
                 .campaigns

@@ -3,8 +3,8 @@
 use askama::Template;
 use axum::extract::RawForm;
 use axum::extract::rejection::RawFormRejection;
-use contract::limits::ENDPOINTS_PER_TEAM;
 use delivering::EndpointError;
+use model::limits::ENDPOINTS_PER_TEAM;
 use outbound::TargetPolicy;
 use secret::SigningSecret;
 use store::{Endpoint, StoreError};
@@ -42,7 +42,7 @@ async fn list_page(
     form: ScopeForm,
     problem: Option<String>,
 ) -> Result<EndpointListPage, PageError> {
-    let endpoints = context.store().endpoint_list(context.team_id()).await?;
+    let endpoints = context.store().list_endpoints(context.team_id()).await?;
     Ok(EndpointListPage {
         may_make: context.is_manager() && (endpoints.len() as i64) < ENDPOINTS_PER_TEAM,
         most: ENDPOINTS_PER_TEAM,
@@ -93,7 +93,7 @@ async fn add_endpoint(
         .await
         .map_err(not_added)?;
     let (store, team_id) = (context.store(), context.team_id());
-    let endpoint = store.endpoint_get(team_id, added.endpoint_id).await?;
+    let endpoint = store.find_endpoint(team_id, added.endpoint_id).await?;
     Ok((endpoint, added.secret))
 }
 

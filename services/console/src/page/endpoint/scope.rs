@@ -78,7 +78,7 @@ pub(super) async fn campaign_choices(
     context: &MemberContext,
     chosen: &[String],
 ) -> Result<Vec<CampaignChoice>, PageError> {
-    let campaigns = context.store().campaign_list(context.team_id()).await?;
+    let campaigns = context.store().list_campaigns(context.team_id()).await?;
     let choice = |campaign: store::CampaignSummary| CampaignChoice {
         is_chosen: chosen.contains(&campaign.campaign_id),
         campaign_id: campaign.campaign_id,

@@ -2,10 +2,9 @@
 
 use askama::Template;
 use axum::Form;
-use contract::id::ApiKeyId;
-use contract::limits::ACTIVE_INTEGRATION_KEYS;
 use contract::push::{PUSH_API, SyncView};
 use integrations::{SetGuardError, format_guard};
+use model::id::ApiKeyId;
 use model::limits::ACTIVE_INTEGRATION_KEYS;
 use serde::Deserialize;
 use store::{
@@ -84,7 +83,7 @@ pub(super) async fn detail_page(
     let progress = IntegrationProgress::of(context, &integration).await?;
     let standing = progress.readiness();
     let keys = store
-        .key_list_of_integration(context.team_id(), integration_id)
+        .list_integration_api_keys(context.team_id(), integration_id)
         .await?;
     let active = keys.iter().filter(|key| key.revoked_at.is_none()).count() as i64;
     let (guard, guard_seen) = match &shown.guard_problem {
@@ -164,7 +163,14 @@ async fn set_availability(
 ) -> Result<String, PageError> {
     let integration = find_integration(context, path).await?;
     let (store, now) = (context.store(), context.now());
-    integrations::set_availability(store, context.actor(), &integration, availability, now).await?;
+    integrations::set_integration_availability(
+        store,
+        context.actor(),
+        &integration,
+        availability,
+        now,
+    )
+    .await?;
     Ok(format!("{PART}/{}", integration.integration_id))
 }
 
@@ -192,7 +198,7 @@ pub(crate) async fn remove_integration(
         ));
     }
     let (store, now) = (context.store(), context.now());
-    integrations::remove(store, context.actor(), &integration, now).await?;
+    integrations::remove_integration(store, context.actor(), &integration, now).await?;
     Ok(redirect_with_notice(PART, ActionNotice::IntegrationRemoved))
 }
 

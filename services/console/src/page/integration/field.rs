@@ -48,7 +48,7 @@ pub(crate) async fn show_fields(context: MemberContext, path: IntegrationPath) -
     let integration = find_integration(&context, path).await?;
     let fields = context
         .store()
-        .field_list(integration.integration_id)
+        .list_fields(integration.integration_id)
         .await?;
     let typed = column_sources(&fields)
         .into_iter()
@@ -72,7 +72,7 @@ async fn field_page(
 ) -> Result<FieldPage, PageError> {
     let mapped = context
         .store()
-        .field_keys_mapped_by_owner(integration.integration_id)
+        .list_owner_mapped_keys(integration.integration_id)
         .await?;
     let columns = FieldSemantic::ALL.map(|semantic| ColumnMappingRow {
         semantic: semantic.as_str(),

@@ -1,8 +1,8 @@
 //! The keys of an integration: at most two, so that one can take the other's place.
 
 use axum::Form;
-use contract::id::{ApiKeyId, IntegrationId};
-use contract::key::KeyKind;
+use model::id::{ApiKeyId, IntegrationId};
+use model::key::KeyKind;
 use serde::Deserialize;
 
 use super::detail::{IntegrationPageState, detail_page};
@@ -58,9 +58,9 @@ pub(crate) async fn revoke_integration_key(
 ) -> PageResult {
     let (store, now) = (context.store(), context.now());
     let integration = store
-        .integration_of_team(context.team_id(), integration_id)
+        .find_team_integration(context.team_id(), integration_id)
         .await?;
-    integrations::revoke_key(store, context.actor(), &integration, key_id, now).await?;
+    accounts::revoke_integration_key(store, context.actor(), &integration, key_id, now).await?;
     Ok(redirect_with_notice(
         &format!("{PART}/{integration_id}"),
         ActionNotice::KeyRevoked,

@@ -1,7 +1,6 @@
 //! The syncs of an integration, and what was wrong with single records.
 
 use askama::Template;
-use contract::id::{IntegrationId, SyncId};
 use contract::push::{IssueKind, RejectionItem, SyncView};
 use model::id::{IntegrationId, SyncId};
 use serde::Deserialize;
@@ -64,7 +63,7 @@ async fn find_sync(
 ) -> Result<(Integration, SyncView), PageError> {
     let (store, now) = (context.store(), context.now());
     let integration = store
-        .integration_of_team(context.team_id(), integration_id)
+        .find_team_integration(context.team_id(), integration_id)
         .await?;
     let sync = store.find_sync(integration_id, sync_id, now).await?;
     Ok((integration, sync))

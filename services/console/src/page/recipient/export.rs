@@ -1,6 +1,6 @@
 //! Recipients as a file.
 
-use contract::id::{CampaignId, TeamId};
+use model::id::{CampaignId, TeamId};
 use store::{RecipientLine, RecipientSearchCursor, Store};
 use uuid::Uuid;
 

@@ -35,7 +35,7 @@ pub(crate) enum PasswordAttemptDecision {
 
 /// The source in the form in which it is remembered.
 pub(super) fn remembered_source(source: IpAddr) -> [u8; 32] {
-    *blake3::hash(&subject("sign-in", source)).as_bytes()
+    *blake3::hash(&build_source_key("sign-in", source)).as_bytes()
 }
 
 impl PasswordAttempt {
@@ -49,7 +49,7 @@ impl PasswordAttempt {
         let (settings, store) = (&console.config().console, console.store());
         let mut attempt = Self::new(console);
         let by_source = attempt
-            .count_attempt(console, subject("sign-in", source))
+            .count_attempt(console, build_source_key("sign-in", source))
             .await?;
         if by_source > settings.sign_ins_per_source {
             return Ok(attempt.refuse_until_end(console));
@@ -57,7 +57,7 @@ impl PasswordAttempt {
         // Asked for nobody as well: it takes the same time.
         let user_id = user_id.unwrap_or(MemberId(Uuid::nil()));
         if store
-            .sign_in_source_known(user_id, &remembered_source(source))
+            .is_source_known(user_id, &remembered_source(source))
             .await?
         {
             return Ok(PasswordAttemptDecision::Yes(attempt));
@@ -70,7 +70,9 @@ impl PasswordAttempt {
             return Ok(PasswordAttemptDecision::Yes(attempt));
         }
         // The password is not looked at, so it is no failure of the account.
-        store.window_uncount(&account, attempt.window).await?;
+        store
+            .uncount_window_attempt(&account, attempt.window)
+            .await?;
         Ok(attempt.refuse_until_end(console))
     }
 
@@ -103,7 +105,10 @@ impl PasswordAttempt {
         console: &ConsoleState,
         subject: Vec<u8>,
     ) -> Result<i32, PageError> {
-        let count = console.store().window_count(&subject, self.window).await?;
+        let count = console
+            .store()
+            .count_window_attempt(&subject, self.window)
+            .await?;
         self.counted.push(subject);
         Ok(count)
     }
@@ -116,7 +121,10 @@ impl PasswordAttempt {
     /// Counts it as no failure.
     pub(crate) async fn take_back(self, console: &ConsoleState) -> Result<(), PageError> {
         for subject in &self.counted {
-            console.store().window_uncount(subject, self.window).await?;
+            console
+                .store()
+                .uncount_window_attempt(subject, self.window)
+                .await?;
         }
         Ok(())
     }

@@ -58,7 +58,7 @@ pub(crate) async fn change_password(
 ) -> PageResult {
     let Form(ChangePasswordForm { present, new }) = form?;
     let is_same = new == present;
-    let new = match Password::chosen(new, &context.member.email) {
+    let new = match Password::choose(new, &context.member.email) {
         Ok(_) if is_same => Err("this is your present password".to_owned()),
         chosen => chosen,
     };
@@ -107,7 +107,7 @@ async fn replace_password(
 ) -> Result<Option<SecretToken>, PageError> {
     let Some(account) = context
         .store()
-        .account_by_email(&context.member.email)
+        .find_credentials_by_email(&context.member.email)
         .await?
     else {
         return Ok(None);

@@ -45,9 +45,12 @@ async fn find_link(
     console: &ConsoleState,
     PagePath(text): PasswordLinkPath,
 ) -> Result<(TeamMember, SecretToken), PageError> {
-    let link = SecretToken::presented(&text).ok_or(PageError::NotFound)?;
+    let link = SecretToken::from_presented(&text).ok_or(PageError::NotFound)?;
     let now = console.now();
-    let person = console.store().password_link_get(&link.hash(), now).await?;
+    let person = console
+        .store()
+        .find_password_link(&link.hash(), now)
+        .await?;
     Ok((person, link))
 }
 

@@ -76,15 +76,15 @@ pub(crate) async fn show_team(context: MemberContext) -> PageResult {
 
 async fn team_page(context: &MemberContext, shown: TeamPageState) -> Result<TeamPage, PageError> {
     let (store, team_id) = (context.store(), context.team_id());
-    let people = store.person_list(team_id).await?;
+    let people = store.list_members(team_id).await?;
     Ok(TeamPage {
         frame: context.frame(PART),
         own_id: context.member.user_id,
         may_add: (people.len() as i64) < PEOPLE_PER_TEAM,
         most: PEOPLE_PER_TEAM,
         link_hours: context.config().console.password_link_hours,
-        honours_keys: store.team_honours_keys(team_id).await?,
-        formula_keys_see_people: store.formula_keys_see_people(team_id).await?,
+        honours_keys: store.honors_idempotency_keys(team_id).await?,
+        formula_keys_see_people: store.shows_people_unmasked(team_id).await?,
         people,
         shown,
     })
@@ -217,7 +217,7 @@ pub(crate) async fn reset_password(
 ) -> PageResult {
     let (store, team_id, now) = (context.store(), context.team_id(), context.now());
     // Whose the path is comes before what the form says.
-    store.person_get(team_id, user_id).await?;
+    store.find_member(team_id, user_id).await?;
     let Form(ResetPasswordForm {
         password_state: seen,
     }) = form?;

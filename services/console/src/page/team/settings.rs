@@ -48,8 +48,14 @@ pub(crate) async fn set_idempotency_keys(
     };
     let (store, now) = (context.store(), context.now());
     let actor = context.actor();
-    let is_changed =
-        accounts::set_idempotency_keys(store, actor, context.team_id(), is_honoured, now).await?;
+    let is_changed = accounts::change_team_setting(
+        store,
+        actor,
+        context.team_id(),
+        TeamSetting::IdempotencyKeys(is_honoured),
+        now,
+    )
+    .await?;
     Ok(back_to_team(is_changed, notice))
 }
 
@@ -75,7 +81,13 @@ pub(crate) async fn set_formula_keys(
     };
     let (store, now) = (context.store(), context.now());
     let actor = context.actor();
-    let is_changed =
-        accounts::set_formula_keys(store, actor, context.team_id(), see_people, now).await?;
+    let is_changed = accounts::change_team_setting(
+        store,
+        actor,
+        context.team_id(),
+        TeamSetting::FormulaKeysSeePeople(see_people),
+        now,
+    )
+    .await?;
     Ok(back_to_team(is_changed, notice))
 }

@@ -49,7 +49,7 @@ impl MatchCount {
         };
         let store = context.store();
         let recipients = store
-            .recipient_sample(context.team_id(), campaign_id, LOOKED_AT)
+            .list_latest_recipients(context.team_id(), campaign_id, LOOKED_AT)
             .await?;
         let today = context.today();
         let formulas = FormulaColumns::new(columns);

@@ -107,7 +107,7 @@ impl DoNotMailFileColumns {
 /// # Errors
 /// [`DoNotMailFileError`] when nothing of it can be taken.
 pub(super) fn read_file(file: &[u8]) -> Result<DoNotMailFile, DoNotMailFileError> {
-    if let Some(foreign) = ForeignFile::of(file) {
+    if let Some(foreign) = ForeignFile::detect(file) {
         return Err(DoNotMailFileError::Foreign(foreign));
     }
     // Of lines with too few cells the rest counts as blank.

@@ -79,7 +79,7 @@ pub(crate) async fn upload_file(
     };
     let (store, now) = (context.store(), context.now());
     let (team_id, addresses) = (context.team_id(), &file.addresses);
-    let added = campaigns::list_addresses(
+    let added = campaigns::add_do_not_mail(
         store,
         context.actor(),
         team_id,

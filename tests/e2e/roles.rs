@@ -354,31 +354,3 @@ async fn the_processes_of_these_tests_are_users_of_their_own() {
     })
     .await;
 }
-
-#[test]
-fn what_is_deployed_makes_the_same_users() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy");
-    let file = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
-    let listed = PROCESSES.map(|process| format!("'{process}'")).join(", ");
-    assert!(file("postgres/users.sql").contains(&format!("ARRAY[{listed}]")));
-    let (cluster, script) = (
-        file("kubernetes/base/postgres.yaml"),
-        file("postgres/users.sh"),
-    );
-    for process in PROCESSES {
-        let user = format!(
-            "{{name: {process}, ensure: present, login: true, inRoles: [pillarbox_{process}]"
-        );
-        assert!(cluster.contains(&user), "{process}");
-        assert!(
-            cluster.contains(&format!(
-                "{{name: pillarbox_{process}, ensure: present, login: false}}"
-            )),
-            "{process}"
-        );
-        assert!(
-            script.contains(&format!("ALTER ROLE {process} PASSWORD :'{process}';")),
-            "{process}"
-        );
-    }
-}

@@ -2,12 +2,21 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::database::settings_for;
 use crate::logs::{KeptLog, log_file};
+
+/// Where `./dev test` has put a tool of the tests.
+///
+/// # Panics
+/// Without `./dev test`.
+pub fn tool_folder(name: &str) -> PathBuf {
+    let tools = std::env::var("PILLARBOX_TOOLS").expect("PILLARBOX_TOOLS is set by ./dev test");
+    Path::new(&tools).join(name)
+}
 
 /// The operator's command line among the binaries.
 const COMMAND_LINE: &str = "pillarbox";
@@ -32,13 +41,16 @@ pub struct PrivateServer {
 }
 
 impl ServerKind {
-    /// The command that starts, stops and kills such servers.
-    fn control_command(self) -> String {
-        let variable = match self {
-            Self::Postgres => "PILLARBOX_POSTGRES_CTL",
-            Self::Rabbitmq => "PILLARBOX_RABBITMQ_CTL",
+    /// Where an action on such a server in this folder begins.
+    fn command(self, action: &str, folder: &Path) -> Command {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy/local/server.sh");
+        let kind = match self {
+            Self::Postgres => "postgres",
+            Self::Rabbitmq => "rabbitmq",
         };
-        std::env::var(variable).unwrap_or_else(|_| panic!("{variable} is set by ./dev test"))
+        let mut command = Command::new(script);
+        command.args([action, kind]).arg(folder);
+        command
     }
 }
 
@@ -72,10 +84,10 @@ impl PrivateServer {
         self.run_control("control", words)
     }
 
-    fn run_control(&self, action: &str, words: &[&str]) -> String {
-        let output = Command::new(self.kind.control_command())
-            .arg(action)
-            .arg(&self.folder)
+    fn run(&self, action: &str, words: &[&str]) -> String {
+        let output = self
+            .kind
+            .command(action, &self.folder)
             .args(words)
             .stdin(Stdio::null())
             .stderr(Stdio::inherit())
@@ -96,10 +108,7 @@ impl PrivateServer {
 impl Drop for PrivateServer {
     fn drop(&mut self) {
         // Not through `act`: a panic while unwinding would hide the first one.
-        let _ = Command::new(self.kind.control_command())
-            .arg("remove")
-            .arg(&self.folder)
-            .status();
+        let _ = self.kind.command("remove", &self.folder).status();
     }
 }
 

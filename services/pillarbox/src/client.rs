@@ -173,6 +173,10 @@ impl GatewayClient {
             );
         }
         runtime::install_crypto();
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "it asks the service that the sender names"
+        )]
         let http = reqwest::Client::builder()
             .connect_timeout(CONNECT_TIMEOUT)
             .timeout(ANSWER_TIMEOUT)

@@ -79,6 +79,10 @@ pub async fn post_recipients(demo: &DemoArgs) -> anyhow::Result<CommandReport> {
     let names = list_recipient_names(&body);
     let url = format!("{}{RECIPIENTS_PATH}", demo.url.trim_end_matches('/'));
     runtime::install_crypto();
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "it asks the service that the operator names"
+    )]
     let client = reqwest::Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)
         .timeout(ANSWER_TIMEOUT)

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use gateway::api_document;
 use pillarbox_tests::{
-    CrmClient, INTEGRATION_KEY, KEY, StackOptions, TestStack, build_recipients, list_codes,
+    CrmClient, INTEGRATION_KEY, KEY, StackOptions, TestStack, cards, people, tool_folder,
     with_qr_codes,
 };
 use serde_json::json;
@@ -16,13 +16,6 @@ const FORMULAS_KEY: &str = "pk_fx_TestTestTestTestTestTest";
 
 /// How long a step may take: each is done in seconds.
 const PATIENCE: Duration = Duration::from_secs(180);
-
-/// Where `./dev test` has installed them.
-fn installed() -> PathBuf {
-    PathBuf::from(
-        std::env::var("PILLARBOX_GENERATORS").expect("PILLARBOX_GENERATORS is set by ./dev test"),
-    )
-}
 
 fn own(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -87,7 +80,7 @@ async fn stack() -> TestStack {
 #[tokio::test(flavor = "multi_thread")]
 async fn generated_python_clients_read_every_answer() {
     let (stack, folder) = (stack().await, folder());
-    let bin = installed().join("python/bin");
+    let bin = tool_folder("generators/requirements/bin");
     let (python, folder) = (bin.join("python"), folder.path());
     std::fs::write(
         folder.join("config.yaml"),
@@ -149,7 +142,7 @@ async fn generated_python_clients_read_every_answer() {
 #[tokio::test(flavor = "multi_thread")]
 async fn generated_typescript_compiles_strictly_and_calls_the_gateway() {
     let (stack, folder) = (stack().await, folder());
-    let bin = installed().join("node_modules/.bin");
+    let bin = tool_folder("generators/node_modules/.bin");
     let folder = folder.path();
     for file in ["client.ts", "tsconfig.json"] {
         std::fs::copy(own(file), folder.join(file)).unwrap();

@@ -1,7 +1,5 @@
 //! The API's description: what is served, that it holds what the contract says, and that the gateway does what it says.
 
-mod contract;
-mod facts;
 mod generators;
 mod schemathesis;
 

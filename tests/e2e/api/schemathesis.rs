@@ -5,7 +5,7 @@ use std::process::Output;
 use std::time::Duration;
 
 use pillarbox_tests::{
-    CrmClient, INTEGRATION_KEY, KEY, StackOptions, TestStack, build_recipients, list_codes,
+    CrmClient, INTEGRATION_KEY, KEY, StackOptions, TestStack, cards, people, tool_folder,
     with_qr_codes,
 };
 use serde_json::json;
@@ -42,8 +42,7 @@ async fn stack() -> TestStack {
 
 /// Runs it in a folder that has its settings.
 async fn run(stack: &TestStack, folder: &Path) -> Output {
-    let installed = std::env::var("PILLARBOX_SCHEMATHESIS")
-        .expect("PILLARBOX_SCHEMATHESIS is set by ./dev test");
+    let installed = tool_folder("schemathesis/requirements");
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemathesis");
     for file in ["schemathesis.toml", "hooks.py"] {
         std::fs::copy(own.join(file), folder.join(file)).unwrap();
@@ -54,7 +53,7 @@ async fn run(stack: &TestStack, folder: &Path) -> Output {
         .map(|code| format!("\"{code}\"\n"))
         .collect();
     std::fs::write(folder.join("cards.txt"), quoted.concat()).unwrap();
-    let mut command = Command::new(Path::new(&installed).join("bin/st"));
+    let mut command = Command::new(installed.join("bin/st"));
     command.args([
         "--no-color",
         "run",

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
-use pillarbox_tests::{CrmClient, INTEGRATION_KEY, KEY, StackOptions, TestStack};
+use pillarbox_tests::{CrmClient, INTEGRATION_KEY, KEY, StackOptions, TestStack, tool_folder};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
@@ -28,15 +28,6 @@ enum Client {
     TypeScript2,
 }
 
-/// Where `tests/mcp/install.sh` put the clients.
-fn installed() -> PathBuf {
-    let folder = std::env::var("PILLARBOX_MCP_CLIENTS").expect(
-        "PILLARBOX_MCP_CLIENTS names the folder of the official MCP clients: ./dev test installs them and sets it; by \
-         hand, run tests/mcp/install.sh FOLDER",
-    );
-    PathBuf::from(folder)
-}
-
 /// The Node.js that the clients' packages bring.
 fn node() -> PathBuf {
     let architecture = if cfg!(target_arch = "aarch64") {
@@ -44,21 +35,21 @@ fn node() -> PathBuf {
     } else {
         "x64"
     };
-    installed().join(format!("node_modules/node-linux-{architecture}/bin/node"))
+    tool_folder("mcp").join(format!("node_modules/node-linux-{architecture}/bin/node"))
 }
 
 impl Client {
     fn command(self) -> Command {
         let sources = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/mcp"));
         let python = |name: &str| {
-            let mut command = Command::new(installed().join(name).join("bin/python"));
+            let mut command = Command::new(tool_folder("mcp").join(name).join("bin/python"));
             command.arg(sources.join(format!("{name}.py")));
             command
         };
         let node = |name: &str| {
             let mut command = Command::new(node());
             command.args(["--preserve-symlinks", "--preserve-symlinks-main"]);
-            command.arg(installed().join(format!("{name}.mjs")));
+            command.arg(tool_folder("mcp").join(format!("{name}.mjs")));
             command
         };
         match self {

@@ -2,14 +2,15 @@
 
 mod changed_types;
 mod clients;
-mod coverage;
 mod formulas;
 mod integrations;
 mod refusals;
 mod schemas;
 mod wire;
 
-use pillarbox_tests::{ApiResponse, CrmClient, INTEGRATION_KEY, KEY, TestStack, wait_until};
+use pillarbox_tests::{
+    ApiResponse, CrmClient, INTEGRATION_KEY, KEY, TestStack, assert_tool_result, eventually,
+};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -126,7 +127,7 @@ impl<'a> Mcp<'a> {
             .into_iter()
             .find(|listed| listed["name"] == tool)
             .expect(tool);
-        schemas::hold(tool, &listed["outputSchema"], &result);
+        assert_tool_result(tool, &listed["outputSchema"], &result);
         let content = result["structuredContent"].clone();
         if result["isError"] == true {
             Err(content)

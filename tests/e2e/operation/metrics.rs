@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-use pillarbox_tests::wait_until;
+use pillarbox_tests::{eventually, tool_folder};
 use runtime::metric::{METRICS, Metric, MetricKind};
 use serde_json::json;
 
-use super::rules::{Query, queries, triggers};
+use super::queries::{Query, queries, triggers};
 use super::{Fleet, PROCESSES};
 
 /// Series of one process that are more than its routes, codes and queues can make.
@@ -114,14 +115,20 @@ fn assert_query(query: &Query, exposed: &BTreeSet<String>) {
 
 /// The checker of Prometheus itself.
 fn promtool(arguments: &[&str], input: &str) {
-    let program = std::env::var("PILLARBOX_PROMTOOL").unwrap_or_else(|_| "promtool".to_owned());
-    let mut child = Command::new(&program)
+    let installed = tool_folder("promtool/usr/bin/promtool");
+    let is_there = installed.exists();
+    let program = if is_there {
+        installed.as_path()
+    } else {
+        Path::new("promtool")
+    };
+    let mut child = Command::new(program)
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .unwrap_or_else(|error| panic!("{program}: {error}; ./dev test installs it"));
+        .unwrap_or_else(|error| panic!("promtool: {error}; ./dev test installs it"));
     child
         .stdin
         .take()

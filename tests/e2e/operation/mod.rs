@@ -1,11 +1,12 @@
 //! What operators see: metrics, traces, logs, and that dashboard, alerts, runbook and documentation fit them.
 
-mod links;
+#[path = "../../repository/alerts.rs"]
+mod alerts;
 mod logs;
 mod metrics;
 mod misfit;
+mod queries;
 mod retention;
-mod rules;
 mod traces;
 
 use std::collections::HashMap;

@@ -1,7 +1,6 @@
 //! The Integrations push API, row by row of the contract.
 
 mod access;
-mod coverage;
 mod fields;
 mod idempotency;
 mod model;

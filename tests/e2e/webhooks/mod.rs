@@ -1,6 +1,5 @@
 //! Webhook deliveries: the contract's Events, Delivery rules and Webhook endpoint, and what we add to them.
 
-mod coverage;
 mod crash;
 mod delivery;
 mod email;

@@ -1,6 +1,6 @@
 //! What is asked of every page: that everybody can use it. And what it looks like.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -9,6 +9,7 @@ use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use serde_json::{Value, json};
 
 use super::{Browser, DESKTOP};
+use crate::processes::tool_folder;
 
 /// Points of a small phone's screen.
 const PHONE: (u32, u32) = (360, 740);
@@ -139,11 +140,7 @@ fn recompress_png(png: &[u8]) -> Vec<u8> {
 }
 
 /// The checker's program.
-fn load_checker_script() -> String {
-    let folder = std::env::var("PILLARBOX_BROWSER_TOOLS").expect(
-        "PILLARBOX_BROWSER_TOOLS names the folder of the accessibility checker: ./dev test installs it and sets it; \
-         by hand, run tests/browser/install.sh FOLDER",
-    );
-    let file = PathBuf::from(folder).join("node_modules/axe-core/axe.min.js");
+fn checker() -> String {
+    let file = tool_folder("browser").join("node_modules/axe-core/axe.min.js");
     std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }

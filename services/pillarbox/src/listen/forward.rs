@@ -31,6 +31,10 @@ impl ScanForwarder {
         if !matches!(url.scheme(), "http" | "https") {
             bail!("--forward {url} must begin with http:// or https://");
         }
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "it asks the program that the developer names"
+        )]
         let http = Client::builder()
             .timeout(TIMEOUT)
             .redirect(redirect::Policy::none())

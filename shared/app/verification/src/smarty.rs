@@ -98,6 +98,10 @@ impl SmartyClient {
         url.query_pairs_mut()
             .append_pair("auth-id", &settings.auth_id)
             .append_pair("auth-token", &settings.auth_token);
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "it asks the provider in the operator's settings"
+        )]
         let http = Client::builder()
             .user_agent(concat!("Pillarbox/", env!("CARGO_PKG_VERSION")))
             .redirect(Policy::none())

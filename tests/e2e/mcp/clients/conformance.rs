@@ -5,10 +5,10 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
-use pillarbox_tests::{CrmClient, INTEGRATION_KEY, KEY, StackOptions, TestStack};
+use pillarbox_tests::{CrmClient, INTEGRATION_KEY, KEY, StackOptions, TestStack, tool_folder};
 use tokio::process::Command;
 
-use super::{FORMULAS, INTEGRATIONS, installed, node};
+use super::{FORMULAS, INTEGRATIONS, node};
 
 /// The scenarios for servers that offer nothing but tools.
 const SCENARIOS: [&str; 4] = [
@@ -69,8 +69,9 @@ async fn conforms(gateway: &str, path: &str, key: &str) {
     let url = format!("{}{path}", proxy(gateway, key).await);
     for scenario in SCENARIOS {
         let mut command = Command::new(node());
-        command
-            .arg(installed().join("node_modules/@modelcontextprotocol/conformance/dist/index.js"));
+        command.arg(
+            tool_folder("mcp").join("node_modules/@modelcontextprotocol/conformance/dist/index.js"),
+        );
         command
             .args(["server", "--url", &url, "--scenario", scenario])
             .kill_on_drop(true);

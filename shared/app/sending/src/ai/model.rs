@@ -84,6 +84,10 @@ impl LanguageModelClient {
             "language_model.model is not set"
         );
         anyhow::ensure!(settings.concurrency > 0, "language_model.concurrency is 0");
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "it asks the provider in the operator's settings"
+        )]
         let http = Client::builder()
             .user_agent(concat!("Pillarbox/", env!("CARGO_PKG_VERSION")))
             .redirect(Policy::none())

@@ -66,6 +66,10 @@ impl StripeClient {
             return Err(PaymentSettingsError::Url);
         }
         let timeout = Duration::from_millis(settings.timeout_ms);
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "it asks the provider in the operator's settings"
+        )]
         let http = Client::builder()
             .default_headers(default_headers(settings)?)
             .user_agent(concat!("Pillarbox/", env!("CARGO_PKG_VERSION")))

@@ -2,13 +2,17 @@
 
 /// The tests' own text: each module with its source.
 const SOURCES: &[(&str, &str)] = &[
-    ("clients", include_str!("clients.rs")),
-    ("conformance", include_str!("clients/conformance.rs")),
-    ("formulas", include_str!("formulas.rs")),
-    ("integrations", include_str!("integrations.rs")),
-    ("refusals", include_str!("refusals.rs")),
-    ("schemas", include_str!("schemas.rs")),
-    ("wire", include_str!("wire.rs")),
+    ("clients", include_str!("../e2e/mcp/clients.rs")),
+    (
+        "conformance",
+        include_str!("../e2e/mcp/clients/conformance.rs"),
+    ),
+    ("formulas", include_str!("../e2e/mcp/formulas.rs")),
+    ("integrations", include_str!("../e2e/mcp/integrations.rs")),
+    ("refusals", include_str!("../e2e/mcp/refusals.rs")),
+    ("schemas", include_str!("../e2e/mcp/schemas.rs")),
+    ("tool_schema", include_str!("../src/tool_schema.rs")),
+    ("wire", include_str!("../e2e/mcp/wire.rs")),
 ];
 
 /// What the contract says of the servers: paths, tools, codes.
@@ -139,7 +143,7 @@ const WIRE: &[(&str, &str)] = &[
     ),
     (
         "11, 12 results",
-        "schemas::a_result_that_breaks_its_schema_is_noticed",
+        "tool_schema::a_result_that_breaks_its_schema_is_noticed",
     ),
     (
         "14 errors on 200",

@@ -3,17 +3,17 @@
 
 /// The tests' own text: each module with its source.
 const SOURCES: &[(&str, &str)] = &[
-    ("access", include_str!("access.rs")),
-    ("fields", include_str!("fields.rs")),
-    ("idempotency", include_str!("idempotency.rs")),
-    ("model", include_str!("model.rs")),
-    ("reading", include_str!("reading.rs")),
-    ("records", include_str!("records.rs")),
-    ("removal", include_str!("removal.rs")),
-    ("syncs", include_str!("syncs.rs")),
+    ("access", include_str!("../e2e/push/access.rs")),
+    ("fields", include_str!("../e2e/push/fields.rs")),
+    ("idempotency", include_str!("../e2e/push/idempotency.rs")),
+    ("model", include_str!("../e2e/push/model.rs")),
+    ("reading", include_str!("../e2e/push/reading.rs")),
+    ("records", include_str!("../e2e/push/records.rs")),
+    ("removal", include_str!("../e2e/push/removal.rs")),
+    ("syncs", include_str!("../e2e/push/syncs.rs")),
     (
         "check",
-        include_str!("../../../shared/wire/contract/src/push/check_tests.rs"),
+        include_str!("../../shared/wire/contract/src/push/check_tests.rs"),
     ),
 ];
 

@@ -3,41 +3,45 @@
 
 /// The tests' own text: each module with its source.
 const SOURCES: &[(&str, &str)] = &[
-    ("crash", include_str!("crash.rs")),
-    ("delivery", include_str!("delivery.rs")),
-    ("email", include_str!("email.rs")),
-    ("fairness", include_str!("fairness.rs")),
-    ("owner", include_str!("owner.rs")),
-    ("safety", include_str!("safety.rs")),
-    ("state", include_str!("state.rs")),
-    ("scans", include_str!("../scans.rs")),
+    ("crash", include_str!("../e2e/webhooks/crash.rs")),
+    ("delivery", include_str!("../e2e/webhooks/delivery.rs")),
+    ("email", include_str!("../e2e/webhooks/email.rs")),
+    ("fairness", include_str!("../e2e/webhooks/fairness.rs")),
+    ("owner", include_str!("../e2e/webhooks/owner.rs")),
+    ("safety", include_str!("../e2e/webhooks/safety.rs")),
+    ("state", include_str!("../e2e/webhooks/state.rs")),
+    ("scans", include_str!("../e2e/scans.rs")),
     (
         "client",
-        include_str!("../../../shared/infra/outbound/tests/client.rs"),
+        include_str!("../../shared/infra/outbound/tests/client.rs"),
     ),
     (
         "policy",
-        include_str!("../../../shared/infra/outbound/src/policy.rs"),
+        include_str!("../../shared/infra/outbound/src/policy.rs"),
     ),
     (
         "target",
-        include_str!("../../../shared/infra/outbound/src/target.rs"),
+        include_str!("../../shared/infra/outbound/src/target.rs"),
     ),
     (
         "address",
-        include_str!("../../../shared/infra/outbound/src/address.rs"),
+        include_str!("../../shared/infra/outbound/src/address.rs"),
     ),
     (
         "link",
-        include_str!("../../../shared/domain/design/src/link.rs"),
+        include_str!("../../shared/domain/design/src/link.rs"),
     ),
     (
-        "attempt",
-        include_str!("../../../shared/app/delivering/src/attempt.rs"),
+        "schedule",
+        include_str!("../../services/dispatcher/src/schedule.rs"),
+    ),
+    (
+        "signature",
+        include_str!("../../services/dispatcher/src/signature.rs"),
     ),
     (
         "visitor",
-        include_str!("../../../shared/app/scanning/src/visitor.rs"),
+        include_str!("../../shared/app/scanning/src/visitor.rs"),
     ),
 ];
 

@@ -5,23 +5,23 @@ use contract::send::NotMailedReason;
 
 /// The tests' own text: each module with its source.
 const SOURCES: &[(&str, &str)] = &[
-    ("addresses", include_str!("addresses.rs")),
-    ("columns", include_str!("columns.rs")),
-    ("crash", include_str!("crash.rs")),
-    ("design_pictures", include_str!("design_pictures.rs")),
+    ("addresses", include_str!("../e2e/addresses.rs")),
+    ("columns", include_str!("../e2e/columns.rs")),
+    ("crash", include_str!("../e2e/crash.rs")),
+    ("design_pictures", include_str!("../e2e/design_pictures.rs")),
     (
         "design_return_address",
-        include_str!("design_return_address.rs"),
+        include_str!("../e2e/design_return_address.rs"),
     ),
-    ("design_texts", include_str!("design_texts.rs")),
-    ("due", include_str!("due.rs")),
-    ("errors", include_str!("errors.rs")),
-    ("limits", include_str!("limits.rs")),
-    ("neighborhood", include_str!("neighborhood.rs")),
-    ("outcomes", include_str!("outcomes.rs")),
-    ("replay", include_str!("replay.rs")),
-    ("response", include_str!("response.rs")),
-    ("wire", include_str!("wire.rs")),
+    ("design_texts", include_str!("../e2e/design_texts.rs")),
+    ("due", include_str!("../e2e/due.rs")),
+    ("errors", include_str!("../e2e/errors.rs")),
+    ("limits", include_str!("../e2e/limits.rs")),
+    ("neighborhood", include_str!("../e2e/neighborhood.rs")),
+    ("outcomes", include_str!("../e2e/outcomes.rs")),
+    ("replay", include_str!("../e2e/replay.rs")),
+    ("response", include_str!("../e2e/response.rs")),
+    ("wire", include_str!("../e2e/wire.rs")),
 ];
 
 /// Rows of the table "Errors, Dynamic Audience API", and of what its text adds.

@@ -49,8 +49,8 @@ impl Store {
     /// [`crate::StoreError`] when the database cannot be asked.
     pub async fn shown_once_purge(&self, now: DateTime<Utc>, limit: i64) -> Result<u64> {
         self.execute(
-            "DELETE FROM shown_once WHERE token_hash IN
-                 (SELECT token_hash FROM shown_once WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)",
+            "DELETE FROM shown_once WHERE ctid = ANY (ARRAY(
+                 SELECT ctid FROM shown_once WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2))",
             &[&now, &limit],
         )
         .await

@@ -39,6 +39,7 @@ mod operated;
 mod operation;
 mod outcomes;
 mod parked;
+mod plans;
 mod pooler;
 mod printing;
 mod push;

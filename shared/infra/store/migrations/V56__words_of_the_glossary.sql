@@ -43,3 +43,6 @@ BEGIN
         EXECUTE renamed.statement;
     END LOOP;
 END $$;
+
+-- Forgetting what was spent on days before.
+CREATE INDEX ai_spending_by_day ON ai_spending (day);

@@ -53,8 +53,8 @@ impl Store {
     /// [`crate::StoreError`] when the database cannot be asked.
     pub async fn purge_address_answers(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
         self.execute(
-            "DELETE FROM address_answers WHERE (verifier, input_id) IN (
-                 SELECT verifier, input_id FROM address_answers WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)",
+            "DELETE FROM address_answers WHERE expires_at < $1 AND ctid = ANY (ARRAY(
+                 SELECT ctid FROM address_answers WHERE expires_at < $1 ORDER BY expires_at LIMIT $2))",
             &[&before, &limit],
         )
         .await

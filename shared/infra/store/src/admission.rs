@@ -106,7 +106,7 @@ impl Store {
     pub async fn purge_rate_windows(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
         self.execute(
             "DELETE FROM rate_windows WHERE ctid = ANY (ARRAY(
-                 SELECT ctid FROM rate_windows WHERE window_start < $1 LIMIT $2))",
+                 SELECT ctid FROM rate_windows WHERE window_start < $1 ORDER BY window_start LIMIT $2))",
             &[&before, &limit],
         )
         .await

@@ -199,10 +199,10 @@ impl Store {
         let rows = self
             .query_rows(
                 "UPDATE ai_cells SET lease_id = $1, leased_until = $3, attempts = attempts + 1
-                 WHERE (team_id, name_key, entry_id) IN (
-                     SELECT team_id, name_key, entry_id FROM ai_cells
+                 WHERE ctid = ANY (ARRAY(
+                     SELECT ctid FROM ai_cells
                      WHERE state = 'waiting' AND due_at <= $2 AND (leased_until IS NULL OR leased_until < $2)
-                     ORDER BY due_at LIMIT $4 FOR UPDATE SKIP LOCKED)
+                     ORDER BY due_at LIMIT $4 FOR UPDATE SKIP LOCKED))
                  RETURNING team_id, name_key, entry_id, attempts",
                 &[&lease_id, &now, &leased_until, &limit],
             )
@@ -302,19 +302,20 @@ impl Store {
         Ok(taken == 1)
     }
 
-    /// Forgets answers that are older, and with them what was used up on days before; at most `limit` rows.
+    /// Forgets answers that are older, and with them what was used up on days before; at most `limit` rows of each.
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
     pub async fn purge_ai_answers(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
         self.execute(
-            "DELETE FROM ai_spending WHERE day < $1",
-            &[&before.date_naive()],
+            "DELETE FROM ai_spending WHERE ctid = ANY (ARRAY(
+                 SELECT ctid FROM ai_spending WHERE day < $1 ORDER BY day LIMIT $2))",
+            &[&before.date_naive(), &limit],
         )
         .await?;
         self.execute(
             "DELETE FROM ai_answers WHERE ctid = ANY (ARRAY(
-                 SELECT ctid FROM ai_answers WHERE made_at < $1 LIMIT $2))",
+                 SELECT ctid FROM ai_answers WHERE made_at < $1 ORDER BY made_at LIMIT $2))",
             &[&before, &limit],
         )
         .await

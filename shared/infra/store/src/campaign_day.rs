@@ -95,7 +95,10 @@ impl Store {
     pub async fn purge_campaign_days(&self, before: NaiveDate, limit: i64) -> Result<u64> {
         self.execute(
             "DELETE FROM campaign_days WHERE ctid = ANY (ARRAY(
-                 SELECT ctid FROM campaign_days WHERE day < $1 LIMIT $2))",
+                 SELECT found.ctid FROM teams CROSS JOIN LATERAL (
+                     SELECT ctid FROM campaign_days
+                     WHERE campaign_days.team_id = teams.team_id AND day < $1 ORDER BY day LIMIT $2) found
+                 LIMIT $2))",
             &[&before, &limit],
         )
         .await

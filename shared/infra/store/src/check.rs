@@ -112,6 +112,32 @@ impl Store {
         RULES.iter().map(|rule| rule.name)
     }
 
+    /// The statements that [`Store::check`] sends, each with its rule's name: for a test of their plans.
+    pub fn check_statements() -> Vec<(&'static str, String)> {
+        let mut statements = Vec::new();
+        for rule in RULES {
+            let walked = match &rule.check {
+                CheckMethod::Portions { key, sql, needs } => {
+                    let parameters = if *needs == CheckParameter::Nothing {
+                        1
+                    } else {
+                        2
+                    };
+                    vec![(key, *sql, parameters)]
+                }
+                CheckMethod::Sums(sums) => vec![
+                    (&sums.rows, sums.rows_sql, 1),
+                    (&sums.totals, sums.totals_sql, 1),
+                ],
+            };
+            for (key, sql, parameters) in walked {
+                statements.push((rule.name, key.boundary()));
+                statements.push((rule.name, key.statement(sql, parameters)));
+            }
+        }
+        statements
+    }
+
     async fn check_sums(
         &self,
         sums: &SumComparison,

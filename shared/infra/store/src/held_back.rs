@@ -58,7 +58,7 @@ impl Store {
             .query_rows(
                 "SELECT integration_id, name, sync_id, held_back_at, held_back_count, held_back_share
                  FROM integrations JOIN syncs USING (integration_id)
-                 WHERE team_id = $1 AND status = 'open' AND expires_at > $2 AND held_back_at IS NOT NULL
+                 WHERE team_id = $1 AND removed_at IS NULL AND status = 'open' AND expires_at > $2 AND held_back_at IS NOT NULL
                  ORDER BY held_back_at DESC LIMIT $3",
                 &[&team_id.0, &now, &INTEGRATIONS_PER_TEAM],
             )

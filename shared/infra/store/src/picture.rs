@@ -128,9 +128,8 @@ impl Store {
     /// [`crate::StoreError`] when the database cannot be asked.
     pub async fn purge_pictures(&self, now: DateTime<Utc>, limit: i64) -> Result<u64> {
         self.execute(
-            "DELETE FROM pictures WHERE (team_id, kept_for, link_hash) IN (
-                 SELECT team_id, kept_for, link_hash FROM pictures WHERE expires_at <= $1
-                 ORDER BY expires_at LIMIT $2)",
+            "DELETE FROM pictures WHERE expires_at <= $1 AND ctid = ANY (ARRAY(
+                 SELECT ctid FROM pictures WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2))",
             &[&now, &limit],
         )
         .await

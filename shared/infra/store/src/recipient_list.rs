@@ -343,8 +343,9 @@ const FILL: &str = "
     ), by_entry AS (
         INSERT INTO entry_search (team_id, key, entry_id)
         SELECT DISTINCT team_id, name COLLATE \"C\", entry_id FROM received
-        WHERE EXISTS (SELECT FROM address_entries entry
-            WHERE entry.team_id = received.team_id AND entry.entry_id = received.entry_id)
+        -- A look-up for each: how few are new, the planner cannot know, and would read all entries of all teams.
+        CROSS JOIN LATERAL (SELECT FROM address_entries entry
+            WHERE entry.team_id = received.team_id AND entry.entry_id = received.entry_id LIMIT 1) stored
         ORDER BY team_id, name COLLATE \"C\", entry_id
         ON CONFLICT DO NOTHING
     )

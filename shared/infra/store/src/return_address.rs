@@ -103,17 +103,15 @@ impl Store {
     pub async fn purge_return_addresses(&self, now: DateTime<Utc>, limit: i64) -> Result<u64> {
         let addresses = self
             .execute(
-                "DELETE FROM return_addresses WHERE (team_id, input_id) IN (
-                     SELECT team_id, input_id FROM return_addresses WHERE expires_at <= $1
-                     ORDER BY expires_at LIMIT $2)",
+                "DELETE FROM return_addresses WHERE expires_at <= $1 AND ctid = ANY (ARRAY(
+                     SELECT ctid FROM return_addresses WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2))",
                 &[&now, &limit],
             )
             .await?;
         let days = self
             .execute(
-                "DELETE FROM return_address_days WHERE (team_id, day) IN (
-                     SELECT team_id, day FROM return_address_days WHERE day < $1::date - $3::int
-                     ORDER BY day LIMIT $2)",
+                "DELETE FROM return_address_days WHERE ctid = ANY (ARRAY(
+                     SELECT ctid FROM return_address_days WHERE day < $1::date - $3::int ORDER BY day LIMIT $2))",
                 &[&now.date_naive(), &limit, &COUNTED_DAYS],
             )
             .await?;

@@ -237,9 +237,8 @@ impl Store {
     /// [`StoreError`] when the database cannot be asked.
     pub async fn purge_sends(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
         self.execute(
-            "DELETE FROM sends WHERE (team_id, send_id) IN (
-                 SELECT team_id, send_id FROM sends WHERE created_at < $1 AND state <> 'reserved'
-                 ORDER BY created_at LIMIT $2)",
+            "DELETE FROM sends WHERE created_at < $1 AND state <> 'reserved' AND ctid = ANY (ARRAY(
+                 SELECT ctid FROM sends WHERE created_at < $1 AND state <> 'reserved' ORDER BY created_at LIMIT $2))",
             &[&before, &limit],
         )
         .await

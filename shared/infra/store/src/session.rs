@@ -126,8 +126,8 @@ impl Store {
     /// [`crate::StoreError`] when the database cannot be asked.
     pub async fn purge_sessions(&self, created_before: DateTime<Utc>, limit: i64) -> Result<u64> {
         self.execute(
-            "DELETE FROM sessions WHERE token_hash IN
-                 (SELECT token_hash FROM sessions WHERE created_at <= $1 ORDER BY created_at LIMIT $2)",
+            "DELETE FROM sessions WHERE ctid = ANY (ARRAY(
+                 SELECT ctid FROM sessions WHERE created_at <= $1 ORDER BY created_at LIMIT $2))",
             &[&created_before, &limit],
         )
         .await

@@ -121,8 +121,17 @@ impl IndexKey {
         )
     }
 
+    /// A rule's statement with so many parameters of its own, as it is sent.
+    pub(super) fn statement(&self, sql: &str, parameters: usize) -> String {
+        let sql = sql.replace("{range}", &self.range());
+        (1..=parameters).fold(sql, |sql, number| {
+            let place = format!("${}", 2 * self.columns.len() + number);
+            sql.replace(&format!("{{{number}}}"), &place)
+        })
+    }
+
     /// The place of the last row of a portion. Ordered by the columns themselves: a bare name would be that of the text.
-    fn boundary_sql(&self) -> String {
+    pub(super) fn boundary(&self) -> String {
         let texts: Vec<String> = self
             .columns
             .iter()
@@ -178,14 +187,8 @@ impl Store {
         parameters: &[&(dyn ToSql + Sync)],
         mut take: impl FnMut(&IndexPortion) -> bool,
     ) -> Result<()> {
-        let mut sql = sql.replace("{range}", &key.range_condition());
-        for number in 1..=parameters.len() {
-            sql = sql.replace(
-                &format!("{{{number}}}"),
-                &format!("${}", 2 * key.columns.len() + number),
-            );
-        }
-        let (mut after, mut pace) = (key.outer_bound(0), PortionSizer::new());
+        let sql = key.statement(sql, parameters.len());
+        let (mut after, mut pace) = (key.end(0), PortionSizer::new());
         loop {
             let begun = Instant::now();
             let portion = match self

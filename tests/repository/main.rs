@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod alerts;
+mod circles;
 mod contract;
 mod coverage;
 mod deploy;
@@ -13,4 +14,5 @@ mod links;
 mod mcp_coverage;
 mod push_coverage;
 mod rules;
+mod walks;
 mod webhooks_coverage;

@@ -32,12 +32,8 @@ const SOURCES: &[(&str, &str)] = &[
         include_str!("../../shared/domain/design/src/link.rs"),
     ),
     (
-        "schedule",
-        include_str!("../../services/dispatcher/src/schedule.rs"),
-    ),
-    (
-        "signature",
-        include_str!("../../services/dispatcher/src/signature.rs"),
+        "attempt",
+        include_str!("../../shared/app/delivering/src/attempt.rs"),
     ),
     (
         "visitor",

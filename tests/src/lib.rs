@@ -45,13 +45,14 @@ pub use load::{LoadGenerator, LoadReport, LoadRetryPolicy, LoadTally};
 pub use logs::KeptLog;
 pub use people::{ADDRESS, build_recipient, build_recipients};
 pub use picture_host::{PictureHost, SecurePictureHost};
-pub use points::{MAIN_STREET, PointFile, center};
+pub use points::{MAIN_STREET, PointFile, build_center};
 pub use processes::{
-    PrivateServer, ServerKind, SpawnedProcess, free_port, operate, program, tool_folder,
+    PrivateServer, ServerKind, SpawnedProcess, binary_path, find_free_port, run_operator_command,
+    tool_folder,
 };
 pub use sink::{EndpointReaction, ReceivedEvent, WebhookSink};
 pub use smtp::{ReceivedEmail, SmtpSecurity, SmtpServer};
-pub use stack::{ApiResponse, StackOptions, TestStack, eventually, settings_of};
+pub use stack::{ApiResponse, StackOptions, TestStack, build_settings, wait_until};
 pub use tool_schema::{assert_tool_result, unportable_parts};
 pub use verifiers::{GatedVerifier, SlowVerifier, UnavailableVerifier};
 pub use visitor::{ConsoleClient, ConsoleResponse, PASSWORD};

@@ -84,7 +84,7 @@ impl PrivateServer {
         self.run_control("control", words)
     }
 
-    fn run(&self, action: &str, words: &[&str]) -> String {
+    fn run_control(&self, action: &str, words: &[&str]) -> String {
         let output = self
             .kind
             .command(action, &self.folder)

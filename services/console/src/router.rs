@@ -71,7 +71,7 @@ route_table! {
     upload Manager "/campaigns/{campaign_id}/conditions" conditions::change_conditions, conditions::FORM_BYTES;
     page   Member  "/campaigns/{campaign_id}/do-not-mail" do_not_mail::show_do_not_mail;
     action Manager "/campaigns/{campaign_id}/do-not-mail" do_not_mail::add_address;
-    action Manager "/campaigns/{campaign_id}/do-not-mail/remove" do_not_mail::remove_address;
+    action Manager "/campaigns/{campaign_id}/do-not-mail/remove" do_not_mail::remove_recipients_at;
     upload Manager "/campaigns/{campaign_id}/do-not-mail/upload" do_not_mail::upload::upload_file, do_not_mail::upload::BYTES;
     page   Member  "/campaigns/{campaign_id}/recipients" recipient::list_recipients;
     page   Member  "/campaigns/{campaign_id}/recipients.csv" export::export_recipients;

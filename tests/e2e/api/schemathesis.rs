@@ -5,8 +5,8 @@ use std::process::Output;
 use std::time::Duration;
 
 use pillarbox_tests::{
-    CrmClient, INTEGRATION_KEY, KEY, StackOptions, TestStack, cards, people, tool_folder,
-    with_qr_codes,
+    CrmClient, INTEGRATION_KEY, KEY, StackOptions, TestStack, build_recipients, list_codes,
+    tool_folder, with_qr_codes,
 };
 use serde_json::json;
 use tokio::process::Command;

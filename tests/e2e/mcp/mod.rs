@@ -9,7 +9,7 @@ mod schemas;
 mod wire;
 
 use pillarbox_tests::{
-    ApiResponse, CrmClient, INTEGRATION_KEY, KEY, TestStack, assert_tool_result, eventually,
+    ApiResponse, CrmClient, INTEGRATION_KEY, KEY, TestStack, assert_tool_result, wait_until,
 };
 use reqwest::Method;
 use serde_json::{Value, json};

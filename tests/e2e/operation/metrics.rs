@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use pillarbox_tests::{eventually, tool_folder};
+use pillarbox_tests::{tool_folder, wait_until};
 use runtime::metric::{METRICS, Metric, MetricKind};
 use serde_json::json;
 

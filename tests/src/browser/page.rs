@@ -140,7 +140,7 @@ fn recompress_png(png: &[u8]) -> Vec<u8> {
 }
 
 /// The checker's program.
-fn checker() -> String {
+fn load_checker_script() -> String {
     let file = tool_folder("browser").join("node_modules/axe-core/axe.min.js");
     std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }

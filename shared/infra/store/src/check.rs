@@ -131,7 +131,7 @@ impl Store {
                 ],
             };
             for (key, sql, parameters) in walked {
-                statements.push((rule.name, key.boundary()));
+                statements.push((rule.name, key.boundary_sql()));
                 statements.push((rule.name, key.statement(sql, parameters)));
             }
         }

@@ -170,7 +170,7 @@ pub(crate) struct DoNotMailRemoveForm {
 }
 
 /// Takes an address off the list.
-pub(crate) async fn remove_address(
+pub(crate) async fn remove_recipients_at(
     context: MemberContext,
     PagePath(campaign_id): CampaignPath,
     form: FormResult<DoNotMailRemoveForm>,

@@ -123,7 +123,7 @@ impl IndexKey {
 
     /// A rule's statement with so many parameters of its own, as it is sent.
     pub(super) fn statement(&self, sql: &str, parameters: usize) -> String {
-        let sql = sql.replace("{range}", &self.range());
+        let sql = sql.replace("{range}", &self.range_condition());
         (1..=parameters).fold(sql, |sql, number| {
             let place = format!("${}", 2 * self.columns.len() + number);
             sql.replace(&format!("{{{number}}}"), &place)
@@ -131,7 +131,7 @@ impl IndexKey {
     }
 
     /// The place of the last row of a portion. Ordered by the columns themselves: a bare name would be that of the text.
-    pub(super) fn boundary(&self) -> String {
+    pub(super) fn boundary_sql(&self) -> String {
         let texts: Vec<String> = self
             .columns
             .iter()
@@ -188,7 +188,7 @@ impl Store {
         mut take: impl FnMut(&IndexPortion) -> bool,
     ) -> Result<()> {
         let sql = key.statement(sql, parameters.len());
-        let (mut after, mut pace) = (key.end(0), PortionSizer::new());
+        let (mut after, mut pace) = (key.outer_bound(0), PortionSizer::new());
         loop {
             let begun = Instant::now();
             let portion = match self

@@ -10,7 +10,7 @@ use lapin::options::{BasicPublishOptions, QueueDeleteOptions};
 use lapin::types::{AMQPValue, FieldTable};
 use pillarbox_tests::{eventually, operate};
 use queue::{
-    Broker, BrokerOptions, CallError, CallHandler, ConsumerOptions, QueueCall, QueueCaller,
+    Broker, BrokerSettings, CallError, CallHandler, ConsumerOptions, QueueCall, QueueCaller,
     QueueReply, SlotPermit, parked_drop, parked_list, serve, sort_dead_letters,
 };
 use tokio::sync::Notify;
@@ -89,12 +89,11 @@ impl Bench {
         let url = std::env::var("TEST_AMQP_URL").expect("TEST_AMQP_URL is set by ./dev test");
         let namespace = format!("test-{}", Uuid::now_v7());
         let shutdown = CancellationToken::new();
-        let settings = BrokerOptions {
+        let settings = BrokerSettings {
             url: url.clone(),
             namespace: namespace.clone(),
-            connection_name: "test".to_owned(),
         };
-        let broker = Broker::start(settings, shutdown.clone());
+        let broker = Broker::start(&settings, "test", shutdown.clone());
         let caller = QueueCaller::start(&broker, QUEUE, shutdown.clone());
         caller.opened().await;
         let connection =
@@ -151,14 +150,7 @@ impl Bench {
 
     fn connect(&self, shutdown: CancellationToken) -> Broker {
         let (url, namespace) = (self.url.clone(), self.namespace.clone());
-        Broker::start(
-            BrokerOptions {
-                url,
-                namespace,
-                connection_name: "test".to_owned(),
-            },
-            shutdown,
-        )
+        Broker::start(&BrokerSettings { url, namespace }, "test", shutdown)
     }
 
     /// Puts a call into the queue that nobody waits for.

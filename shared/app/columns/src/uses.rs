@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::computed::{definitions, offered};
+use crate::profile::{definitions, offered};
 use audience::{ColumnType, FilterConditions, fold_name};
 use contract::id::TeamId;
 use contract::mcp::DesignUse;

@@ -7,10 +7,8 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
 mod change;
-mod document;
 
 pub use change::{
-    CreateDesignError, DesignContent, RestoreDesignError, SaveVersionError, create,
-    restore_version, save_version, save_within,
+    CreateDesignError, DesignContent, DesignDocument, RestoreDesignError, SaveVersionError,
+    UnprintableDocument, create, restore_version, save_version, save_within,
 };
-pub use document::{DesignDocument, UnprintableDocument};

@@ -7,15 +7,14 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
-mod guard;
+mod change;
 mod mapping;
-mod save;
-mod standing;
 
-pub use guard::{SetGuardError, guard_words, set_removal_guard, undo_removal};
+pub use change::{
+    IntegrationSettings, SetGuardError, create, guard_words, remove, save_within, set_availability,
+    set_removal_guard, undo_removal,
+};
 pub use mapping::{
     ColumnSources, MapFieldsError, MappingProblem, column_sources, map_fields, mapping_words,
     release_fields,
 };
-pub use save::{IntegrationSettings, save_within};
-pub use standing::{create, remove, set_availability};

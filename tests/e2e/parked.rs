@@ -10,9 +10,8 @@ use lapin::options::{BasicPublishOptions, QueueDeleteOptions};
 use lapin::types::{AMQPValue, FieldTable};
 use pillarbox_tests::{run_operator_command, wait_until};
 use queue::{
-    Broker, BrokerOptions, CallError, CallHandler, ConsumerOptions, QueueCall, QueueCaller,
-    QueueReply, SlotPermit, delete_parked_messages, list_parked_messages, serve_calls,
-    sort_dead_letters,
+    Broker, BrokerSettings, CallError, CallHandler, ConsumerOptions, QueueCall, QueueCaller,
+    QueueReply, SlotPermit, parked_drop, parked_list, serve, sort_dead_letters,
 };
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
@@ -90,12 +89,11 @@ impl Bench {
         let url = std::env::var("TEST_AMQP_URL").expect("TEST_AMQP_URL is set by ./dev test");
         let namespace = format!("test-{}", Uuid::now_v7());
         let shutdown = CancellationToken::new();
-        let settings = BrokerOptions {
+        let settings = BrokerSettings {
             url: url.clone(),
             namespace: namespace.clone(),
-            connection_name: "test".to_owned(),
         };
-        let broker = Broker::start(settings, shutdown.clone());
+        let broker = Broker::start(&settings, "test", shutdown.clone());
         let caller = QueueCaller::start(&broker, QUEUE, shutdown.clone());
         caller.wait_until_opened().await;
         let connection =
@@ -152,14 +150,7 @@ impl Bench {
 
     fn connect(&self, shutdown: CancellationToken) -> Broker {
         let (url, namespace) = (self.url.clone(), self.namespace.clone());
-        Broker::start(
-            BrokerOptions {
-                url,
-                namespace,
-                connection_name: "test".to_owned(),
-            },
-            shutdown,
-        )
+        Broker::start(&BrokerSettings { url, namespace }, "test", shutdown)
     }
 
     /// Puts a call into the queue that nobody waits for.

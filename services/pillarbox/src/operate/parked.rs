@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use queue::{Broker, BrokerOptions, ParkedMessage, delete_parked_messages, list_parked_messages};
+use queue::{Broker, ParkedMessage, parked_drop, parked_list};
 use runtime::Config;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -24,12 +24,7 @@ pub(crate) async fn run_command(
     runtime::install_crypto();
     let shutdown = CancellationToken::new();
     let _stop = shutdown.clone().drop_guard();
-    let settings = BrokerOptions {
-        url: config.broker.url.clone(),
-        namespace: config.broker.namespace.clone(),
-        connection_name: "pillarbox parked".to_owned(),
-    };
-    let broker = Broker::start(settings, shutdown);
+    let broker = Broker::start(&config.broker, "pillarbox parked", shutdown);
     let doing = async {
         match command {
             ParkedCommand::List => list_messages(&list_parked_messages(&broker).await?),

@@ -2,13 +2,13 @@
 //! one means to all that uses it. The Formula MCP server and the console are two ways to the same functions.
 //!
 //! In reading order: [`RecipientProfile`] (what cards and conditions see), [`ColumnCatalog`] (the team's columns as formulas see
-//! them), [`preview`], what else is asked of formulas ([`list_columns`], [`check_formula`], [`explain_formula`]), the changes ([`create`], [`set_lock`], [`save_within`], and [`declare_within`] for files), each with its entry in the team's
-//! activity log, and what [uses](filtering_campaigns) a column.
+//! them), [`preview`], what else is asked of formulas ([`list_columns`], [`check_formula`], [`explain_formula`]), the changes
+//! ([`create`], [`set_lock`], [`save_within`], and [`declare_within`] for files), each with its entry in the team's activity log,
+//! and what [uses](filtering_campaigns) a column.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
 mod book;
-mod computed;
 mod create;
 mod inspect;
 mod mask;
@@ -18,19 +18,17 @@ mod save;
 mod standardised;
 mod uses;
 
-pub use book::{ColumnCatalog, FittedFormula, NamedColumn, formula_source};
-pub use computed::{
-    ComputedRecipient, FormulaColumns, list_formula_columns, list_input_columns, parse_prompts,
-    team_today,
-};
-pub use create::{create_column, declare_column_within, set_column_lock};
+pub use book::{ColumnCatalog, FittedFormula, NamedColumn, source};
+pub use create::{create, declare_within, set_lock};
 pub use inspect::{check_formula, explain_formula, list_columns, list_functions};
 pub use mask::PeopleMasking;
-pub use preview::preview_formula;
-pub use profile::RecipientProfile;
-pub use save::{FormulaToSave, SaveColumnError, check_name, save_formula_within};
-pub use standardised::{StandardisedRecipient, standardize_address};
-pub use uses::{TypeUses, find_design_uses, find_filtering_campaigns};
+pub use preview::preview;
+pub use profile::{
+    ComputedRecipient, FormulaColumns, RecipientProfile, definitions, offered, prompts, today,
+};
+pub use save::{FormulaToSave, SaveColumnError, checked_name, save_within};
+pub use standardised::{StandardisedRecipient, standardise};
+pub use uses::{TypeUses, designs, filtering_campaigns};
 
 use std::error::Error;
 

@@ -1,7 +1,12 @@
 //! A recipient as conditions, designs and links see it.
 
 use audience::{BuiltInColumn, ValueLookup};
-use store::{BookEntryAddress, BookEntryValues};
+use chrono::{DateTime, NaiveDate, Utc};
+use design::TextTemplate;
+use formula::{ComputedRow, FormulaColumn, FormulaSheet, PromptColumn};
+use store::{BookEntryAddress, BookEntryValues, Team, TeamColumn};
+
+use crate::standardised::StandardisedRecipient;
 
 /// A recipient as conditions see it: the verified address, what was sent, and behind it what is stored.
 pub struct RecipientProfile<'a> {
@@ -49,4 +54,77 @@ impl ValueLookup for RecipientProfile<'_> {
             _ => self.values.value(column),
         }
     }
+}
+
+/// Formula columns, compiled when a campaign first looks at one of them. What is stored or sent under their names
+/// is never seen.
+#[derive(Debug, Default)]
+pub struct FormulaColumns {
+    sheet: FormulaSheet,
+}
+
+impl FormulaColumns {
+    /// The formula columns among a team's columns, which they may all use.
+    pub fn new(columns: &[TeamColumn]) -> Self {
+        Self {
+            sheet: FormulaSheet::new(offered(columns), definitions(columns)),
+        }
+    }
+
+    /// A recipient as conditions, designs and links see it. `today` is the team's day.
+    pub fn over<'a>(
+        &'a self,
+        recipient: &'a dyn ValueLookup,
+        today: NaiveDate,
+    ) -> ComputedRecipient<'a> {
+        ComputedRow::new(&self.sheet, StandardisedRecipient::new(recipient), today)
+    }
+}
+
+/// A recipient with the team's formula columns.
+pub type ComputedRecipient<'a> = ComputedRow<'a, StandardisedRecipient<'a>>;
+
+/// The team's day.
+pub fn today(team: &Team, now: DateTime<Utc>) -> NaiveDate {
+    now.with_timezone(&team.time_zone).date_naive()
+}
+
+/// The formula columns among a team's columns.
+pub fn definitions(columns: &[TeamColumn]) -> Vec<FormulaColumn> {
+    let definition = |column: &TeamColumn| {
+        Some(FormulaColumn {
+            name: column.name.clone(),
+            column_type: column.column_type,
+            source: column.formula.clone()?,
+            uses: column.formula_uses.clone(),
+        })
+    };
+    columns.iter().filter_map(definition).collect()
+}
+
+/// The prompts among a team's columns. One that cannot be read asks nothing and uses nothing.
+pub fn prompts(columns: &[TeamColumn]) -> Vec<PromptColumn> {
+    let prompt = |column: &TeamColumn| {
+        let template = TextTemplate::parse(column.prompt.as_deref()?).ok()?;
+        Some(PromptColumn {
+            name: column.name.clone(),
+            fields: template.fields().map(str::to_owned).collect(),
+        })
+    };
+    columns.iter().filter_map(prompt).collect()
+}
+
+/// The columns that a formula may use: the built-in ones and the team's own.
+pub fn offered(columns: &[TeamColumn]) -> impl Iterator<Item = formula::InputColumn> {
+    let built_in = BuiltInColumn::ALL
+        .into_iter()
+        .map(|column| formula::InputColumn {
+            name: column.key().to_owned(),
+            column_type: column.column_type(),
+        });
+    let own = columns.iter().map(|column| formula::InputColumn {
+        name: column.name.clone(),
+        column_type: column.column_type,
+    });
+    built_in.chain(own)
 }

@@ -1,11 +1,11 @@
 //! Changes of designs.
 
 use chrono::{DateTime, Utc};
-use model::id::{DesignId, TeamId};
-use model::name::DisplayName;
+use contract::id::{DesignId, TeamId};
+use contract::name::DisplayName;
+use design::{DesignError, PrintableDesign};
+use serde_json::Value;
 use store::{Actor, NewDesign, SavedDesign, Store, StoreError, StoredDesign, Transaction};
-
-use crate::document::{DesignDocument, UnprintableDocument};
 
 /// Why a design was not made.
 #[derive(Debug, thiserror::Error)]
@@ -201,4 +201,63 @@ async fn record_version(
     transaction
         .record_activity(team_id, actor, "design.saved", &subject, now)
         .await
+}
+
+/// The document of a design that can print.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DesignDocument(Value);
+
+/// Why a document cannot be a design's.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum UnprintableDocument {
+    /// It has a character that neither a press nor the database takes.
+    #[error("The document has the character U+0000 in it, which nothing can print.")]
+    NullCharacter,
+    /// It is no design, or one that cannot print.
+    #[error(transparent)]
+    Design(#[from] DesignError),
+}
+
+impl DesignDocument {
+    /// Checks that a document can print.
+    ///
+    /// # Errors
+    /// [`UnprintableDocument`]: what keeps it from that.
+    pub fn new(document: Value) -> Result<Self, UnprintableDocument> {
+        if document.to_string().contains(r"\u0000") {
+            return Err(UnprintableDocument::NullCharacter);
+        }
+        PrintableDesign::parse(&document)?;
+        Ok(Self(document))
+    }
+
+    /// The document as it is stored.
+    pub const fn as_value(&self) -> &Value {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_cannot_print_is_no_document() {
+        let document = json!({ "product": "postcard_4x6", "front": {}, "back": {} });
+        assert!(DesignDocument::new(document.clone()).is_ok());
+        let mut unknown = document.clone();
+        unknown["product"] = json!("billboard");
+        assert!(matches!(
+            DesignDocument::new(unknown),
+            Err(UnprintableDocument::Design(_))
+        ));
+        let mut null = document;
+        null["$schema"] = json!("a\0b");
+        assert_eq!(
+            DesignDocument::new(null),
+            Err(UnprintableDocument::NullCharacter)
+        );
+    }
 }

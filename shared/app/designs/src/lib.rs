@@ -7,10 +7,8 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
 mod change;
-mod document;
 
 pub use change::{
-    CreateDesignError, DesignContent, RestoreDesignError, SaveVersionError, create_design,
-    restore_version, save_design_within, save_version,
+    CreateDesignError, DesignContent, DesignDocument, RestoreDesignError, SaveVersionError,
+    UnprintableDocument, create, restore_version, save_version, save_within,
 };
-pub use document::{DesignDocument, UnprintableDocument};

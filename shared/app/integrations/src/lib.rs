@@ -7,15 +7,14 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
-mod guard;
+mod change;
 mod mapping;
-mod save;
-mod standing;
 
-pub use guard::{SetGuardError, format_guard, set_removal_guard, undo_removal};
+pub use change::{
+    IntegrationSettings, SetGuardError, create, guard_words, remove, save_within, set_availability,
+    set_removal_guard, undo_removal,
+};
 pub use mapping::{
     ColumnSources, MapFieldsError, MappingProblem, column_sources, format_mapping, map_fields,
     release_fields,
 };
-pub use save::{IntegrationSettings, save_integration_within};
-pub use standing::{create_integration, remove_integration, set_integration_availability};

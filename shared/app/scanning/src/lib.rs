@@ -5,15 +5,13 @@
 //! programs.
 
 mod cursor;
-mod event;
 mod feed;
 mod location;
 mod record;
 mod visitor;
 
 pub use cursor::{FeedCursor, FeedPosition};
-pub use event::event_of_scan;
 pub use feed::{FeedReader, ScanFeedPage};
 pub use location::GeoLocation;
-pub use record::{ScanLookupError, ScanRecorder, ScanVisit};
+pub use record::{ScanLookupError, ScanRecorder, ScanVisit, event_of_scan};
 pub use visitor::{VisitorKind, classify_visitor};

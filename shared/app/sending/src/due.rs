@@ -25,7 +25,7 @@ use self::portion::{JobPortion, PortionOutcome};
 use crate::MailerState;
 use crate::calendar::next_local_hour;
 use crate::cards::{MailpieceDraftError, find_design_pictures};
-use crate::lease::with_lease_renewal;
+use crate::leased::with_lease_renewal;
 use crate::leased::{LeasedWork, WorkLimits};
 use crate::rules::{AudienceRules, step_rules};
 use crate::settle::{SettleError, settle_portion};

@@ -19,6 +19,7 @@ use verification::VerificationError;
 
 use crate::MailerState;
 use crate::assess::{AssessedRecipient, AssessmentContext, assign_ids, entry_rows};
+use crate::calendar::decision_times;
 use crate::cards::{MailpieceContext, MailpieceDraft, MailpieceDraftError, draft_for_candidates};
 use crate::decide::MailingCandidate;
 use crate::fields::{ColumnLimits, RequestColumns};
@@ -26,7 +27,6 @@ use crate::neighborhood::{NeighborhoodCenter, NeighborhoodHomes};
 use crate::prepare::{PreparedRequest, prepare_request};
 use crate::reserve::{ReserveError, ReserveOutcome, SendPlan, reserve_send};
 use crate::rules::{AudienceRules, StepRules};
-use crate::times::decision_times;
 use crate::validate::dry_run;
 
 /// Of the time that a request has left, the part that its pictures may take.

@@ -27,7 +27,6 @@ mod due;
 mod execute;
 mod fields;
 mod housekeeping;
-mod lease;
 mod leased;
 mod links;
 mod neighborhood;
@@ -38,7 +37,6 @@ mod reserve;
 mod rules;
 mod send;
 mod settle;
-mod times;
 mod validate;
 
 pub use crate::send::{IncomingSend, SendAnswer, handle_send};

@@ -11,8 +11,7 @@ use tracing::field::Empty;
 use uuid::Uuid;
 
 use crate::MailerState;
-use crate::lease::with_lease_renewal;
-use crate::leased::{LeasedWork, WorkLimits};
+use crate::leased::{LeasedWork, WorkLimits, with_lease_renewal};
 use crate::settle::{SettleError, settle_send};
 
 /// Open sends of all teams.

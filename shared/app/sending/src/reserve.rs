@@ -20,13 +20,13 @@ use uuid::Uuid;
 use crate::MailerState;
 use crate::ai;
 use crate::assess::{AssessedRecipient, mailpiece_rows, recipient_rows};
+use crate::calendar::DecisionTimes;
 use crate::cards::MailpieceDraft;
 use crate::decide::{MailingCandidate, MailingDecision, decide_candidates};
 use crate::detail::{collect_warnings, explain_reason};
 use crate::neighborhood::{CenterMailing, HomeLinkContext, NeighborhoodHomes};
 use crate::prepare::PreparedRequest;
 use crate::rules::{AudienceRules, StepRules};
-use crate::times::DecisionTimes;
 
 /// The outcome that is no reason.
 const MAILED: &str = "mailed";

@@ -1,25 +1,23 @@
 //! Syncing: what integrations push into the address book.
 //!
-//! The use cases: [`declare`] fields, [`begin`] a sync, [`push`] batches of contacts, [`complete`] the sync;
+//! The use cases: [`declare`] fields, [begin](begin_sync) a sync, [`push`] batches of contacts, [complete](complete_sync) the sync;
 //! [`validate_push`] and [`validate_complete`] tell what would come of them; [`run_housekeeping`] expires syncs and forgets
 //! what is old. What changes something is applied once for each idempotency key, however often it is sent
 //! (`idempotent.rs`). A declaration needs no key: sent again it changes nothing and answers the same.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
-mod begin;
-mod complete;
 mod declare;
 mod housekeeping;
 mod idempotent;
 mod push;
+mod sync;
 
-pub use begin::begin_sync;
-pub use complete::{complete_sync, validate_complete};
 pub use declare::declare_fields;
 pub use housekeeping::run as run_housekeeping;
 pub use idempotent::ChangeAnswer;
 pub use push::{push_batch, validate_push};
+pub use sync::{begin_sync, complete_sync, validate_complete};
 
 use std::error::Error;
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use lapin::protocol::{AMQPErrorKind, AMQPSoftError};
 use lapin::{Connection, ConnectionProperties, ErrorKind, Event};
+use serde::Deserialize;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -28,14 +29,13 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 const STATUS_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Where the broker is and what this stack calls its queues.
-#[derive(Debug, Clone)]
-pub struct BrokerOptions {
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BrokerSettings {
     /// `amqp://` or `amqps://` URL with user, password and virtual host.
     pub url: String,
     /// Prefix of every queue name, so that several stacks can share a broker.
     pub namespace: String,
-    /// The name that the broker's tools show for the connection: the process.
-    pub connection_name: String,
 }
 
 /// A handle to the connection; clones share it.
@@ -70,18 +70,23 @@ impl BrokerLink {
 }
 
 impl Broker {
-    /// Starts keeping a connection. Returns at once; the connection comes and goes behind the handle until
-    /// `shutdown`.
+    /// Starts keeping a connection, which the broker's tools show under this name: the process's. Returns at once; the
+    /// connection comes and goes behind the handle until `shutdown`.
     #[expect(
         clippy::disallowed_methods,
         reason = "it lives as long as the process, and belongs to no request"
     )]
-    pub fn start(settings: BrokerOptions, shutdown: CancellationToken) -> Self {
+    pub fn start(
+        settings: &BrokerSettings,
+        connection_name: &str,
+        shutdown: CancellationToken,
+    ) -> Self {
         let (sender, current) = watch::channel(None);
         let namespace = settings.namespace.as_str().into();
+        let (url, name) = (settings.url.clone(), connection_name.to_owned());
         tokio::spawn(async move {
             tokio::select! {
-                () = keep_connected(&settings, &sender) => {}
+                () = keep_connected(&url, &name, &sender) => {}
                 () = shutdown.cancelled() => {}
             }
             let last = sender.send_replace(None);
@@ -153,10 +158,10 @@ fn is_not_found(error: &lapin::Error) -> bool {
     matches!(error.kind(), ErrorKind::ProtocolError(error) if *error.kind() == not_found)
 }
 
-async fn keep_connected(settings: &BrokerOptions, sender: &watch::Sender<Option<Arc<BrokerLink>>>) {
+async fn keep_connected(url: &str, name: &str, sender: &watch::Sender<Option<Arc<BrokerLink>>>) {
     let mut pause = FIRST_PAUSE;
     loop {
-        match connect_with_timeout(settings).await {
+        match connect(url, name).await {
             Ok(connection) => {
                 tracing::info!("connected to the broker");
                 metrics::counter!("pillarbox_broker_connections_total").increment(1);
@@ -179,10 +184,9 @@ async fn keep_connected(settings: &BrokerOptions, sender: &watch::Sender<Option<
     }
 }
 
-async fn connect_with_timeout(settings: &BrokerOptions) -> lapin::Result<Connection> {
-    let properties = ConnectionProperties::default()
-        .with_connection_name(settings.connection_name.as_str().into());
-    let connecting = transport::open_connection(&settings.url, properties);
+async fn connect(url: &str, name: &str) -> lapin::Result<Connection> {
+    let properties = ConnectionProperties::default().with_connection_name(name.into());
+    let connecting = transport::connect(url, properties);
     let connected = tokio::time::timeout(CONNECT_TIMEOUT, connecting).await;
     connected.unwrap_or_else(|elapsed| Err(io::Error::new(io::ErrorKind::TimedOut, elapsed).into()))
 }

@@ -28,8 +28,8 @@ mod topology;
 mod transport;
 mod turns;
 
-pub use announce::{Announcer, listen_for_announcements};
-pub use broker::{Broker, BrokerOptions, QueueDepth};
+pub use announce::{Announcer, listen};
+pub use broker::{Broker, BrokerSettings, QueueDepth};
 pub use call::{CallError, QueueCall, QueueReply};
 pub use caller::QueueCaller;
 pub use dead_letters::sort_dead_letters;

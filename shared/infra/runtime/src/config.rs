@@ -42,7 +42,7 @@ pub struct Config {
     /// Postgres.
     pub database: store::StoreSettings,
     /// RabbitMQ.
-    pub broker: BrokerSettings,
+    pub broker: queue::BrokerSettings,
     /// Logs.
     pub log: LogSettings,
     /// Traces.
@@ -92,16 +92,6 @@ impl SyncerSettings {
     pub fn removals_undone_since(&self, now: DateTime<Utc>) -> DateTime<Utc> {
         now - TimeDelta::days(self.removal_undo_days)
     }
-}
-
-/// RabbitMQ.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BrokerSettings {
-    /// `amqp://` or `amqps://` URL.
-    pub url: String,
-    /// Prefix of the queues' names.
-    pub namespace: String,
 }
 
 /// Logs.

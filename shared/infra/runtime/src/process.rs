@@ -74,13 +74,8 @@ impl Process {
     ) -> anyhow::Result<Self> {
         install_crypto();
         let store = Store::new(&config.database).context("database")?;
-        let settings = queue::BrokerOptions {
-            url: config.broker.url.clone(),
-            namespace: config.broker.namespace.clone(),
-            connection_name: name.to_owned(),
-        };
         let background = CancellationToken::new();
-        let broker = Broker::start(settings, background.clone());
+        let broker = Broker::start(&config.broker, name, background.clone());
         let (is_working, is_leaving) = (Arc::default(), Arc::default());
         let (id, config) = (Uuid::now_v7(), Arc::new(config));
         let condition = Arc::default();

@@ -182,18 +182,6 @@ impl Store {
         .await?;
         Ok(())
     }
-
-    /// Jobs that are due and were given up after `max_attempts`.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
-    pub async fn count_given_up_jobs(&self, now: DateTime<Utc>, max_attempts: i32) -> Result<i64> {
-        let sql = "SELECT count(*) FROM jobs WHERE due_at <= $1 AND attempts >= $2 AND open_charge IS NULL";
-        Ok(self
-            .query_row(sql, &[&now, &max_attempts])
-            .await?
-            .map_or(0, |row| row.get(0)))
-    }
 }
 
 impl Transaction<'_> {

@@ -147,15 +147,6 @@ impl Store {
         }
     }
 
-    /// Whether the database answers.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] when it does not.
-    pub async fn ping(&self) -> Result<()> {
-        self.client().await?.simple_query("SELECT 1").await?;
-        Ok(())
-    }
-
     /// A statement that can be sent.
     pub(crate) async fn ready_statement(
         &self,

@@ -15,12 +15,12 @@ use uuid::Uuid;
 use super::JobError;
 use super::people::JobRecipient;
 use crate::MailerState;
+use crate::calendar::{DecisionTimes, decision_times};
 use crate::cards::{MailpieceContext, MailpieceDraft, MailpieceDraftError, draft_for_candidates};
 use crate::decide::{MailingCandidate, MailingDecision, decide_candidates};
 use crate::neighborhood::{HomeLinkContext, NeighborhoodCenter, NeighborhoodHomes};
 use crate::reserve::{create_mailpieces, mailpiece_batch, new_charge, refresh_recipient_facts};
 use crate::rules::{AudienceRules, StepRules};
-use crate::times::{DecisionTimes, decision_times};
 
 /// A bounded part of a job.
 pub(super) struct JobPortion<'a> {

@@ -1,12 +1,12 @@
-//! Completing a sync.
+//! A sync is opened, and completed.
 
 use std::error::Error;
 
 use bytes::Bytes;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use contract::push::{
-    CompleteAnswer, CompleteSyncRequest, PushError, RequestHash, SyncMode, SyncView,
-    ValidatedComplete,
+    BeginSyncRequest, CompleteAnswer, CompleteSyncRequest, OpenSync, PushError, RequestHash,
+    SyncMode, SyncView, ValidatedComplete,
 };
 use messages::PushContext;
 use model::id::{IntegrationId, SyncId};
@@ -14,6 +14,63 @@ use store::{Store, StoreError, SyncRemoval, Transaction};
 
 use crate::idempotent::{ChangeAnswer, ChangeError, IdempotentChange, apply_once};
 use crate::{SyncerState, internal_error, removed_or_internal_error, to_json_bytes};
+
+/// A begin.
+struct BeginChange {
+    integration_id: IntegrationId,
+    request: BeginSyncRequest,
+    expiry: TimeDelta,
+}
+
+/// Begins a sync unless one is open.
+pub async fn begin_sync(
+    syncer: &SyncerState,
+    context: &PushContext,
+    body: &[u8],
+) -> Result<ChangeAnswer, PushError> {
+    let begin = BeginChange {
+        integration_id: context.integration_id,
+        request: BeginSyncRequest::parse(body)?,
+        expiry: TimeDelta::hours(syncer.process.config.syncer.sync_expiry_hours),
+    };
+    apply_once(syncer, context, &begin).await
+}
+
+impl IdempotentChange for BeginChange {
+    fn request_hash(&self) -> RequestHash {
+        self.request.hash()
+    }
+
+    async fn apply(
+        &self,
+        transaction: &Transaction<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<Bytes, ChangeError> {
+        transaction.integration_hold(self.integration_id).await?;
+        // Its team may have removed it since the request was admitted; nothing else could end its sync.
+        if !transaction.integration_stands(self.integration_id).await? {
+            return Err(PushError::InvalidKey.into());
+        }
+        if let Some(open) = transaction.sync_open(self.integration_id, now).await? {
+            let open = OpenSync {
+                sync_id: open.id,
+                mode: open.mode,
+                expires_at: open.expires_at,
+            };
+            return Err(PushError::SyncInProgress(open).into());
+        }
+        let latest = transaction.sync_latest_id(self.integration_id).await?;
+        let open = OpenSync {
+            sync_id: SyncId::after(latest),
+            mode: self.request.mode,
+            expires_at: now + self.expiry,
+        };
+        transaction
+            .sync_begin(self.integration_id, &open, now)
+            .await?;
+        Ok(json(&open))
+    }
+}
 
 /// A complete.
 struct CompleteChange {

@@ -11,7 +11,8 @@ use lapin::types::{AMQPValue, FieldTable};
 use pillarbox_tests::{run_operator_command, wait_until};
 use queue::{
     Broker, BrokerSettings, CallError, CallHandler, ConsumerOptions, QueueCall, QueueCaller,
-    QueueReply, SlotPermit, parked_drop, parked_list, serve, sort_dead_letters,
+    QueueReply, SlotPermit, delete_parked_messages, list_parked_messages, serve_calls,
+    sort_dead_letters,
 };
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use queue::{Broker, ParkedMessage, parked_drop, parked_list};
+use queue::{Broker, ParkedMessage, delete_parked_messages, list_parked_messages};
 use runtime::Config;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::profile::{definitions, offered, prompts};
+use crate::profile::{list_formula_columns, list_input_columns, parse_prompts};
 use audience::{BuiltInColumn, ColumnType, fold_name};
 use contract::mcp::{ColumnKindName, ColumnView, FormulaError, FormulaProblem};
 use formula::limits::MAX_FORMULA_COLUMNS;

@@ -18,17 +18,18 @@ mod save;
 mod standardised;
 mod uses;
 
-pub use book::{ColumnCatalog, FittedFormula, NamedColumn, source};
-pub use create::{create, declare_within, set_lock};
+pub use book::{ColumnCatalog, FittedFormula, NamedColumn, formula_source};
+pub use create::{create_column, declare_column_within, set_column_lock};
 pub use inspect::{check_formula, explain_formula, list_columns, list_functions};
 pub use mask::PeopleMasking;
-pub use preview::preview;
+pub use preview::preview_formula;
 pub use profile::{
-    ComputedRecipient, FormulaColumns, RecipientProfile, definitions, offered, prompts, today,
+    ComputedRecipient, FormulaColumns, RecipientProfile, list_formula_columns, list_input_columns,
+    parse_prompts, team_today,
 };
-pub use save::{FormulaToSave, SaveColumnError, checked_name, save_within};
-pub use standardised::{StandardisedRecipient, standardise};
-pub use uses::{TypeUses, designs, filtering_campaigns};
+pub use save::{FormulaToSave, SaveColumnError, check_name, save_formula_within};
+pub use standardised::{StandardisedRecipient, standardize_address};
+pub use uses::{TypeUses, find_design_uses, find_filtering_campaigns};
 
 use std::error::Error;
 

@@ -67,12 +67,12 @@ impl FormulaColumns {
     /// The formula columns among a team's columns, which they may all use.
     pub fn new(columns: &[TeamColumn]) -> Self {
         Self {
-            sheet: FormulaSheet::new(offered(columns), definitions(columns)),
+            sheet: FormulaSheet::new(list_input_columns(columns), list_formula_columns(columns)),
         }
     }
 
     /// A recipient as conditions, designs and links see it. `today` is the team's day.
-    pub fn over<'a>(
+    pub fn for_recipient<'a>(
         &'a self,
         recipient: &'a dyn ValueLookup,
         today: NaiveDate,
@@ -85,12 +85,12 @@ impl FormulaColumns {
 pub type ComputedRecipient<'a> = ComputedRow<'a, StandardisedRecipient<'a>>;
 
 /// The team's day.
-pub fn today(team: &Team, now: DateTime<Utc>) -> NaiveDate {
+pub fn team_today(team: &Team, now: DateTime<Utc>) -> NaiveDate {
     now.with_timezone(&team.time_zone).date_naive()
 }
 
 /// The formula columns among a team's columns.
-pub fn definitions(columns: &[TeamColumn]) -> Vec<FormulaColumn> {
+pub fn list_formula_columns(columns: &[TeamColumn]) -> Vec<FormulaColumn> {
     let definition = |column: &TeamColumn| {
         Some(FormulaColumn {
             name: column.name.clone(),
@@ -103,19 +103,19 @@ pub fn definitions(columns: &[TeamColumn]) -> Vec<FormulaColumn> {
 }
 
 /// The prompts among a team's columns. One that cannot be read asks nothing and uses nothing.
-pub fn prompts(columns: &[TeamColumn]) -> Vec<PromptColumn> {
+pub fn parse_prompts(columns: &[TeamColumn]) -> Vec<PromptColumn> {
     let prompt = |column: &TeamColumn| {
         let template = TextTemplate::parse(column.prompt.as_deref()?).ok()?;
         Some(PromptColumn {
             name: column.name.clone(),
-            fields: template.fields().map(str::to_owned).collect(),
+            fields: template.field_names().map(str::to_owned).collect(),
         })
     };
     columns.iter().filter_map(prompt).collect()
 }
 
 /// The columns that a formula may use: the built-in ones and the team's own.
-pub fn offered(columns: &[TeamColumn]) -> impl Iterator<Item = formula::InputColumn> {
+pub fn list_input_columns(columns: &[TeamColumn]) -> impl Iterator<Item = formula::InputColumn> {
     let built_in = BuiltInColumn::ALL
         .into_iter()
         .map(|column| formula::InputColumn {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::profile::{definitions, offered};
+use crate::profile::{list_formula_columns, list_input_columns};
 use audience::{ColumnType, FilterConditions, fold_name};
 use contract::mcp::DesignUse;
 use contract::push::TypeLockReason;

@@ -1,9 +1,9 @@
 //! Changes of designs.
 
 use chrono::{DateTime, Utc};
-use contract::id::{DesignId, TeamId};
-use contract::name::DisplayName;
 use design::{DesignError, PrintableDesign};
+use model::id::{DesignId, TeamId};
+use model::name::DisplayName;
 use serde_json::Value;
 use store::{Actor, NewDesign, SavedDesign, Store, StoreError, StoredDesign, Transaction};
 

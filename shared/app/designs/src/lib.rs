@@ -10,5 +10,5 @@ mod change;
 
 pub use change::{
     CreateDesignError, DesignContent, DesignDocument, RestoreDesignError, SaveVersionError,
-    UnprintableDocument, create, restore_version, save_version, save_within,
+    UnprintableDocument, create_design, restore_version, save_design_within, save_version,
 };

@@ -2,8 +2,8 @@
 //! file has it.
 
 use chrono::{DateTime, Utc};
-use contract::id::{IntegrationId, TeamId};
-use contract::name::DisplayName;
+use model::id::{IntegrationId, TeamId};
+use model::name::DisplayName;
 use store::{
     Actor, Integration, IntegrationAvailability, Result, Store, StoreError, Transaction,
     describe_change,
@@ -13,7 +13,7 @@ use store::{
 ///
 /// # Errors
 /// [`store::StoreError::Limit`] when the team has one of this name, or as many as it may hold.
-pub async fn create(
+pub async fn create_integration(
     store: &Store,
     actor: Actor<'_>,
     team_id: TeamId,
@@ -21,12 +21,12 @@ pub async fn create(
     now: DateTime<Utc>,
 ) -> Result<IntegrationId> {
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let integration_id = transaction
-        .integration_create(team_id, name.as_str(), now)
+        .insert_integration(team_id, name.as_str(), now)
         .await?;
     transaction
-        .activity_record(team_id, actor, "integration.created", name.as_str(), now)
+        .record_activity(team_id, actor, "integration.created", name.as_str(), now)
         .await?;
     transaction.commit().await?;
     Ok(integration_id)
@@ -36,7 +36,7 @@ pub async fn create(
 ///
 /// # Errors
 /// [`store::StoreError::NotFound`] when it was removed.
-pub async fn set_availability(
+pub async fn set_integration_availability(
     store: &Store,
     actor: Actor<'_>,
     integration: &Integration,
@@ -45,13 +45,13 @@ pub async fn set_availability(
 ) -> Result<()> {
     let (team_id, name) = (integration.team_id, &integration.name);
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     transaction
-        .integration_set_availability(team_id, integration.integration_id, availability)
+        .set_integration_availability(team_id, integration.integration_id, availability)
         .await?;
     let action = availability_action(availability);
     transaction
-        .activity_record(team_id, actor, action, name, now)
+        .record_activity(team_id, actor, action, name, now)
         .await?;
     transaction.commit().await
 }
@@ -71,7 +71,7 @@ pub(crate) const fn availability_action(availability: IntegrationAvailability) -
 /// # Errors
 /// [`store::StoreError::NotFound`] when it was removed before; [`store::StoreError::Busy`] when its requests take longer. Nothing
 /// is changed then.
-pub async fn remove(
+pub async fn remove_integration(
     store: &Store,
     actor: Actor<'_>,
     integration: &Integration,
@@ -79,10 +79,10 @@ pub async fn remove(
 ) -> Result<()> {
     let (team_id, name) = (integration.team_id, &integration.name);
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    transaction.integration_remove(integration, now).await?;
+    let transaction = connection.begin_transaction().await?;
+    transaction.remove_integration(integration, now).await?;
     transaction
-        .activity_record(team_id, actor, "integration.removed", name, now)
+        .record_activity(team_id, actor, "integration.removed", name, now)
         .await?;
     transaction.commit().await
 }
@@ -113,19 +113,19 @@ pub async fn set_removal_guard(
 ) -> std::result::Result<(), SetGuardError> {
     let (team_id, integration_id) = (integration.team_id, integration.integration_id);
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let standing = transaction
-        .integration_guard_locked(team_id, integration_id)
+        .lock_integration_guard(team_id, integration_id)
         .await?;
     if !is_as_seen(standing) {
         return Err(SetGuardError::Overtaken(standing));
     }
     transaction
-        .integration_set_guard(team_id, integration_id, percent)
+        .set_integration_guard(team_id, integration_id, percent)
         .await?;
     let subject = guard_subject(&integration.name, standing, percent);
     transaction
-        .activity_record(team_id, actor, guard_action(percent), &subject, now)
+        .record_activity(team_id, actor, guard_action(percent), &subject, now)
         .await?;
     transaction.commit().await?;
     Ok(())
@@ -141,12 +141,12 @@ pub(crate) const fn guard_action(percent: Option<i16>) -> &'static str {
 
 /// What the log says of a change: the integration, and the guard before and since.
 pub(crate) fn guard_subject(name: &str, before: Option<i16>, now: Option<i16>) -> String {
-    let change = describe_change(&guard_words(before), &guard_words(now));
+    let change = describe_change(&format_guard(before), &format_guard(now));
     format!("{name}, {change}")
 }
 
 /// A removal guard as people read it.
-pub fn guard_words(percent: Option<i16>) -> String {
+pub fn format_guard(percent: Option<i16>) -> String {
     percent.map_or_else(|| "off".to_owned(), |percent| format!("{percent} %"))
 }
 
@@ -163,12 +163,12 @@ pub async fn undo_removal(
 ) -> store::Result<i64> {
     let (team_id, name) = (integration.team_id, &integration.name);
     let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
+    let transaction = connection.begin_transaction().await?;
     let restored = transaction
-        .sync_undo_removal(integration.integration_id, since, now)
+        .undo_last_removal(integration.integration_id, since, now)
         .await?;
     transaction
-        .activity_record(team_id, actor, "integration.removal_undone", name, now)
+        .record_activity(team_id, actor, "integration.removal_undone", name, now)
         .await?;
     transaction.commit().await?;
     Ok(restored)
@@ -189,7 +189,7 @@ pub struct IntegrationSettings<'a> {
 ///
 /// # Errors
 /// [`StoreError`] when the database cannot be asked.
-pub async fn save_within(
+pub async fn save_integration_within(
     transaction: &Transaction<'_>,
     actor: Actor<'_>,
     team_id: TeamId,
@@ -201,31 +201,34 @@ pub async fn save_within(
         availability,
         removal_guard_percent,
     } = wanted;
-    let standing = match transaction.integration_by_name(team_id, name).await {
+    let standing = match transaction.find_integration_by_name(team_id, name).await {
         Ok(standing) => Some(standing),
         Err(StoreError::NotFound(_)) => None,
         Err(error) => return Err(error),
     };
     let entries = match &standing {
         None => vec![("integration.created", name.to_owned())],
-        Some(standing) => changes(standing, wanted),
+        Some(standing) => list_changes(standing, wanted),
     };
     if let Some(standing) = standing.filter(|_| entries.is_empty()) {
         return Ok(standing);
     }
     transaction
-        .integration_save(team_id, name, availability, removal_guard_percent, now)
+        .save_integration(team_id, name, availability, removal_guard_percent, now)
         .await?;
     for (action, subject) in entries {
         transaction
-            .activity_record(team_id, actor, action, &subject, now)
+            .record_activity(team_id, actor, action, &subject, now)
             .await?;
     }
-    transaction.integration_by_name(team_id, name).await
+    transaction.find_integration_by_name(team_id, name).await
 }
 
 /// What changes, as the log has it: actions and what they are done to.
-fn changes(standing: &Integration, wanted: IntegrationSettings<'_>) -> Vec<(&'static str, String)> {
+fn list_changes(
+    standing: &Integration,
+    wanted: IntegrationSettings<'_>,
+) -> Vec<(&'static str, String)> {
     let name = wanted.name;
     let mut entries = Vec::new();
     if standing.availability != wanted.availability {
@@ -246,7 +249,7 @@ fn changes(standing: &Integration, wanted: IntegrationSettings<'_>) -> Vec<(&'st
 
 #[cfg(test)]
 mod tests {
-    use contract::id::IntegrationId;
+    use model::id::IntegrationId;
 
     use super::*;
 
@@ -266,7 +269,7 @@ mod tests {
             availability: IntegrationAvailability::Active,
             removal_guard_percent: None,
         };
-        assert_eq!(changes(&standing, wanted), []);
+        assert_eq!(list_changes(&standing, wanted), []);
         let guarded = IntegrationSettings {
             availability: IntegrationAvailability::Paused,
             removal_guard_percent: Some(50),
@@ -279,12 +282,12 @@ mod tests {
                 "CRM, before: 50 %; now: 50 %".to_owned(),
             ),
         ];
-        assert_eq!(changes(&standing, guarded), entries);
+        assert_eq!(list_changes(&standing, guarded), entries);
         let as_set = Integration {
             availability: IntegrationAvailability::Paused,
             removal_guard_minimum: 0,
             ..standing
         };
-        assert_eq!(changes(&as_set, guarded), []);
+        assert_eq!(list_changes(&as_set, guarded), []);
     }
 }

@@ -11,8 +11,8 @@ mod change;
 mod mapping;
 
 pub use change::{
-    IntegrationSettings, SetGuardError, create, guard_words, remove, save_within, set_availability,
-    set_removal_guard, undo_removal,
+    IntegrationSettings, SetGuardError, create_integration, format_guard, remove_integration,
+    save_integration_within, set_integration_availability, set_removal_guard, undo_removal,
 };
 pub use mapping::{
     ColumnSources, MapFieldsError, MappingProblem, column_sources, format_mapping, map_fields,

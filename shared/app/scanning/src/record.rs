@@ -19,7 +19,7 @@ use model::scan::ScanTarget;
 use queue::Announcer;
 use runtime::{Process, fail_point, task};
 use serde_json::value::RawValue;
-use store::{NewScan, RecordedScan, ScannedMailpiece, Store, StoreError, retry};
+use store::{NewScan, RecordedScan, ScannedMailpiece, Store, StoreError, retry_conflicts};
 use tokio::sync::{Mutex, mpsc, oneshot};
 use uuid::Uuid;
 

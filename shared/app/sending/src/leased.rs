@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use contract::id::TeamId;
+use model::id::TeamId;
 use store::{JobLease, SendLease, StoreError};
 use tokio::task::{JoinError, JoinSet};
 
@@ -219,8 +219,20 @@ async fn renew_once(mailer: &MailerState, held: HeldLease) -> Result<(), StoreEr
     let leased_until =
         mailer.process.clock.now() + TimeDelta::milliseconds(mailer.process.config.mailer.lease_ms);
     match held {
-        HeldLease::Send(lease) => mailer.process.store.send_renew(lease, leased_until).await,
-        HeldLease::Job(lease) => mailer.process.store.job_renew(lease, leased_until).await,
+        HeldLease::Send(lease) => {
+            mailer
+                .process
+                .store
+                .renew_send_lease(lease, leased_until)
+                .await
+        }
+        HeldLease::Job(lease) => {
+            mailer
+                .process
+                .store
+                .renew_job_lease(lease, leased_until)
+                .await
+        }
     }
 }
 

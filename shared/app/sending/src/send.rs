@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::MailerState;
 use crate::cards::find_design_pictures;
-use crate::execute::{SendExecution, SendMode, execute};
+use crate::execute::{SendExecution, SendMode, execute_send};
 use crate::leased::with_lease_renewal;
 use crate::reserve::{ReserveError, ReserveOutcome};
 use crate::rules::{StepRules, check_campaign};

@@ -38,7 +38,7 @@ pub async fn begin_sync(
 
 impl IdempotentChange for BeginChange {
     fn request_hash(&self) -> RequestHash {
-        self.request.hash()
+        self.request.request_hash()
     }
 
     async fn apply(
@@ -46,12 +46,14 @@ impl IdempotentChange for BeginChange {
         transaction: &Transaction<'_>,
         now: DateTime<Utc>,
     ) -> Result<Bytes, ChangeError> {
-        transaction.integration_hold(self.integration_id).await?;
+        transaction
+            .lock_integration_syncs(self.integration_id)
+            .await?;
         // Its team may have removed it since the request was admitted; nothing else could end its sync.
-        if !transaction.integration_stands(self.integration_id).await? {
+        if !transaction.integration_exists(self.integration_id).await? {
             return Err(PushError::InvalidKey.into());
         }
-        if let Some(open) = transaction.sync_open(self.integration_id, now).await? {
+        if let Some(open) = transaction.find_open_sync(self.integration_id, now).await? {
             let open = OpenSync {
                 sync_id: open.id,
                 mode: open.mode,
@@ -59,16 +61,16 @@ impl IdempotentChange for BeginChange {
             };
             return Err(PushError::SyncInProgress(open).into());
         }
-        let latest = transaction.sync_latest_id(self.integration_id).await?;
+        let latest = transaction.find_latest_sync_id(self.integration_id).await?;
         let open = OpenSync {
-            sync_id: SyncId::after(latest),
+            sync_id: SyncId::new_after(latest),
             mode: self.request.mode,
             expires_at: now + self.expiry,
         };
         transaction
-            .sync_begin(self.integration_id, &open, now)
+            .begin_sync(self.integration_id, &open, now)
             .await?;
-        Ok(json(&open))
+        Ok(to_json_bytes(&open))
     }
 }
 

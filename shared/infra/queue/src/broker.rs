@@ -161,7 +161,7 @@ fn is_not_found(error: &lapin::Error) -> bool {
 async fn keep_connected(url: &str, name: &str, sender: &watch::Sender<Option<Arc<BrokerLink>>>) {
     let mut pause = FIRST_PAUSE;
     loop {
-        match connect(url, name).await {
+        match connect_with_timeout(url, name).await {
             Ok(connection) => {
                 tracing::info!("connected to the broker");
                 metrics::counter!("pillarbox_broker_connections_total").increment(1);
@@ -184,9 +184,9 @@ async fn keep_connected(url: &str, name: &str, sender: &watch::Sender<Option<Arc
     }
 }
 
-async fn connect(url: &str, name: &str) -> lapin::Result<Connection> {
+async fn connect_with_timeout(url: &str, name: &str) -> lapin::Result<Connection> {
     let properties = ConnectionProperties::default().with_connection_name(name.into());
-    let connecting = transport::connect(url, properties);
+    let connecting = transport::open_connection(url, properties);
     let connected = tokio::time::timeout(CONNECT_TIMEOUT, connecting).await;
     connected.unwrap_or_else(|elapsed| Err(io::Error::new(io::ErrorKind::TimedOut, elapsed).into()))
 }

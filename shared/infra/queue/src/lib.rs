@@ -28,7 +28,7 @@ mod topology;
 mod transport;
 mod turns;
 
-pub use announce::{Announcer, listen};
+pub use announce::{Announcer, listen_for_announcements};
 pub use broker::{Broker, BrokerSettings, QueueDepth};
 pub use call::{CallError, QueueCall, QueueReply};
 pub use caller::QueueCaller;

@@ -89,16 +89,10 @@ pub(crate) async fn show_columns(
     context: MemberContext,
     PageQuery(cursor): PageQuery<ColumnListQuery>,
 ) -> PageResult {
-    let frame = context.frame("/address-book");
-    columns_page(&context, frame, &cursor.after, NewColumnInput::default()).await
+    columns_page(&context, &cursor.after, NewColumnInput::default()).await
 }
 
-async fn columns_page(
-    context: &MemberContext,
-    frame: PageFrame,
-    after: &str,
-    typed: NewColumnInput,
-) -> PageResult {
+async fn columns_page(context: &MemberContext, after: &str, typed: NewColumnInput) -> PageResult {
     let mut columns = context
         .store()
         .list_column_page(context.team_id(), after, LINES + 1)
@@ -112,7 +106,7 @@ async fn columns_page(
     let uses = column_uses(context).await?;
     let is_refused = typed.problem.is_some();
     let shown = ColumnsPage {
-        frame,
+        frame: context.frame("/address-book"),
         built_in,
         columns,
         uses,
@@ -139,8 +133,7 @@ pub(crate) async fn create_column(
     let Form(NewColumnForm { name, column_type }) = form?;
     if !is_visible(&name) {
         let problem = Some("Give a name that can be seen.".to_owned());
-        let frame = context.frame("/address-book");
-        return columns_page(&context, frame, "", NewColumnInput { name, problem }).await;
+        return columns_page(&context, "", NewColumnInput { name, problem }).await;
     }
     let (store, now) = (context.store(), context.now());
     let new = (name.as_str(), column_type);
@@ -148,8 +141,7 @@ pub(crate) async fn create_column(
         Ok(_) => Ok(redirect_with_notice(ADDRESS, ActionNotice::ColumnSaved)),
         Err(reason) => {
             let problem = Some(formula_error(reason)?.to_string());
-            let frame = context.frame("/address-book");
-            columns_page(&context, frame, "", NewColumnInput { name, problem }).await
+            columns_page(&context, "", NewColumnInput { name, problem }).await
         }
     }
 }

@@ -160,7 +160,7 @@ async fn unchecked_page(
         overtaken: None,
         is_stored: false,
     };
-    conditions_page(&context, &campaign_id, &columns, shown).await
+    conditions_page(context, campaign_id, &columns, shown).await
 }
 
 /// Says what is wrong with a tree, or how many match it.

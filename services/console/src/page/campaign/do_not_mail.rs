@@ -59,20 +59,12 @@ pub(crate) async fn show_do_not_mail(
     PagePath(campaign_id): CampaignPath,
     PageQuery(shown): PageQuery<DoNotMailListQuery>,
 ) -> PageResult {
-    let frame = context.frame(PART);
-    list_page(
-        &context,
-        frame,
-        &campaign_id,
-        shown,
-        RejectedDoNotMailInput::default(),
-    )
-    .await
+    let nothing = RejectedDoNotMailInput::default();
+    list_page(&context, &campaign_id, shown, nothing).await
 }
 
 async fn list_page(
     context: &MemberContext,
-    frame: PageFrame,
     campaign_id: &CampaignId,
     shown: DoNotMailListQuery,
     RejectedDoNotMailInput {
@@ -101,7 +93,7 @@ async fn list_page(
     });
     let is_refused = problem.is_some() || file_problem.is_some();
     let shown = DoNotMailPage {
-        frame,
+        frame: context.frame(PART),
         campaign,
         addresses,
         text: text.to_owned(),
@@ -136,15 +128,8 @@ pub(crate) async fn add_address(
                 problem,
                 file_problem: None,
             };
-            let frame = context.frame(PART);
-            return list_page(
-                &context,
-                frame,
-                &campaign_id,
-                DoNotMailListQuery::default(),
-                what,
-            )
-            .await;
+            let first = DoNotMailListQuery::default();
+            return list_page(&context, &campaign_id, first, what).await;
         }
     };
     let (store, now) = (context.store(), context.now());

@@ -138,20 +138,12 @@ pub(crate) async fn show_design(
         .store()
         .find_design(context.team_id(), design_id)
         .await?;
-    let frame = context.frame("/designs");
-    design_page(
-        &context,
-        frame,
-        design,
-        ProofQuery::parse(query.as_deref()),
-        None,
-    )
-    .await
+    let asked = ProofQuery::parse(query.as_deref());
+    design_page(&context, design, asked, None).await
 }
 
 async fn design_page(
     context: &MemberContext,
-    frame: PageFrame,
     design: StoredDesign,
     asked: ProofQuery,
     typed: Option<RejectedDesignInput>,
@@ -176,7 +168,7 @@ async fn design_page(
         }) => (document, None, Some(standing)),
     };
     let shown = DesignPage {
-        frame,
+        frame: context.frame("/designs"),
         design: summary,
         proof,
         document,
@@ -201,9 +193,9 @@ pub(crate) async fn save_design(
                 .store()
                 .find_design(context.team_id(), design_id)
                 .await?;
-            let (frame, document) = (context.frame("/designs"), document_text(&stored.document));
+            let document = document_text(&stored.document);
             let typed = RejectedDesignInput { document, problem };
-            return design_page(&context, frame, stored, ProofQuery::default(), Some(typed)).await;
+            return design_page(&context, stored, ProofQuery::default(), Some(typed)).await;
         }
     };
     let (store, team_id) = (context.store(), context.team_id());
@@ -237,9 +229,8 @@ pub(crate) async fn save_design(
             (stored, problem)
         }
     };
-    let frame = context.frame("/designs");
     let document = text.to_owned();
     let typed = RejectedDesignInput { document, problem };
     let asked = ProofQuery::default();
-    design_page(&context, frame, stored, asked, Some(typed)).await
+    design_page(&context, stored, asked, Some(typed)).await
 }

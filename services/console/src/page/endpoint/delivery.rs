@@ -47,14 +47,12 @@ struct DeliveryPage {
 /// One of the last deliveries, with all that is known of it.
 pub(crate) async fn show_delivery(context: MemberContext, path: DeliveryPath) -> PageResult {
     let (endpoint, delivery) = find_delivery(&context, path).await?;
-    let frame = context.frame(PART);
-    Ok(render_page(&delivery_page(
-        frame, endpoint, delivery, None,
-    )?))
+    let page = delivery_page(&context, endpoint, delivery, None)?;
+    Ok(render_page(&page))
 }
 
 fn delivery_page(
-    frame: PageFrame,
+    context: &MemberContext,
     endpoint: Endpoint,
     delivery: DeliverySummary,
     problem: Option<String>,
@@ -62,7 +60,7 @@ fn delivery_page(
     let attempts = serde_json::from_value(delivery.attempts.clone()).map_err(StoreError::from)?;
     let is_active = endpoint.state == EndpointState::Active;
     Ok(DeliveryPage {
-        frame,
+        frame: context.frame(PART),
         endpoint,
         is_active,
         delivery,
@@ -104,12 +102,8 @@ pub(crate) async fn redeliver_event(context: MemberContext, path: DeliveryPath) 
         Ok(new_id) => Ok(redirect_to_delivery(endpoint_id, new_id)),
         Err(EndpointError::Store(StoreError::Limit(reason))) => {
             let problem = Some(format!("Not sent again: {reason}."));
-            Ok(render_refusal(&delivery_page(
-                context.frame(PART),
-                endpoint,
-                delivery,
-                problem,
-            )?))
+            let page = delivery_page(&context, endpoint, delivery, problem)?;
+            Ok(render_refusal(&page))
         }
         Err(error) => Err(error.into()),
     }

@@ -65,15 +65,8 @@ pub(crate) async fn upload_file(
                 file_problem: Some(problem),
                 ..RejectedDoNotMailInput::default()
             };
-            let frame = context.frame(PART);
-            return list_page(
-                &context,
-                frame,
-                &campaign_id,
-                DoNotMailListQuery::default(),
-                what,
-            )
-            .await;
+            let first = DoNotMailListQuery::default();
+            return list_page(&context, &campaign_id, first, what).await;
         }
         Err(failure) => return Err(failure),
     };

@@ -21,8 +21,8 @@ use store::{AttemptOutcome, DeliveryAttempt, DeliveryKind, LeasedDelivery};
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
-use crate::dispatch::EventDispatcher;
 use crate::lanes::AttemptEnding;
+use crate::state::EventDispatcher;
 
 const AGENT: HeaderValue =
     HeaderValue::from_static(concat!("Pillarbox/", env!("CARGO_PKG_VERSION")));

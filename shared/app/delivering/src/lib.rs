@@ -17,35 +17,16 @@
 )]
 
 mod attempt;
+mod cancel;
 mod dispatch;
 mod held;
 mod lanes;
 mod manage;
 mod record;
 mod spec;
+mod state;
 mod sweep;
 
-use model::id::{EndpointId, TeamId};
-use store::Store;
-
-pub use dispatch::EventDispatcher;
 pub use manage::{EndpointError, EndpointManager, NewEndpoint, check_url};
 pub use spec::{EndpointSettings, ReconciledEndpoint, save_endpoint_within};
-
-/// Deliveries that one statement cancels.
-const CANCELLED_ROWS: i64 = 5_000;
-
-/// Cancels what waits for an endpoint that is not active.
-async fn cancel_deliveries(
-    store: &Store,
-    team_id: TeamId,
-    endpoint_id: EndpointId,
-) -> store::Result<()> {
-    let all = CANCELLED_ROWS.unsigned_abs();
-    while store
-        .cancel_waiting_deliveries(team_id, endpoint_id, CANCELLED_ROWS)
-        .await?
-        == all
-    {}
-    Ok(())
-}
+pub use state::EventDispatcher;

@@ -10,7 +10,7 @@ use store::{
 };
 use uuid::Uuid;
 
-use crate::cancel_deliveries;
+use crate::cancel::cancel_deliveries;
 
 /// Deliveries that one statement sends again.
 const ROWS: i64 = 5_000;

@@ -17,9 +17,9 @@ use store::{DeliveryAttempt, DeliveryFailureRules, Fault, StoreError, retry_conf
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::cancel_deliveries;
-use crate::dispatch::EventDispatcher;
+use crate::cancel::cancel_deliveries;
 use crate::held::{HeldAttempts, UNTRIED};
+use crate::state::EventDispatcher;
 
 /// Attempts in one statement.
 const BATCH: usize = 256;

@@ -9,8 +9,8 @@ use runtime::housekeeping::record_failure;
 use runtime::purge::PurgePortions;
 use store::{DeliveryLane, StoreError};
 
-use crate::CANCELLED_ROWS;
-use crate::dispatch::EventDispatcher;
+use crate::cancel::CANCELLED_ROWS;
+use crate::state::EventDispatcher;
 
 /// Lanes that one sweep looks at; the next one goes on behind them.
 const LANES: i64 = 1_000;

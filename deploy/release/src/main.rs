@@ -131,6 +131,7 @@ fn package_arguments() -> Result<Vec<String>> {
 
 fn list_components(version: &str, folder: &Path) -> Result<()> {
     let metadata = ["metadata", "--format-version=1", "--locked"];
+    let metadata = [&metadata[..], &["--filter-platform", TARGET]].concat();
     let metadata = serde_json::from_str(&output_of("cargo", &metadata)?)?;
     let packages = package_arguments()?;
     let mut tree = vec!["tree", "--locked", "--edges=normal", "--target", TARGET];

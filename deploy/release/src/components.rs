@@ -4,31 +4,17 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-/// The CycloneDX document of what these packages of the workspace are linked from, as `cargo metadata` says: each crate with its
-/// version, licence and package URL.
-pub fn bill_of_materials(metadata: &Value, programs: &[&str], version: &str) -> Value {
-    let members: Vec<&Value> = list(&metadata["workspace_members"]).iter().collect();
-    let is_program = |package: &&Value| {
-        members.contains(&&package["id"]) && programs.iter().any(|name| package["name"] == *name)
+/// The CycloneDX document of the packages that `tree` names, each with its version, licence and package URL. `tree` is what
+/// `cargo tree --prefix none --format {p}` prints, `metadata` what `cargo metadata` does: that knows licences, but takes the
+/// features of the whole workspace together, tests included.
+pub fn bill_of_materials(metadata: &Value, tree: &str, version: &str) -> Value {
+    let linked: BTreeSet<(&str, &str)> = tree.lines().filter_map(name_and_version).collect();
+    let is_linked = |package: &&Value| {
+        let identity = package["name"].as_str().zip(package["version"].as_str());
+        identity.is_some_and(|identity| linked.contains(&identity))
     };
-    let mut open: Vec<&str> = list(&metadata["packages"])
-        .iter()
-        .filter(is_program)
-        .filter_map(|package| package["id"].as_str())
-        .collect();
-    let mut linked = BTreeSet::new();
-    while let Some(id) = open.pop() {
-        if linked.insert(id) {
-            let nodes = list(&metadata["resolve"]["nodes"]);
-            let node = nodes.iter().find(|node| node["id"] == id);
-            open.extend(node.into_iter().flat_map(linked_from));
-        }
-    }
-    let mut components: Vec<Value> = list(&metadata["packages"])
-        .iter()
-        .filter(|package| package["id"].as_str().is_some_and(|id| linked.contains(id)))
-        .map(component)
-        .collect();
+    let packages = list(&metadata["packages"]).iter();
+    let mut components: Vec<Value> = packages.filter(is_linked).map(component).collect();
     components.sort_by_key(|component| component["purl"].to_string());
     json!({
         "bomFormat": "CycloneDX",
@@ -39,15 +25,10 @@ pub fn bill_of_materials(metadata: &Value, programs: &[&str], version: &str) -> 
     })
 }
 
-/// Packages that a package needs when it runs, not only to be built or tested.
-fn linked_from(node: &Value) -> impl Iterator<Item = &str> {
-    let is_linked = |dependency: &&Value| {
-        list(&dependency["dep_kinds"])
-            .iter()
-            .any(|kind| kind["kind"].is_null())
-    };
-    let dependencies = list(&node["deps"]).iter().filter(is_linked);
-    dependencies.filter_map(|dependency| dependency["pkg"].as_str())
+/// Of a line such as `bytes v1.12.1 (*)`.
+fn name_and_version(line: &str) -> Option<(&str, &str)> {
+    let mut words = line.split(' ');
+    Some((words.next()?, words.next()?.strip_prefix('v')?))
 }
 
 fn component(package: &Value) -> Value {
@@ -77,41 +58,25 @@ mod tests {
     use super::*;
 
     fn package(name: &str, license: Value) -> Value {
-        json!({"id": format!("{name}-id"), "name": name, "version": "1.0.0", "license": license})
-    }
-
-    fn node(name: &str, dependencies: &[(&str, Value)]) -> Value {
-        let dependency = |(name, kind): &(&str, Value)| json!({"pkg": format!("{name}-id"), "dep_kinds": [{"kind": kind}]});
-        let dependencies: Vec<Value> = dependencies.iter().map(dependency).collect();
-        json!({"id": format!("{name}-id"), "deps": dependencies})
+        json!({"name": name, "version": "1.0.0", "license": license})
     }
 
     #[test]
     fn what_is_linked_is_listed_and_what_only_builds_or_tests_is_not() {
-        let metadata = json!({
-            "workspace_members": ["gateway-id", "tests-id"],
-            "packages": [
-                package("gateway", json!("MIT OR Apache-2.0")), package("tests", json!("MIT")), package("http", json!("MIT/Apache-2.0")),
-                package("bytes", json!(null)), package("cc", json!("MIT")), package("wiremock", json!("MIT")),
-            ],
-            "resolve": {"nodes": [
-                node("gateway", &[("http", json!(null)), ("cc", json!("build")), ("wiremock", json!("dev"))]),
-                node("tests", &[("wiremock", json!(null))]),
-                node("http", &[("bytes", json!(null))]), node("bytes", &[]),
-            ]},
-        });
-        let bill = bill_of_materials(&metadata, &["gateway"], "1.0.0");
-        let names: Vec<&Value> = list(&bill["components"])
-            .iter()
-            .map(|one| &one["name"])
-            .collect();
+        let metadata = json!({"packages": [
+            package("gateway", json!("MIT OR Apache-2.0")),
+            package("http", json!("MIT/Apache-2.0")),
+            package("bytes", json!(null)),
+            package("wiremock", json!("MIT")),
+        ]});
+        let tree = "gateway v1.0.0 (/clone/services/gateway)\nhttp v1.0.0\nbytes v1.0.0 (*)\n\nwiremock v2.0.0";
+        let bill = bill_of_materials(&metadata, tree, "1.0.0");
+        let components = list(&bill["components"]);
+        let names: Vec<&Value> = components.iter().map(|one| &one["name"]).collect();
         assert_eq!(names, ["bytes", "gateway", "http"]);
-        assert_eq!(bill["components"][0]["licenses"], Value::Null);
-        let http = &bill["components"][2];
-        assert_eq!(
-            http["licenses"],
-            json!([{"expression": "MIT OR Apache-2.0"}])
-        );
-        assert_eq!(http["purl"], "pkg:cargo/http@1.0.0");
+        assert_eq!(components[0]["licenses"], Value::Null);
+        let licenses = json!([{"expression": "MIT OR Apache-2.0"}]);
+        assert_eq!(components[2]["licenses"], licenses);
+        assert_eq!(components[2]["purl"], "pkg:cargo/http@1.0.0");
     }
 }

@@ -6,7 +6,7 @@ mod components;
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -23,7 +23,17 @@ const PROGRAMS: [&str; 6] = [
 /// What the programs are built for.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
+    match prepare() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn prepare() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [version] = arguments.as_slice() else {
         bail!("usage: ./dev release VERSION");
@@ -94,11 +104,7 @@ fn build_programs(target: &Path, folder: &Path) -> Result<()> {
         ])
         .env("CARGO_PROFILE_RELEASE_LTO", "thin")
         .env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
-    for program in PROGRAMS {
-        // By their folders: a dependency may be called like one of them.
-        let path = fs::canonicalize(Path::new("services").join(program))?;
-        build.args(["--package", &format!("path+file://{}", path.display())]);
-    }
+    build.args(package_arguments()?);
     ensure!(build.status()?.success(), "the programs cannot be built");
     fs::create_dir_all(folder)?;
     let mut sums = String::new();
@@ -113,16 +119,26 @@ fn build_programs(target: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The programs by their folders: a dependency may be called like one of them.
+fn package_arguments() -> Result<Vec<String>> {
+    let mut arguments = Vec::new();
+    for program in PROGRAMS {
+        let path = fs::canonicalize(Path::new("services").join(program))?;
+        arguments.push(format!("--package=path+file://{}", path.display()));
+    }
+    Ok(arguments)
+}
+
 fn list_components(version: &str, folder: &Path) -> Result<()> {
-    let arguments = [
-        "metadata",
-        "--format-version=1",
-        "--locked",
-        "--filter-platform",
-        TARGET,
-    ];
-    let metadata = serde_json::from_str(&output_of("cargo", &arguments)?)?;
-    let bill = components::bill_of_materials(&metadata, &PROGRAMS, version);
+    let metadata = ["metadata", "--format-version=1", "--locked"];
+    let metadata = [&metadata[..], &["--filter-platform", TARGET]].concat();
+    let metadata = serde_json::from_str(&output_of("cargo", &metadata)?)?;
+    let packages = package_arguments()?;
+    let mut tree = vec!["tree", "--locked", "--edges=normal", "--target", TARGET];
+    tree.extend(["--prefix=none", "--format={p}"]);
+    tree.extend(packages.iter().map(String::as_str));
+    let tree = output_of("cargo", &tree)?;
+    let bill = components::bill_of_materials(&metadata, &tree, version);
     let text = serde_json::to_string_pretty(&bill)? + "\n";
     fs::write(folder.join("components.cdx.json"), text)?;
     Ok(())

@@ -12,6 +12,7 @@
 
 mod planner;
 mod source;
+mod sql_text;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;

@@ -1,15 +1,16 @@
-//! Every statement of the store, read from its source: what is handed to the functions that send statements, with the constants,
-//! local variables and small functions that it is put together from, once for each branch that it may take.
+//! Every statement of the store, read from its source: what is handed to the functions that send statements.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
-use syn::{Expr, ExprMethodCall, ImplItemFn, ItemFn, Pat, Stmt, Token};
+use syn::{Expr, ExprMethodCall, ImplItemFn, ItemFn, Pat, Token};
+
+use super::sql_text::{FORWARDED, FileNames, LocalValue, TextReader, bind, is_called};
 
 /// Files that send statements of others, or those that make the schema itself.
 const MACHINERY: [&str; 8] = [
@@ -25,9 +26,6 @@ const MACHINERY: [&str; 8] = [
 
 /// Functions that send the statement that is their first argument.
 const SENDERS: [&str; 5] = ["rows", "row", "execute", "batch", "copy_in"];
-
-/// What a function calls a statement that it is given to send.
-const FORWARDED: &str = "sql";
 
 /// Words that statements begin with.
 const FIRST_WORDS: [&str; 6] = ["SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE"];
@@ -49,67 +47,11 @@ pub(super) struct FoundStatements {
     pub(super) problems: Vec<String>,
 }
 
-/// What stands behind a local name.
-#[derive(Clone)]
-enum LocalValue<'s> {
-    Written(&'s Expr),
-    Known(String),
-    /// An element of a list, or a part of each.
-    Element(&'s Expr, Option<usize>),
-}
-
-/// The names of a file that statements may be made of.
-#[derive(Default)]
-struct FileNames<'s> {
-    constants: HashMap<String, &'s Expr>,
-    functions: HashMap<String, &'s ItemFn>,
-    /// Methods that send the statement that they are given.
-    forwarders: BTreeSet<String>,
-}
-
-/// The branches that one reading of an expression takes. Each reading takes others, until there are none.
-#[derive(Default)]
-struct BranchChoices {
-    /// What is taken of how many, in the order of asking.
-    path: Vec<(usize, usize)>,
-    asked: Vec<*const Expr>,
-}
-
-impl BranchChoices {
-    /// The same branch for the same place within a reading.
-    fn take(&mut self, place: *const Expr, count: usize) -> usize {
-        let known = self.asked.iter().position(|asked| *asked == place);
-        let at = known.unwrap_or(self.asked.len());
-        if known.is_none() {
-            self.asked.push(place);
-        }
-        if at == self.path.len() {
-            self.path.push((0, count));
-        }
-        self.path[at].0
-    }
-
-    /// On to the next reading; false when all were done.
-    fn advance(&mut self) -> bool {
-        self.asked.clear();
-        while let Some((taken, count)) = self.path.pop() {
-            if taken + 1 < count {
-                self.path.push((taken + 1, count));
-                return true;
-            }
-        }
-        false
-    }
-}
-
 /// Reads one file.
 struct FileReader<'s> {
-    module: &'s str,
-    files: &'s HashMap<String, FileNames<'s>>,
+    texts: TextReader<'s>,
     function: String,
     locals: Vec<(String, LocalValue<'s>)>,
-    /// Texts that a statement was made of.
-    used: RefCell<BTreeSet<String>>,
     found: FoundStatements,
 }
 
@@ -135,15 +77,17 @@ pub(super) fn read_statements(folder: &Path) -> FoundStatements {
     let (mut found, mut used) = (FoundStatements::default(), BTreeSet::new());
     for (module, file) in &parsed {
         let mut reader = FileReader {
-            module,
-            files: &files,
+            texts: TextReader {
+                module,
+                files: &files,
+                used: RefCell::default(),
+            },
             function: String::new(),
             locals: Vec::new(),
-            used: RefCell::default(),
             found: FoundStatements::default(),
         };
         reader.visit_file(file);
-        used.append(&mut reader.used.borrow_mut());
+        used.append(&mut reader.texts.used.borrow_mut());
         found.statements.append(&mut reader.found.statements);
         found.problems.append(&mut reader.found.problems);
     }
@@ -170,242 +114,11 @@ pub(super) fn begins_statement(text: &str) -> bool {
     FIRST_WORDS.contains(&first.trim_start_matches('(')) && text.split_whitespace().count() > 1
 }
 
-impl<'s> FileNames<'s> {
-    fn of_file(file: &'s syn::File) -> Self {
-        let mut forwarders = ForwarderCollector::default();
-        forwarders.visit_file(file);
-        let mut names = Self {
-            forwarders: forwarders.0,
-            ..Self::default()
-        };
-        for item in &file.items {
-            match item {
-                syn::Item::Const(constant) => {
-                    names
-                        .constants
-                        .insert(constant.ident.to_string(), &constant.expr);
-                }
-                syn::Item::Fn(function) => {
-                    names
-                        .functions
-                        .insert(function.sig.ident.to_string(), function);
-                }
-                _ => {}
-            }
-        }
-        names
-    }
-}
-
 impl<'s> FileReader<'s> {
-    /// What a name of this file, or else of another one, stands for.
-    fn name_in_files<T: Copy>(
-        &self,
-        name: &str,
-        names: impl Fn(&FileNames<'s>) -> Option<T>,
-    ) -> Result<T, String> {
-        if let Some(found) = self.files.get(self.module).and_then(&names) {
-            return Ok(found);
-        }
-        let all: Vec<T> = self.files.values().filter_map(names).collect();
-        match all.as_slice() {
-            [one] => Ok(*one),
-            _ => Err(format!("{} things are called {name}", all.len())),
-        }
-    }
-
-    /// Every text that an expression may be.
-    fn variants(&self, expression: &'s Expr) -> Result<Vec<String>, String> {
-        let (mut choices, mut all) = (BranchChoices::default(), Vec::new());
-        loop {
-            all.push(self.text(expression, &self.locals, &mut choices)?);
-            if !choices.advance() {
-                return Ok(all);
-            }
-        }
-    }
-
-    fn text(
-        &self,
-        expression: &'s Expr,
-        locals: &[(String, LocalValue<'s>)],
-        choices: &mut BranchChoices,
-    ) -> Result<String, String> {
-        match expression {
-            Expr::Lit(literal) => self.literal(&literal.lit),
-            Expr::Reference(inner) => self.text(&inner.expr, locals, choices),
-            Expr::Paren(inner) => self.text(&inner.expr, locals, choices),
-            Expr::Path(path) => {
-                let name = path.path.segments.last().unwrap().ident.to_string();
-                self.named(&name, locals, choices)
-            }
-            Expr::If(branches) => {
-                let (_, other) = branches.else_branch.as_ref().ok_or("an if without else")?;
-                match choices.take(expression, 2) {
-                    0 => self.block(&branches.then_branch.stmts, locals, choices),
-                    _ => self.text(other, locals, choices),
-                }
-            }
-            Expr::Match(arms) => {
-                let taken = choices.take(expression, arms.arms.len());
-                self.text(&arms.arms[taken].body, locals, choices)
-            }
-            Expr::Block(block) => self.block(&block.block.stmts, locals, choices),
-            Expr::Macro(called) if called.mac.path.is_ident("format") => {
-                self.formatted(&called.mac.tokens, locals, choices)
-            }
-            Expr::MethodCall(call)
-                if ["as_str", "clone", "to_owned", "to_string"]
-                    .contains(&call.method.to_string().as_str()) =>
-            {
-                self.text(&call.receiver, locals, choices)
-            }
-            Expr::Call(call) => self.called(call, locals, choices),
-            _ => Err("an expression of another kind".to_owned()),
-        }
-    }
-
-    fn literal(&self, literal: &syn::Lit) -> Result<String, String> {
-        match literal {
-            syn::Lit::Str(text) => {
-                self.used.borrow_mut().insert(text.value());
-                Ok(text.value())
-            }
-            syn::Lit::Int(number) => Ok(number.base10_digits().to_owned()),
-            _ => Err("a literal of another kind".to_owned()),
-        }
-    }
-
-    fn named(
-        &self,
-        name: &str,
-        locals: &[(String, LocalValue<'s>)],
-        choices: &mut BranchChoices,
-    ) -> Result<String, String> {
-        let local = locals.iter().rposition(|(local, _)| local == name);
-        let Some(at) = local else {
-            let constant = self.name_in_files(name, |names| names.constants.get(name).copied())?;
-            return self.text(constant, &[], choices);
-        };
-        match &locals[at].1 {
-            LocalValue::Known(text) => Ok(text.clone()),
-            // What it is made of was there before it.
-            LocalValue::Written(expression) => self.text(expression, &locals[..at], choices),
-            LocalValue::Element(list, part) => {
-                let element = self.element(list, choices)?;
-                let expression = match (element, part) {
-                    (Expr::Tuple(tuple), Some(part)) => &tuple.elems[*part],
-                    (element, _) => element,
-                };
-                self.text(expression, &[], choices)
-            }
-        }
-    }
-
-    /// One of a list that is a constant or stands here.
-    fn element(&self, list: &'s Expr, choices: &mut BranchChoices) -> Result<&'s Expr, String> {
-        match list {
-            Expr::Array(array) => Ok(&array.elems[choices.take(list, array.elems.len())]),
-            Expr::Reference(inner) => self.element(&inner.expr, choices),
-            Expr::Path(path) => {
-                let name = path.path.segments.last().unwrap().ident.to_string();
-                let constant =
-                    self.name_in_files(&name, |names| names.constants.get(&name).copied())?;
-                self.element(constant, choices)
-            }
-            _ => Err("a list of another kind".to_owned()),
-        }
-    }
-
-    /// The last expression of a block.
-    fn block(
-        &self,
-        statements: &'s [Stmt],
-        locals: &[(String, LocalValue<'s>)],
-        choices: &mut BranchChoices,
-    ) -> Result<String, String> {
-        let mut locals = locals.to_vec();
-        for statement in statements {
-            match statement {
-                Stmt::Local(local) => bind(local, &mut locals),
-                Stmt::Expr(last, None) => return self.text(last, &locals, choices),
-                Stmt::Macro(last) if last.mac.path.is_ident("format") => {
-                    return self.formatted(&last.mac.tokens, &locals, choices);
-                }
-                _ => {}
-            }
-        }
-        Err("a block without a value".to_owned())
-    }
-
-    fn formatted(
-        &self,
-        tokens: &'s proc_macro2::TokenStream,
-        locals: &[(String, LocalValue<'s>)],
-        choices: &mut BranchChoices,
-    ) -> Result<String, String> {
-        let parser = Punctuated::<Expr, Token![,]>::parse_terminated;
-        let arguments = parser
-            .parse2(tokens.clone())
-            .map_err(|error| error.to_string())?;
-        // Kept for good: what is read refers to it, and it is little.
-        let arguments: &'s [Expr] = Box::leak(arguments.into_iter().collect::<Box<[Expr]>>());
-        let (template, arguments) = arguments.split_first().ok_or("an empty format")?;
-        let template = self.text(template, locals, choices)?;
-        let (mut rest, mut text, mut position) = (template.as_str(), String::new(), 0);
-        while let Some(at) = rest.find(['{', '}']) {
-            text.push_str(&rest[..at]);
-            if rest[at..].starts_with("{{") || rest[at..].starts_with("}}") {
-                text.push_str(&rest[at..=at]);
-                rest = &rest[at + 2..];
-                continue;
-            }
-            let (name, after) = rest[at + 1..].split_once('}').ok_or("an open format")?;
-            rest = after;
-            let named = arguments.iter().find_map(|argument| match argument {
-                Expr::Assign(assigned) if is_called(&assigned.left, name) => Some(&*assigned.right),
-                _ => None,
-            });
-            text.push_str(&match named {
-                Some(value) => self.text(value, locals, choices)?,
-                None if name.is_empty() => {
-                    position += 1;
-                    let argument = arguments.get(position - 1).ok_or("too few arguments")?;
-                    self.text(argument, locals, choices)?
-                }
-                None => self.named(name, locals, choices)?,
-            });
-        }
-        text.push_str(rest);
-        Ok(text)
-    }
-
-    /// What one of our own functions makes of these arguments.
-    fn called(
-        &self,
-        call: &'s syn::ExprCall,
-        locals: &[(String, LocalValue<'s>)],
-        choices: &mut BranchChoices,
-    ) -> Result<String, String> {
-        let Expr::Path(path) = &*call.func else {
-            return Err("a call of another kind".to_owned());
-        };
-        let name = path.path.segments.last().unwrap().ident.to_string();
-        let function = self.name_in_files(&name, |names| names.functions.get(&name).copied())?;
-        let mut known = Vec::new();
-        for (input, argument) in function.sig.inputs.iter().zip(&call.args) {
-            if let syn::FnArg::Typed(typed) = input
-                && let Pat::Ident(name) = &*typed.pat
-                && let Ok(text) = self.text(argument, locals, choices)
-            {
-                known.push((name.ident.to_string(), LocalValue::Known(text)));
-            }
-        }
-        self.block(&function.block.stmts, &known, choices)
-    }
-
     fn is_forwarder(&self, name: &str) -> bool {
-        self.files[self.module].forwarders.contains(name)
+        self.texts.files[self.texts.module]
+            .forwarders
+            .contains(name)
     }
 
     /// Notes what is sent here. What a method was given to send is noted where it is given.
@@ -413,19 +126,16 @@ impl<'s> FileReader<'s> {
         if is_called(expression, FORWARDED) && self.is_forwarder(&self.function) {
             return;
         }
-        let Self {
-            module, function, ..
-        } = self;
-        let (module, function) = ((*module).to_owned(), function.clone());
-        match self.variants(expression) {
-            Ok(all) => self
-                .found
-                .statements
-                .extend(all.into_iter().map(|sql| StoreStatement {
-                    module: module.clone(),
+        let (module, function) = (self.texts.module, &self.function);
+        match self.texts.variants(expression, &self.locals) {
+            Ok(all) => {
+                let sent = all.into_iter().map(|sql| StoreStatement {
+                    module: module.to_owned(),
                     function: function.clone(),
                     sql,
-                })),
+                });
+                self.found.statements.extend(sent);
+            }
             Err(why) => {
                 let problem = format!("{module}: a statement of {function} cannot be read: {why}");
                 self.found.problems.push(problem);
@@ -436,30 +146,6 @@ impl<'s> FileReader<'s> {
     fn enter(&mut self, name: &syn::Ident) {
         self.function = name.to_string();
         self.locals.clear();
-    }
-}
-
-fn is_called(expression: &Expr, name: &str) -> bool {
-    matches!(expression, Expr::Path(path) if path.path.is_ident(name))
-}
-
-/// The names that a `let` gives.
-fn bind<'s>(local: &'s syn::Local, locals: &mut Vec<(String, LocalValue<'s>)>) {
-    let Some(init) = &local.init else {
-        return;
-    };
-    match (&local.pat, &*init.expr) {
-        (Pat::Ident(name), value) => {
-            locals.push((name.ident.to_string(), LocalValue::Written(value)));
-        }
-        (Pat::Tuple(names), Expr::Tuple(values)) => {
-            for (name, value) in names.elems.iter().zip(&values.elems) {
-                if let Pat::Ident(name) = name {
-                    locals.push((name.ident.to_string(), LocalValue::Written(value)));
-                }
-            }
-        }
-        _ => {}
     }
 }
 
@@ -541,23 +227,9 @@ impl<'s> Visit<'s> for FileReader<'s> {
                     .for_each(|argument| self.visit_expr(argument));
             }
             Err(error) => {
-                let problem = format!("{}: {name}! cannot be read: {error}", self.module);
+                let problem = format!("{}: {name}! cannot be read: {error}", self.texts.module);
                 self.found.problems.push(problem);
             }
-        }
-    }
-}
-
-/// The methods of a file whose first argument is a statement.
-#[derive(Default)]
-struct ForwarderCollector(BTreeSet<String>);
-
-impl<'s> Visit<'s> for ForwarderCollector {
-    fn visit_impl_item_fn(&mut self, function: &'s ImplItemFn) {
-        let is_forwarder = matches!(function.sig.inputs.get(1), Some(syn::FnArg::Typed(typed))
-            if matches!(&*typed.pat, Pat::Ident(name) if name.ident == FORWARDED));
-        if is_forwarder {
-            self.0.insert(function.sig.ident.to_string());
         }
     }
 }

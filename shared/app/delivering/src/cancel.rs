@@ -1,6 +1,6 @@
 //! Cancelling what waits for an endpoint.
 
-use contract::id::{EndpointId, TeamId};
+use model::id::{EndpointId, TeamId};
 use store::Store;
 
 /// Deliveries that one statement cancels.
@@ -14,7 +14,7 @@ pub(crate) async fn cancel_deliveries(
 ) -> store::Result<()> {
     let all = CANCELLED_ROWS.unsigned_abs();
     while store
-        .delivery_cancel(team_id, endpoint_id, CANCELLED_ROWS)
+        .cancel_waiting_deliveries(team_id, endpoint_id, CANCELLED_ROWS)
         .await?
         == all
     {}

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use contract::id::{EndpointId, TeamId};
+use model::id::{EndpointId, TeamId};
 use outbound::{OutboundClient, TargetPolicy};
 use runtime::{Process, task};
 use store::DeliveryLane;

@@ -183,10 +183,10 @@ fn a_walk_that_leads_nowhere_is_seen() {
     };
     let steps = [
         step("shared/app/accounts/src/key.rs", &["create_key"]),
-        step("shared/infra/store/src/key.rs", &["key_create"]),
+        step("shared/infra/store/src/key.rs", &["insert_api_key"]),
         step(
             "shared/infra/store/src/scan.rs",
-            &["scan_record", "no_such_item"],
+            &["record_scans", "no_such_item"],
         ),
     ];
     let found = problems(&steps);

@@ -39,27 +39,27 @@ const SMALL_TABLES: [(&str, &str); 2] = [
 /// Statements that may read a table from end to end, and why.
 const WHOLE_READERS: [(&str, &str, &str); 5] = [
     (
-        "campaign_day_purge",
+        "purge_campaign_days",
         "teams",
         "asks each team for its oldest, by their key",
     ),
     (
-        "delivery_purge",
+        "purge_deliveries",
         "endpoints",
         "asks each endpoint for its oldest deliveries, by their key",
     ),
     (
-        "email_purge",
+        "purge_emails",
         "teams",
         "asks each team for its oldest, by their key",
     ),
     (
-        "event_purge",
+        "purge_events",
         "teams",
         "asks each team for its oldest, by their key",
     ),
     (
-        "feed_purge",
+        "purge_feed",
         "feeds",
         "asks each feed for its oldest batches, by their key",
     ),

@@ -42,8 +42,8 @@ const REFUSED: [(&str, &[&str]); 5] = [
         "mailer",
         &[
             "SELECT secret FROM endpoints",
-            "SELECT password_hash FROM users",
-            "SELECT user_id FROM sessions",
+            "SELECT password_hash FROM members",
+            "SELECT member_id FROM sessions",
             "SELECT hash FROM api_keys",
             "UPDATE contacts SET fields = '{}'",
             "SELECT body FROM events",

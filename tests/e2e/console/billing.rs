@@ -158,7 +158,7 @@ async fn a_top_up_that_an_owner_asks_for_is_money_when_the_operator_has_booked_i
             .get(booked.location())
             .await
             .html
-            .contains("is booked already"),
+            .contains("is already booked"),
         "{}",
         booked.html
     );
@@ -175,7 +175,7 @@ async fn a_top_up_that_an_owner_asks_for_is_money_when_the_operator_has_booked_i
             .get(again.location())
             .await
             .html
-            .contains("is withdrawn already"),
+            .contains("was withdrawn already"),
         "{}",
         again.html
     );

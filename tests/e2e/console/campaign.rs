@@ -363,7 +363,7 @@ async fn an_address_listed_here_is_not_mailed_until_it_is_taken_off_here() {
             .get(again.location())
             .await
             .html
-            .contains("off the list already"),
+            .contains("already off the list"),
         "{}",
         again.html
     );

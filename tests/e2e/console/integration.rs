@@ -347,7 +347,7 @@ async fn a_guard_set_here_asks_first_and_a_removal_is_taken_back_here_once() {
             .get(again.location())
             .await
             .html
-            .contains("taken back already"),
+            .contains("undone already"),
         "{}",
         again.html
     );

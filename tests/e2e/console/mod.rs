@@ -147,7 +147,7 @@ async fn a_key_made_here_opens_the_api_until_it_is_revoked_here() {
             .get(revoked.location())
             .await
             .html
-            .contains("The key is revoked.")
+            .contains("Key revoked.")
     );
     assert_eq!(send().await.error(), (401, "invalid_api_key".to_owned()));
     let log = admin.get("/activity").await.html;

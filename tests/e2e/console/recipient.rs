@@ -262,7 +262,7 @@ async fn a_recipient_removed_here_is_not_mailed_again() {
             .get(again.location())
             .await
             .html
-            .contains("is removed already"),
+            .contains("was already removed"),
         "{}",
         again.html
     );

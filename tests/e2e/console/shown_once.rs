@@ -56,7 +56,7 @@ async fn secret_forms(stack: &TestStack) -> [SecretForm; 5] {
     let endpoint = text(stack, "SELECT endpoint_id::text FROM endpoints").await;
     let person = text(
         stack,
-        "SELECT user_id::text FROM users WHERE role = 'member'",
+        "SELECT member_id::text FROM members WHERE role = 'member'",
     )
     .await;
     let form = |page: &str, action: &str, prefix, rows, refusal| SecretForm {
@@ -100,7 +100,7 @@ async fn secret_forms(stack: &TestStack) -> [SecretForm; 5] {
                 ("name", "Grace"),
                 ("role", "member"),
             ],
-            ..form("/team", "/team", "/password/", "users", "Not added")
+            ..form("/team", "/team", "/password/", "members", "Not added")
         },
         SecretForm {
             hidden: Some(("password_state", format!("action=\"{reset}\""))),

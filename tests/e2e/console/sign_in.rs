@@ -232,7 +232,7 @@ async fn a_notice_is_shown_behind_an_action_and_not_by_a_link_of_another_site() 
     let page = admin
         .request(Method::GET, "/keys?notice=key-revoked", &[], &own)
         .await;
-    assert!(page.html.contains("The key is revoked."), "{}", page.html);
+    assert!(page.html.contains("Key revoked."), "{}", page.html);
 }
 
 #[tokio::test(flavor = "multi_thread")]

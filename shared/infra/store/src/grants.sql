@@ -165,9 +165,9 @@ GRANT EXECUTE ON FUNCTION scan_partitions_make, scan_partitions_drop TO pillarbo
 
 -- Who is signed in, and the people of a team.
 GRANT SELECT, INSERT, UPDATE, DELETE ON sessions, password_links, sign_in_sources TO pillarbox_console;
-GRANT SELECT, DELETE ON users TO pillarbox_console;
-GRANT INSERT (user_id, team_id, email, name, role, created_at) ON users TO pillarbox_console;
-GRANT UPDATE (role, password_hash, is_claimed) ON users TO pillarbox_console;
+GRANT SELECT, DELETE ON members TO pillarbox_console;
+GRANT INSERT (member_id, team_id, email, name, role, created_at) ON members TO pillarbox_console;
+GRANT UPDATE (role, password_hash, is_claimed) ON members TO pillarbox_console;
 GRANT SELECT, INSERT, UPDATE ON rate_windows TO pillarbox_console;
 GRANT SELECT, INSERT ON activities TO pillarbox_console;
 GRANT SELECT ON teams TO pillarbox_console;

@@ -62,7 +62,7 @@ async fn a_person_signs_in_makes_a_key_and_uses_it() {
     };
     assert_eq!(send().await.reasons(), ["mailed"]);
     browser.press_button("Revoke the key Website").await;
-    browser.wait_for_text("From now on it opens nothing").await;
+    browser.wait_for_text("It no longer grants access").await;
     assert_eq!(send().await.error(), (401, "invalid_api_key".to_owned()));
 }
 
@@ -114,7 +114,7 @@ async fn a_formula_is_previewed_while_it_is_typed_and_saved() {
         .await;
     browser.wait_for_text("Hello Amelia").await;
     browser.press_button("Save").await;
-    browser.wait_for_text("The column is saved.").await;
+    browser.wait_for_text("Column saved.").await;
     let stored = world
         .stack
         .store
@@ -145,14 +145,14 @@ async fn a_design_is_changed_with_its_mistake_told_and_what_prints_is_seen() {
         .replace("Comic Sans", "Lora Bold");
     browser.fill_field("Document (JSON)", &better).await;
     browser.press_button("Save as a new version").await;
-    browser.wait_for_text("The design is saved.").await;
+    browser.wait_for_text("Design saved.").await;
     assert_eq!(
         browser.count_pictures().await,
         2,
         "front and back are drawn"
     );
     browser.press_button("Go back to version 1").await;
-    browser.wait_for_text("as it was, in a new version").await;
+    browser.wait_for_text("restored, as a new version").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -170,7 +170,7 @@ async fn a_condition_that_is_built_filters_the_next_send() {
         .wait_for_text("The campaign has received nobody yet.")
         .await;
     browser.press_button("Save").await;
-    browser.wait_for_text("The conditions are saved.").await;
+    browser.wait_for_text("Conditions saved.").await;
     let rich = [(901, "501"), (902, "12")].map(|(number, spent)| {
         let mut recipient = build_recipient(number);
         recipient["lifetime_value"] = spent.into();
@@ -197,7 +197,7 @@ async fn a_recipient_who_is_removed_is_not_mailed_again() {
     browser
         .press_button("Remove Pat Reader1, 1 Main St, Austin, TX 78701")
         .await;
-    browser.wait_for_text("The recipient is removed.").await;
+    browser.wait_for_text("Recipient removed.").await;
     let again = world
         .send("PA-HELLO1", &[build_recipient(1), build_recipient(2)])
         .await;

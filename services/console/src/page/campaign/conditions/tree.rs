@@ -76,10 +76,10 @@ pub(super) enum ConditionFormTreeError {
     #[error("The conditions could not be read. Go back, reload the page and try again.")]
     Form,
     /// There are more parts than a tree may have.
-    #[error("A campaign has {MAX_NODES} groups and conditions at the most. Nothing was saved.")]
+    #[error("A campaign has at most {MAX_NODES} groups and conditions. Nothing was saved.")]
     TooMany,
     /// A group stands deeper than a tree may go.
-    #[error("Groups stand {MAX_DEPTH} deep in one another at the most. Nothing was saved.")]
+    #[error("Groups can be nested at most {MAX_DEPTH} deep. Nothing was saved.")]
     TooDeep,
 }
 

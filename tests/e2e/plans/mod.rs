@@ -204,7 +204,7 @@ fn statements_are_found_however_they_are_put_together() {
             async fn some(&self, all: bool) {
                 let only = if all { "true" } else { "b = $1" };
                 let sql = list(only);
-                tokio::try_join!(biased; self.rows(&sql, &[]), self.batch("SET x = 1"));
+                tokio::try_join!(biased; self.query_rows(&sql, &[]), self.execute_batch("SET x = 1"));
                 for (table, order) in PARTS {
                     let sql = format!("DELETE FROM {table} ORDER BY {order}");
                     self.execute(&sql, &[]).await;

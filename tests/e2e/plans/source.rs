@@ -25,7 +25,13 @@ const MACHINERY: [&str; 8] = [
 ];
 
 /// Functions that send the statement that is their first argument.
-const SENDERS: [&str; 5] = ["rows", "row", "execute", "batch", "copy_in"];
+const SENDERS: [&str; 5] = [
+    "query_rows",
+    "query_row",
+    "execute",
+    "execute_batch",
+    "copy_in",
+];
 
 /// Words that statements begin with.
 const FIRST_WORDS: [&str; 6] = ["SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE"];
@@ -181,7 +187,7 @@ impl<'s> Visit<'s> for FileReader<'s> {
 
     fn visit_expr_call(&mut self, call: &'s syn::ExprCall) {
         let is_here = matches!(&*call.func, Expr::Path(path)
-            if path.path.segments.iter().map(|part| part.ident.to_string()).eq(["SqlStatement", "here"]));
+            if path.path.segments.iter().map(|part| part.ident.to_string()).eq(["SqlStatement", "at_caller"]));
         if is_here {
             self.note(&call.args[0]);
         }
@@ -191,12 +197,14 @@ impl<'s> Visit<'s> for FileReader<'s> {
     fn visit_expr_method_call(&mut self, call: &'s ExprMethodCall) {
         let method = call.method.to_string();
         // A session is handed what was noted where it was made ready.
-        let is_session = is_called(&call.receiver, "session");
+        let is_session = ["session", "statement_session"]
+            .iter()
+            .any(|name| is_called(&call.receiver, name));
         let is_sender = SENDERS.contains(&method.as_str()) || self.is_forwarder(&method);
         if is_sender && !call.args.is_empty() && !is_session {
             self.note(&call.args[0]);
         }
-        if method == "row_each" {
+        if method == "query_row_each" {
             for argument in &call.args {
                 if let Expr::Tuple(pair) = argument {
                     self.note(&pair.elems[0]);

@@ -61,6 +61,9 @@ async fn undo_removal(
     let integration = find_integration(store, named).await?;
     let operator = Actor::Operator;
     let restored = integrations::undo_removal(store, operator, &integration, since, now).await?;
-    let text = format!("{restored} contacts of {} are active again.", integration.name);
+    let text = format!(
+        "{restored} contacts of {} are active again.",
+        integration.name
+    );
     CommandReport::new(&json!({ "restored": restored }), text)
 }

@@ -329,6 +329,25 @@ async fn what_only_some_teams_data_leads_to_is_granted_too() {
         .unwrap();
 }
 
+/// A mailer forgets what has run out, also of tables that it has nothing else to do with.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mailer_may_delete_what_has_run_out() {
+    let stack = stack().await;
+    let mailer = store_of(&stack, "mailer");
+    let now = stack.now();
+    for purged in [
+        mailer.purge_sessions(now, 10).await,
+        mailer.purge_rate_windows(now, 10).await,
+        mailer.purge_address_answers(now, 10).await,
+        mailer.purge_pictures(now, 10).await,
+        mailer.purge_return_addresses(now, 10).await,
+        mailer.purge_sends(now, 10).await,
+        mailer.purge_send_keys(now, 10).await,
+    ] {
+        assert_eq!(purged.unwrap(), 0);
+    }
+}
+
 /// The store as this process has it.
 fn store_of(stack: &TestStack, process: &str) -> Store {
     let config = Config::with(settings_for(process, &stack.settings)).unwrap();

@@ -45,7 +45,7 @@ impl CrmClient {
         crm
     }
 
-    /// As [`CrmClient::with`], with so many syncers and without waiting for them.
+    /// As [`CrmClient::with_settings`], with so many syncers and without waiting for them.
     pub async fn with_syncers(settings: Vec<(&'static str, String)>, syncers: usize) -> Self {
         let options = StackOptions {
             settings,

@@ -48,12 +48,22 @@ pub(crate) enum PageError {
     /// Something else of ours failed.
     #[error("Something went wrong on our side, and nothing was changed. Try again in a moment.")]
     Internal(#[source] anyhow::Error),
+    /// A secret was made, and the page that was to show it cannot be.
+    #[error(
+        "It was done, but the page with the secret could not be made, so nobody has seen it. Go back, reload the page and make another."
+    )]
+    Unshown(#[source] Box<PageError>),
 }
 
 /// What handlers give.
 pub(crate) type PageResult = Result<Response, PageError>;
 
 impl PageError {
+    /// Why the page with a secret that has been made cannot be shown.
+    pub(crate) fn after_commit(self) -> Self {
+        Self::Unshown(Box::new(self))
+    }
+
     /// Why a form of so many bytes at the most could not be read, for the page that it came from.
     ///
     /// # Errors
@@ -85,7 +95,9 @@ impl PageError {
             Self::Late => StatusCode::REQUEST_TIMEOUT,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::Store(_) | Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Store(_) | Self::Internal(_) | Self::Unshown(_) => {
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
         }
     }
 }
@@ -159,6 +171,12 @@ impl IntoResponse for PageError {
         if let Self::Store(error) = &self {
             tracing::error!(error = error as &dyn Error, "the database failed");
         }
+        if let Self::Unshown(error) = &self {
+            tracing::error!(
+                error = error as &dyn Error,
+                "a secret that was made cannot be shown"
+            );
+        }
         if let Self::Internal(error) = &self {
             tracing::error!(
                 error = error.as_ref() as &dyn Error,
@@ -170,7 +188,7 @@ impl IntoResponse for PageError {
             Self::NotAllowed | Self::Foreign(_) | Self::Method => "Not allowed",
             Self::Busy => "Busy",
             Self::Late | Self::TooLarge(_) | Self::Invalid(_) => "That did not work",
-            Self::Store(_) | Self::Internal(_) => "Something went wrong",
+            Self::Store(_) | Self::Internal(_) | Self::Unshown(_) => "Something went wrong",
         };
         let answer = (
             self.status(),

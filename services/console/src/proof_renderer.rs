@@ -1,7 +1,7 @@
 //! Pictures of designs, for pages: drawn from the very PDF that would print, a few at a time, and kept.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use anyhow::Context;
 use axum::body::Bytes;
@@ -205,8 +205,7 @@ impl ProofRenderer {
     }
 
     fn known_picture(&self, tag: &str) -> Option<Bytes> {
-        // A panic while the lock was held cannot leave the list half-changed.
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = runtime::task::lock_mutex(&self.kept);
         let at = kept.iter().position(|(known, _)| known == tag)?;
         let found = kept.remove(at)?;
         let png = found.1.clone();
@@ -215,7 +214,7 @@ impl ProofRenderer {
     }
 
     fn keep_picture(&self, tag: String, png: Bytes) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = runtime::task::lock_mutex(&self.kept);
         if kept.len() >= PICTURES_KEPT {
             kept.pop_front();
         }

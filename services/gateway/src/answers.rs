@@ -66,7 +66,7 @@ impl StoredAnswerBudget {
 }
 
 impl GatewayState {
-    /// A place for a stored response, before it is read from the database: the answer carries it to [`hold`]. Errors:
+    /// A place for a stored response, before it is read from the database: the answer carries it to [`hold_answer`]. Errors:
     /// [`AdmissionError::Failed`] when none became free in time, or by the last moment of a stop.
     pub(crate) async fn reserve_answer(
         &self,

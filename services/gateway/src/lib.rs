@@ -159,7 +159,7 @@ impl GatewayState {
     }
 
     /// Asks a worker, and gives up waiting at the last moment at which the client can still be told so. Errors: as of
-    /// [`QueueCaller::call_worker`].
+    /// [`QueueCaller::call`].
     async fn call_worker(
         &self,
         caller: &QueueCaller,

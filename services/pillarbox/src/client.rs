@@ -211,7 +211,7 @@ impl GatewayClient {
         Ok(self.send_with_cost(request, progress).await?.body)
     }
 
-    /// As [`GatewayClient::ask`], with what the request has cost.
+    /// As [`GatewayClient::send`], with what the request has cost.
     pub(crate) async fn send_with_cost<T: DeserializeOwned>(
         &self,
         request: &GatewayRequest,

@@ -97,7 +97,7 @@ impl PrintRunner {
     pub async fn print(&self, request: &PrintRequest) -> anyhow::Result<PrintSummary> {
         let papers = PaperSettings::for_all_mailers(&self.settings)?;
         if request.retry {
-            self.store.mailpieces_queue_again().await?;
+            self.store.requeue_set_aside_mailpieces().await?;
         }
         let mut runs = Vec::new();
         while let Some(run) = self
@@ -129,7 +129,7 @@ impl PrintRunner {
             }
         }
         let under_way = self.store.count_active_print_runs(self.clock.now()).await?;
-        let waiting = self.store.mailpieces_set_aside_count().await?;
+        let waiting = self.store.count_set_aside_mailpieces().await?;
         Ok(PrintSummary {
             runs,
             refused,

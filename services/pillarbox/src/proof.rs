@@ -110,7 +110,7 @@ async fn load_mailed_proof(
     storage: &Storage,
     code: &MailpieceCode,
 ) -> anyhow::Result<Proof> {
-    let mailpiece = store.print_mailpiece_by_code(code).await?;
+    let mailpiece = store.find_mailpiece_by_code(code).await?;
     let document = store
         .find_design_document(
             mailpiece.team_id,

@@ -117,7 +117,8 @@ pub(crate) async fn create_team_key(
                 made,
                 ..KeyPageState::default()
             };
-            Ok(render_page(&key_page(&context, shown).await?))
+            let page = key_page(&context, shown).await;
+            Ok(render_page(&page.map_err(PageError::after_commit)?))
         }
         Err(error) => {
             let shown = KeyPageState {

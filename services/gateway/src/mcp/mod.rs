@@ -1,6 +1,6 @@
 //! The two MCP servers: one dispatcher, stateless, one JSON answer to each POST.
 //!
-//! A request in reading order: [`route`] (POST only) → [`admit`] → the body → [`dispatch`] → the tools of
+//! A request in reading order: [`server_route`] (POST only) → [`admit`] → the body → [`dispatch`] → the tools of
 //! [`integrations`] or [`formulas`]. What HTTP refuses is a [`McpAccessError`]; everything after the admission is JSON-RPC and
 //! HTTP 200, since the protocol's clients lose their session over other statuses.
 

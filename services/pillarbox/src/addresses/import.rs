@@ -77,7 +77,7 @@ pub async fn import_files(
 /// Takes one file in, from where an earlier run stopped; `again` starts from the beginning.
 ///
 /// # Errors
-/// As [`import`].
+/// As [`import_files`].
 pub async fn import_file(
     store: &Store,
     file: &Path,

@@ -131,7 +131,7 @@ async fn send_batches(
     loop {
         let mailpieces = printer
             .store
-            .print_mailpiece_list(run.lease.run_id, after, CARDS_AT_A_TIME)
+            .list_print_mailpieces(run.lease.run_id, after, CARDS_AT_A_TIME)
             .await?;
         let Some(last) = mailpieces.last() else {
             return Ok(());

@@ -2,9 +2,9 @@
 //! one means to all that uses it. The Formula MCP server and the console are two ways to the same functions.
 //!
 //! In reading order: [`RecipientProfile`] (what cards and conditions see), [`ColumnCatalog`] (the team's columns as formulas see
-//! them), [`preview`], what else is asked of formulas ([`list_columns`], [`check_formula`], [`explain_formula`]), the changes
-//! ([`create`], [`set_lock`], [`save_within`], and [`declare_within`] for files), each with its entry in the team's activity log,
-//! and what [uses](filtering_campaigns) a column.
+//! them), [`preview_formula`], what else is asked of formulas ([`list_columns`], [`check_formula`], [`explain_formula`]), the changes
+//! ([`create_column`], [`set_column_lock`], [`save_formula_within`], and [`declare_column_within`] for files), each with its entry in the team's activity log,
+//! and what [uses](find_filtering_campaigns) a column.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 

@@ -33,8 +33,8 @@ pub enum EndpointError {
     /// The database says no, or cannot be asked.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Somebody has given it another scope meanwhile.
-    #[error("somebody else has changed its campaigns meanwhile")]
+    /// It is no longer as whoever asks saw it.
+    #[error("it was changed meanwhile")]
     Overtaken,
     /// The example event cannot be written.
     #[error("the test event cannot be written: {0}")]

@@ -99,7 +99,7 @@ impl LoadedPictures {
         Ok(files)
     }
 
-    /// Loads pictures that were [found](Self::find), so many bytes together as a proof may have: one that is too large for
+    /// Loads pictures that were [found](Self::find_missing), so many bytes together as a proof may have: one that is too large for
     /// what is left of them is left out, like one that cannot be used.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Scanning: from the code on a card to a destination, and into the database.
 //!
-//! The use cases: [`ScanRecorder::scan`] records a scan with its event and deliveries and tells where the code leads,
+//! The use cases: [`ScanRecorder::record_scan`] records a scan with its event and deliveries and tells where the code leads,
 //! [`ScanRecorder::look_up`] only tells; [`FeedReader`] pages through a team's scans. [`classify_visitor`] tells people from
 //! programs.
 

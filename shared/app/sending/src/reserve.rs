@@ -200,7 +200,7 @@ pub(crate) async fn decide_recipients(
     } else {
         let since = plan.times.mailed_since;
         transaction
-            .mailpiece_mailed_since(campaign.team_id, &campaign.campaign_id, &open, since)
+            .find_mailed_addresses_since(campaign.team_id, &campaign.campaign_id, &open, since)
             .await?
     };
     let (budget, price) = (locked.budget_left_cents, plan.step.price_cents);
@@ -567,7 +567,7 @@ pub(crate) async fn create_mailpieces(
     let campaign_id: &CampaignId = batch.campaign_id;
     tokio::try_join!(
         transaction.reserve_charge(charge, now),
-        transaction.mailpiece_create(batch, mailpieces, now),
+        transaction.insert_mailpieces(batch, mailpieces, now),
         transaction.commit_campaign_budget(campaign_id, charge.amount_cents),
     )?;
     Ok(())

@@ -1,6 +1,6 @@
 //! Syncing: what integrations push into the address book.
 //!
-//! The use cases: [`declare`] fields, [begin](begin_sync) a sync, [`push`] batches of contacts, [complete](complete_sync) the sync;
+//! The use cases: [`declare_fields`] fields, [begin](begin_sync) a sync, [`push_batch`] batches of contacts, [complete](complete_sync) the sync;
 //! [`validate_push`] and [`validate_complete`] tell what would come of them; [`run_housekeeping`] expires syncs and forgets
 //! what is old. What changes something is applied once for each idempotency key, however often it is sent
 //! (`idempotent.rs`). A declaration needs no key: sent again it changes nothing and answers the same.

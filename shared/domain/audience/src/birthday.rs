@@ -30,7 +30,7 @@ const LEAP_YEAR: i32 = 2000;
 
 /// A day of the year that exists, with the year of birth when it is known.
 ///
-/// Written `M/D` without a year and `YYYY-MM-DD` with one; [`Birthday::read`] reads both, and more.
+/// Written `M/D` without a year and `YYYY-MM-DD` with one; [`Birthday::parse_unambiguous`] reads both, and more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Birthday {
     month: u32,
@@ -59,7 +59,7 @@ enum BirthYear {
 }
 
 impl Birthday {
-    /// Reads a birthday as [`Birthday::read`] does, for those who do not ask after the year.
+    /// Reads a birthday as [`Birthday::parse_unambiguous`] does, for those who do not ask after the year.
     pub fn parse(text: &str) -> Option<Self> {
         Self::parse_unambiguous(text).map(|read| read.birthday)
     }

@@ -91,7 +91,7 @@ impl LayoutPlan {
     /// Decides a recipient's card.
     ///
     /// # Errors
-    /// [`LayoutError`] when no card is to be made; of several reasons the first in the order of [`LayoutErrorReason`](crate::RefusalReason).
+    /// [`LayoutError`] when no card is to be made; of several reasons the first in the order of [`LayoutErrorReason`](crate::LayoutErrorReason).
     pub fn check_layout(
         &self,
         typesetter: &mut Typesetter,
@@ -132,7 +132,7 @@ impl LayoutPlan {
         Ok(warnings)
     }
 
-    /// Lays out a recipient's card: the front and the back. A card that [`LayoutPlan::decide`] refuses is laid out as far
+    /// Lays out a recipient's card: the front and the back. A card that [`LayoutPlan::check_layout`] refuses is laid out as far
     /// as it goes: text that does not fit at its smallest size, without characters that no font prints.
     pub fn lay_out(
         &self,

@@ -2,7 +2,7 @@
 //!
 //! The language is CEL (Common Expression Language) in its operators and literals, with functions
 //! under the names that spreadsheets made familiar. A formula
-//! is [compiled](compile) once against the team's columns and then asked once per row. It is
+//! is [compiled](compile_formula) once against the team's columns and then asked once per row. It is
 //! total: what goes wrong in a row is a blank with a [`BlankReason`]. It is bounded: see [`limits`].
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]

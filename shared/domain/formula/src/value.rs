@@ -78,7 +78,7 @@ impl<'a> CellValue<'a> {
         }
     }
 
-    /// The value by itself, with its number [tidied](tidy).
+    /// The value by itself, with its number [tidied](round_significant).
     pub(crate) fn into_value(self) -> ColumnValue {
         match self {
             Self::Text(text) => ColumnValue::Text(text.into_owned()),

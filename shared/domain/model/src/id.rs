@@ -94,7 +94,7 @@ uuid_id!(
     RequestId
 );
 uuid_id!(
-    /// One charge to a team for the pieces of one batch. A send's charge has the send's request id.
+    /// One charge to a team for the mailpieces of one batch. A send's charge has the send's request id.
     ChargeId
 );
 uuid_id!(

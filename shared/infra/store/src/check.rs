@@ -107,12 +107,12 @@ impl Store {
         Ok(found)
     }
 
-    /// The names of the rules that [`Store::check`] checks.
+    /// The names of the rules that [`Store::check_consistency`] checks.
     pub fn check_rule_names() -> impl Iterator<Item = &'static str> {
         RULES.iter().map(|rule| rule.name)
     }
 
-    /// The statements that [`Store::check`] sends, each with its rule's name: for a test of their plans.
+    /// The statements that [`Store::check_consistency`] sends, each with its rule's name: for a test of their plans.
     pub fn check_statements() -> Vec<(&'static str, String)> {
         let mut statements = Vec::new();
         for rule in RULES {

@@ -121,7 +121,7 @@ GRANT SELECT (address_id) ON address_overrides TO pillarbox_mailer;
 GRANT SELECT, INSERT, UPDATE, DELETE ON address_answers, pictures, return_addresses, return_address_days TO pillarbox_mailer;
 -- It forgets for all who count requests, and for the console what has run out: when, and nothing of whose.
 GRANT SELECT, DELETE ON rate_windows TO pillarbox_mailer;
-GRANT SELECT (token_hash, created_at), DELETE ON sessions TO pillarbox_mailer;
+GRANT SELECT (ctid, created_at), DELETE ON sessions TO pillarbox_mailer;
 
 -- ---- syncer -----------------------------------------------------------------------------------------------------------
 

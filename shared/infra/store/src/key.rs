@@ -151,7 +151,7 @@ impl Transaction<'_> {
         .await?;
         if made == 0 {
             return Err(StoreError::Limit(
-                "it was made when this was sent before, and shown then".to_owned(),
+                "it was made when this was sent before, and shown then; if you did not see it, revoke it and make another".to_owned(),
             ));
         }
         Ok(CreatedApiKey {

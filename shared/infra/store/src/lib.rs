@@ -1,6 +1,6 @@
 //! Postgres: the only place with SQL.
 //!
-//! One file per table family; methods are named `noun_verb`. What a method on [`Store`] does is complete and
+//! One file per table family; methods are named `verb_noun`. What a method on [`Store`] does is complete and
 //! committed when it returns; what must happen together is done through a [`Transaction`], whose steps the
 //! caller puts in order. Every statement on a request's path is bounded by the request's own size and an index.
 

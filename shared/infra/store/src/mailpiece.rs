@@ -96,7 +96,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn mailpiece_list(
+    pub async fn list_charged_mailpieces(
         &self,
         team_id: TeamId,
         charge_id: ChargeId,
@@ -150,7 +150,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn mailpiece_mailed_since(
+    pub async fn find_mailed_addresses_since(
         &self,
         team_id: TeamId,
         campaign_id: &CampaignId,
@@ -174,7 +174,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn mailpiece_create(
+    pub async fn insert_mailpieces(
         &self,
         batch: &MailpieceBatch<'_>,
         rows: &[MailpieceRow<'_>],

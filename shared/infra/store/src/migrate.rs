@@ -91,7 +91,7 @@ impl Store {
     }
 }
 
-/// What [`migrate`] did.
+/// What [`migrate_database`] did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MigrationResult {
     /// Migrations that were missing.

@@ -89,7 +89,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn print_mailpiece_list(
+    pub async fn list_print_mailpieces(
         &self,
         run_id: Uuid,
         after: i32,
@@ -110,7 +110,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when no card has the code.
-    pub async fn print_mailpiece_by_code(&self, code: &MailpieceCode) -> Result<PrintMailpiece> {
+    pub async fn find_mailpiece_by_code(&self, code: &MailpieceCode) -> Result<PrintMailpiece> {
         let sql = format!("SELECT {COLUMNS} FROM mailpieces WHERE code = $1");
         let row = self.query_row(&sql, &[&code.as_str()]).await?;
         row.as_ref()

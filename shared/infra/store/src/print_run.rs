@@ -310,7 +310,7 @@ impl Store {
             return Err(StoreError::LeaseLost);
         }
         transaction
-            .mailpieces_set_aside(lease.run_id, set_aside)
+            .set_aside_mailpieces(lease.run_id, set_aside)
             .await?;
         transaction.commit().await
     }
@@ -319,7 +319,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn mailpieces_queue_again(&self) -> Result<u64> {
+    pub async fn requeue_set_aside_mailpieces(&self) -> Result<u64> {
         self.execute(
             "UPDATE mailpieces SET print_problem = NULL WHERE print_problem IS NOT NULL",
             &[],
@@ -331,7 +331,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn mailpieces_set_aside_count(&self) -> Result<i64> {
+    pub async fn count_set_aside_mailpieces(&self) -> Result<i64> {
         let sql = "SELECT count(*) FROM mailpieces WHERE print_problem IS NOT NULL";
         let row = self.query_row(sql, &[]).await?;
         row.map(|row| row.get(0))
@@ -439,7 +439,7 @@ impl Transaction<'_> {
             .ok_or_else(|| StoreError::Corrupt("serial numbers".to_owned()))
     }
 
-    async fn mailpieces_set_aside(
+    async fn set_aside_mailpieces(
         &self,
         run_id: Uuid,
         set_aside: &[SetAsideMailpiece],

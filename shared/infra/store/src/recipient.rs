@@ -115,7 +115,7 @@ pub struct BookEntryAddress {
     pub longitude: Option<f64>,
 }
 
-/// One look into an index for each address and list, as in [`Transaction::mailpiece_mailed_since`].
+/// One look into an index for each address and list, as in [`Transaction::find_mailed_addresses_since`].
 const FACTS: &str = "
     SELECT 'removed' AS fact, address_id FROM unnest($3::uuid[]) AS sent (address_id)
     CROSS JOIN LATERAL (SELECT FROM recipients

@@ -249,13 +249,16 @@ pub(crate) async fn sign_deliveries(
         secret: Some(secret.reveal()),
         ..EndpointPageState::default()
     };
-    let endpoint = find_endpoint(&context, PagePath(endpoint_id)).await?;
-    Ok(render_page(&detail_page(&context, endpoint, shown).await?))
+    let page = async {
+        let endpoint = find_endpoint(&context, PagePath(endpoint_id)).await?;
+        detail_page(&context, endpoint, shown).await
+    };
+    Ok(render_page(&page.await.map_err(PageError::after_commit)?))
 }
 
 /// What whoever sends the form of a key again is told.
 const SIGNED_BEFORE: &str = "Nothing was changed: this form was sent before and its key was shown then, or somebody else has changed \
-                             the signing since you opened the page.";
+                             the signing since you opened the page. If you did not see it, reload the page and sign anew.";
 
 /// Signs its deliveries no more.
 pub(crate) async fn stop_signing(context: MemberContext, path: EndpointPath) -> PageResult {

@@ -78,7 +78,8 @@ pub(crate) async fn create_endpoint(
         secret: Some(secret.reveal()),
         ..EndpointPageState::default()
     };
-    Ok(render_page(&detail_page(&context, endpoint, shown).await?))
+    let page = detail_page(&context, endpoint, shown).await;
+    Ok(render_page(&page.map_err(PageError::after_commit)?))
 }
 
 async fn add_endpoint(
@@ -93,7 +94,8 @@ async fn add_endpoint(
         .await
         .map_err(not_added)?;
     let (store, team_id) = (context.store(), context.team_id());
-    let endpoint = store.find_endpoint(team_id, added.endpoint_id).await?;
+    let endpoint = store.find_endpoint(team_id, added.endpoint_id).await;
+    let endpoint = endpoint.map_err(|error| PageError::from(error).after_commit())?;
     Ok((endpoint, added.secret))
 }
 

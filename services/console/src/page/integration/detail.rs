@@ -24,7 +24,7 @@ use crate::render::{render_page, render_refusal};
 /// What the page shows beside what is stored.
 #[derive(Default)]
 pub(super) struct IntegrationPageState {
-    /// A key that was just been made, shown this once.
+    /// A key that has just been made, shown this once.
     pub(super) made: Option<String>,
     /// What is wrong with a key that was to be made.
     pub(super) key_problem: Option<String>,

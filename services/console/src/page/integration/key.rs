@@ -10,7 +10,7 @@ use super::{IntegrationPath, PART, find_integration};
 use crate::extract::{FormResult, MemberContext, PagePath};
 use crate::notice::{ActionNotice, redirect_with_notice};
 use crate::page::key::create_named_key;
-use crate::page_error::{PageResult, limit_problem};
+use crate::page_error::{PageError, PageResult, limit_problem};
 use crate::render::{render_page, render_refusal};
 
 #[derive(Deserialize)]
@@ -35,9 +35,8 @@ pub(crate) async fn create_integration_key(
                 made: Some(key.reveal().to_owned()),
                 ..IntegrationPageState::default()
             };
-            Ok(render_page(
-                &detail_page(&context, integration, shown).await?,
-            ))
+            let page = detail_page(&context, integration, shown).await;
+            Ok(render_page(&page.map_err(PageError::after_commit)?))
         }
         Err(error) => {
             let shown = IntegrationPageState {

@@ -97,7 +97,8 @@ async fn show_link(context: &MemberContext, link: PasswordLink) -> PageResult {
         made,
         ..TeamPageState::default()
     };
-    Ok(render_page(&team_page(context, shown).await?))
+    let page = team_page(context, shown).await;
+    Ok(render_page(&page.map_err(PageError::after_commit)?))
 }
 
 #[derive(Deserialize)]
@@ -236,7 +237,7 @@ pub(crate) async fn reset_password(
 
 /// What whoever sends the form of a link again is told.
 const RESET_BEFORE: &str = "Nothing was changed: this form was sent before and its link was shown then, or the person's password or \
-                            link has changed since you opened the page.";
+                            link has changed since you opened the page. If you did not see the link, reload the page and make another.";
 
 /// What a person is told, with the sentence for who tries it on themselves.
 fn refusal_of(error: MemberError, oneself: &str) -> PageError {

@@ -53,7 +53,7 @@ pub(super) async fn next_recipients(
         }
         JobKind::Step { charge_id, .. } => {
             let mailpieces = store
-                .mailpiece_list(team_id, charge_id, job.progress, PORTION)
+                .list_charged_mailpieces(team_id, charge_id, job.progress, PORTION)
                 .await?;
             let entry_ids: Vec<Uuid> = mailpieces
                 .iter()

@@ -285,7 +285,7 @@ impl JobPortion<'_> {
         let mailed = match self.job.kind {
             JobKind::Recheck => {
                 transaction
-                    .mailpiece_mailed_since(team_id, campaign_id, &ids, times.mailed_since)
+                    .find_mailed_addresses_since(team_id, campaign_id, &ids, times.mailed_since)
                     .await?
             }
             // A later step goes to those whom step 1 went to.

@@ -1,7 +1,7 @@
 //! The two MCP servers: their messages and their tools. All of it is data.
 //!
-//! A message in reading order: [`RpcMessage::read`] → [`RpcMethod`] → a [`McpTool`] of the server's list → a [`CallToolResult`] in a
-//! [`response`].
+//! A message in reading order: [`RpcMessage::parse`] → [`RpcMethod`] → a [`McpTool`] of the server's list → a [`CallToolResult`] in a
+//! [`write_rpc_response`].
 
 mod formulas;
 mod id_scan;

@@ -107,7 +107,7 @@ impl<'a> PushedRecord<'a> {
         Self::parse_with::<RawFields<'a>>(raw).or_else(|| Self::parse_with::<&RawValue>(raw))
     }
 
-    /// As [`PushedRecord::read`], without a look into the fields: they count as empty.
+    /// As [`PushedRecord::parse`], without a look into the fields: they count as empty.
     pub(crate) fn parse_outline(raw: &'a RawValue) -> Option<Self> {
         Self::parse_with::<IgnoredAny>(raw)
     }

@@ -80,7 +80,7 @@ impl Store {
 }
 
 /// The index by which an address is one account's.
-const CLAIMED_ONCE: &str = "users_by_claimed_email";
+const CLAIMED_ONCE: &str = "members_by_claimed_email";
 
 fn not_in_team(user_id: MemberId) -> StoreError {
     StoreError::NotFound(format!("the person {user_id}"))

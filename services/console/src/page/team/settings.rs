@@ -2,7 +2,6 @@
 
 use accounts::TeamSetting;
 use axum::Form;
-use axum::response::Response;
 use serde::Deserialize;
 
 use super::PART;
@@ -46,27 +45,24 @@ pub(crate) async fn set_idempotency_keys(
         IdempotencyKeys::Honoured => (true, ActionNotice::KeysHonoured),
         IdempotencyKeys::Ignored => (false, ActionNotice::KeysIgnored),
     };
-    let (store, now) = (context.store(), context.now());
-    let actor = context.actor();
-    let is_changed = accounts::change_team_setting(
-        store,
-        actor,
-        context.team_id(),
-        TeamSetting::IdempotencyKeys(is_honoured),
-        now,
-    )
-    .await?;
-    Ok(back_to_team(is_changed, notice))
+    change_setting(&context, TeamSetting::IdempotencyKeys(is_honoured), notice).await
 }
 
-/// Back to the page, which says what was done.
-fn back_to_team(is_changed: bool, notice: ActionNotice) -> Response {
+/// Changes a setting and leads back to the page, which says what was done.
+async fn change_setting(
+    context: &MemberContext,
+    setting: TeamSetting,
+    notice: ActionNotice,
+) -> PageResult {
+    let (store, actor, now) = (context.store(), context.actor(), context.now());
+    let is_changed =
+        accounts::change_team_setting(store, actor, context.team_id(), setting, now).await?;
     let notice = if is_changed {
         notice
     } else {
         ActionNotice::NothingChanged
     };
-    redirect_with_notice(PART, notice)
+    Ok(redirect_with_notice(PART, notice))
 }
 
 /// Lets Formulas only keys see people of the address book as they are, or masked.
@@ -79,15 +75,10 @@ pub(crate) async fn set_formula_keys(
         People::Shown => (true, ActionNotice::PeopleShown),
         People::Masked => (false, ActionNotice::PeopleMasked),
     };
-    let (store, now) = (context.store(), context.now());
-    let actor = context.actor();
-    let is_changed = accounts::change_team_setting(
-        store,
-        actor,
-        context.team_id(),
+    change_setting(
+        &context,
         TeamSetting::FormulaKeysSeePeople(see_people),
-        now,
+        notice,
     )
-    .await?;
-    Ok(back_to_team(is_changed, notice))
+    .await
 }

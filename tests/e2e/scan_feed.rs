@@ -324,7 +324,7 @@ async fn what_is_forgotten_of_a_feed_stops_no_reader() {
     assert_eq!(reader.rest().await.len(), 2);
     stack
         .store
-        .purge_feed(Utc::now() + TimeDelta::days(1), 100)
+        .purge_scan_feed(Utc::now() + TimeDelta::days(1), 100)
         .await
         .unwrap();
     assert_eq!(
@@ -354,7 +354,7 @@ async fn who_waits_at_the_end_of_a_feed_that_was_forgotten_gets_what_a_clock_beh
     assert_eq!(reader.rest().await.len(), 1);
     stack
         .store
-        .purge_feed(Utc::now() + TimeDelta::days(1), 100)
+        .purge_scan_feed(Utc::now() + TimeDelta::days(1), 100)
         .await
         .unwrap();
     let behind = id_at(Utc::now() - TimeDelta::days(1), 2);

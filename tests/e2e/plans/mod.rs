@@ -59,7 +59,7 @@ const WHOLE_READERS: [(&str, &str, &str); 5] = [
         "asks each team for its oldest, by their key",
     ),
     (
-        "purge_feed",
+        "purge_scan_feed",
         "feeds",
         "asks each feed for its oldest batches, by their key",
     ),

@@ -138,7 +138,7 @@ async fn purge(dispatcher: &EventDispatcher) -> Result<(), StoreError> {
         .await;
     record_failure("give feeds positions", store.place_all_feeds(FEEDS).await);
     PURGE
-        .delete("feed", |rows| store.purge_feed(events_before, rows))
+        .delete("feed", |rows| store.purge_scan_feed(events_before, rows))
         .await;
     let attempts = config.email.attempts;
     PURGE

@@ -4,6 +4,7 @@ pub mod id;
 pub mod idempotency;
 pub mod key;
 pub mod limits;
+pub mod mailpiece_state;
 pub mod money;
 pub mod name;
 pub mod scan;

@@ -102,7 +102,7 @@ const WAITING: &str = "
     SELECT 'cards_late', count(*), min(since) FROM (
         SELECT late.since FROM unnest($6::text[]) AS product (name) CROSS JOIN LATERAL (
             SELECT mail_by_date::timestamp AT TIME ZONE 'UTC' AS since FROM mailpieces
-            WHERE print_run_id IS NULL AND print_problem IS NULL AND mailpieces.product = product.name
+            WHERE print_run_id IS NULL AND print_problem IS NULL AND withheld IS NULL AND mailpieces.product = product.name
                 AND mail_by_date < ($1 AT TIME ZONE 'UTC')::date
             ORDER BY mail_by_date LIMIT $2) late
         LIMIT $2) found

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use model::id::{CampaignId, ChargeId, TeamId};
 use tokio_postgres::Row;
+use uuid::Uuid;
 
 use crate::error::{Result, StoreError};
 use crate::pool::{Store, Transaction};
@@ -164,7 +165,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Settles a reserved charge: from here on its cards print. Returns whether this was the call that did it.
+    /// Settles a reserved charge: from here on its cards print, and stand in the team's feed. Returns whether this was the call that did it.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
@@ -175,14 +176,24 @@ impl Transaction<'_> {
         payment_reference: Option<&str>,
         now: DateTime<Utc>,
     ) -> Result<bool> {
-        let changed = self
+        // One statement for both: settling is on the path of every send.
+        let noted = self
             .execute(
-                "UPDATE charges SET state = 'settled', payment_reference = $3, settled_at = $4
-                 WHERE team_id = $1 AND charge_id = $2 AND state = 'reserved'",
-                &[&team_id.0, &charge_id.0, &payment_reference, &now],
+                "WITH settled AS (
+                     UPDATE charges SET state = 'settled', payment_reference = $3, settled_at = $4
+                     WHERE team_id = $1 AND charge_id = $2 AND state = 'reserved' RETURNING charge_id)
+                 INSERT INTO feed_batches (team_id, feed, batch_id, item_ids, item_kind)
+                 SELECT $1, 'mailpieces', $5, ARRAY[charge_id], 'charge' FROM settled",
+                &[
+                    &team_id.0,
+                    &charge_id.0,
+                    &payment_reference,
+                    &now,
+                    &Uuid::now_v7(),
+                ],
             )
             .await?;
-        Ok(changed == 1)
+        Ok(noted == 1)
     }
 
     /// Locks a charge until the transaction ends; false when it is closed. Taking the money and declining both do

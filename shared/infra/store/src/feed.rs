@@ -25,6 +25,8 @@ const SEARCHED_ROWS: i64 = 10_000;
 pub enum FeedKind {
     /// Scans of cards.
     Scans,
+    /// Mailpieces that have changed.
+    Mailpieces,
 }
 
 /// Something that happened, at its place.
@@ -33,20 +35,22 @@ pub struct FeedItem {
     /// From 1, without gaps. What commits after somebody has read a position gets a later one; what was committed between two readings
     /// is in the order of its ids.
     pub position: i64,
-    /// What it is: for a feed of scans, the scan's id.
+    /// What it is: for a feed of scans, the scan's id; for one of mailpieces, what changed together (`mailpiece_change.rs`).
     pub item_id: Uuid,
 }
 
 impl FeedKind {
-    const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Scans => "scans",
+            Self::Mailpieces => "mailpieces",
         }
     }
 
     fn from_name(name: &str) -> Result<Self> {
         match name {
             "scans" => Ok(Self::Scans),
+            "mailpieces" => Ok(Self::Mailpieces),
             _ => Err(StoreError::Corrupt("the name of a feed".to_owned())),
         }
     }
@@ -228,12 +232,12 @@ impl Store {
         Ok(row.map_or(0, |row| row.get(0)))
     }
 
-    /// Forgets what was noted before `before`, at most `limit` batches, but for the newest of each feed: by its last item a
-    /// reader who has come to the end is known to be there. Returns how many.
+    /// Forgets the scans that were noted before `before`, at most `limit` batches, but for the newest of each feed: by its last
+    /// item a reader who has come to the end is known to be there. Mailpieces stay, as they do in their table. Returns how many.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn purge_feed(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
+    pub async fn purge_scan_feed(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
         self.execute(
             "DELETE FROM feed_batches WHERE ctid = ANY (ARRAY(
                  SELECT found.ctid FROM feeds CROSS JOIN LATERAL (
@@ -241,8 +245,9 @@ impl Store {
                      WHERE feed_batches.team_id = feeds.team_id AND feed_batches.feed = feeds.feed
                          AND batch_id < first_id_of($1) AND feed_batches.position < feeds.position
                      ORDER BY batch_id LIMIT $2) found
+                 WHERE feeds.feed = $3
                  LIMIT $2))",
-            &[&before, &limit],
+            &[&before, &limit, &FeedKind::Scans.as_str()],
         )
         .await
     }

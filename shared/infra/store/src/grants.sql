@@ -44,7 +44,7 @@ GRANT SELECT (due_at, sent_at, attempts) ON emails
     TO pillarbox_gateway, pillarbox_mailer, pillarbox_syncer, pillarbox_dispatcher, pillarbox_console;
 GRANT SELECT (state, due_at) ON ai_cells
     TO pillarbox_gateway, pillarbox_mailer, pillarbox_syncer, pillarbox_dispatcher, pillarbox_console;
-GRANT SELECT (product, mail_by_date, created_at, print_run_id, print_problem) ON mailpieces
+GRANT SELECT (product, mail_by_date, created_at, print_run_id, print_problem, withheld) ON mailpieces
     TO pillarbox_gateway, pillarbox_mailer, pillarbox_syncer, pillarbox_dispatcher, pillarbox_console;
 GRANT EXECUTE ON FUNCTION print_serials_used
     TO pillarbox_gateway, pillarbox_mailer, pillarbox_syncer, pillarbox_dispatcher, pillarbox_console;
@@ -93,6 +93,8 @@ GRANT SELECT (campaign_id, address_id) ON do_not_mail TO pillarbox_mailer;
 GRANT SELECT ON campaigns, campaign_steps TO pillarbox_mailer;
 GRANT UPDATE (committed_cents) ON campaigns TO pillarbox_mailer;
 GRANT SELECT, INSERT, UPDATE, DELETE ON campaign_days TO pillarbox_mailer;
+GRANT INSERT ON feed_batches, mailpiece_events TO pillarbox_mailer;
+GRANT SELECT (mailpiece_id, event_id) ON mailpiece_events TO pillarbox_mailer; -- to tell what is new
 GRANT SELECT (team_id, design_id, name, version, ai_draft, document) ON designs TO pillarbox_mailer;
 -- Cards and the money for them. A card is made and never changed; a booking is made and never changed.
 GRANT SELECT, INSERT, DELETE ON mailpieces TO pillarbox_mailer;

@@ -3,6 +3,8 @@
 //! A card is in one run at the most, from the statement that claims it on, so that two printers never print the same
 //! one. What a run is made of does not change until it ends; a printer that dies leaves it to the next one.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, NaiveDate, Utc};
 use model::id::TeamId;
 use serde_json::Value;
@@ -111,6 +113,7 @@ const CLAIM: &str = "
         SELECT mailpiece.team_id, mailpiece.mailpiece_id, mailpiece.postage, mailpiece.zip, mailpiece.plus4
         FROM mailpieces mailpiece JOIN charges charge USING (team_id, charge_id) JOIN teams team USING (team_id)
         WHERE mailpiece.product = $1 AND mailpiece.print_run_id IS NULL AND mailpiece.print_problem IS NULL
+            AND mailpiece.withheld IS NULL AND (mailpiece.print_after IS NULL OR mailpiece.print_after <= $4)
             -- Past the first date on which it is that day nowhere yet: what the index can skip.
             AND mailpiece.mail_by_date <= coalesce($2, $4::timestamptz::date + $3::integer + 1)
             AND mailpiece.mail_by_date <= coalesce($2, ($4 AT TIME ZONE team.time_zone)::date + $3)
@@ -122,7 +125,10 @@ const CLAIM: &str = "
     claimed AS (
         UPDATE mailpieces mailpiece SET print_run_id = $6, print_position = placed.position
         FROM placed WHERE mailpiece.team_id = placed.team_id AND mailpiece.mailpiece_id = placed.mailpiece_id
-        RETURNING mailpiece.mail_by_date)
+        RETURNING mailpiece.team_id, mailpiece.mail_by_date),
+    noted AS (
+        INSERT INTO feed_batches (team_id, feed, batch_id, item_ids, item_kind)
+        SELECT DISTINCT team_id, 'mailpieces', $6::uuid, ARRAY[$6::uuid], 'print_run' FROM claimed)
     SELECT count(*), max(mail_by_date) FROM claimed";
 
 impl Store {
@@ -312,6 +318,9 @@ impl Store {
         transaction
             .set_aside_mailpieces(lease.run_id, set_aside)
             .await?;
+        transaction
+            .note_printed_run(lease.run_id, set_aside)
+            .await?;
         transaction.commit().await
     }
 
@@ -396,6 +405,27 @@ impl Transaction<'_> {
             room: Some(row.get(1)),
             free_on: row.get(2),
         })
+    }
+
+    /// Notes for each team with cards in a run that they have changed: they are printed, or set aside.
+    async fn note_printed_run(&self, run_id: Uuid, set_aside: &[SetAsideMailpiece]) -> Result<()> {
+        self.execute(
+            "INSERT INTO feed_batches (team_id, feed, batch_id, item_ids, item_kind)
+             SELECT DISTINCT team_id, 'mailpieces', $2::uuid, ARRAY[$1::uuid], 'print_run'
+             FROM mailpieces WHERE print_run_id = $1",
+            &[&run_id, &Uuid::now_v7()],
+        )
+        .await?;
+        let mut by_team: BTreeMap<Uuid, Vec<Uuid>> = BTreeMap::new();
+        for one in set_aside {
+            let ids = by_team.entry(one.team_id.0).or_default();
+            ids.push(one.mailpiece_id);
+        }
+        for (team_id, mailpiece_ids) in by_team {
+            self.note_changed_mailpieces(TeamId(team_id), &mailpiece_ids)
+                .await?;
+        }
+        Ok(())
     }
 
     /// Puts due cards into a run. Returns how many, and the latest of their mail-by dates.

@@ -328,7 +328,9 @@ async fn what_is_forgotten_of_a_feed_stops_no_reader() {
         .await
         .unwrap();
     assert_eq!(
-        stack.query_count("SELECT count(*) FROM feed_batches").await,
+        stack
+            .query_count("SELECT count(*) FROM feed_batches WHERE feed = 'scans'")
+            .await,
         1,
         "the newest stays"
     );
@@ -369,14 +371,16 @@ async fn feeds_that_nobody_reads_are_placed_by_the_dispatcher() {
     stack.scan_code(&list_codes(&stack).await[0]).await;
     assert_eq!(
         stack
-            .query_count("SELECT count(*) FROM feed_batches WHERE position IS NULL")
+            .query_count(
+                "SELECT count(*) FROM feed_batches WHERE feed = 'scans' AND position IS NULL"
+            )
             .await,
         1
     );
     let _dispatcher = pillarbox_tests::SpawnedProcess::start("dispatcher", &stack.settings, None);
     wait_until("it has a position", async || {
         stack
-            .query_count("SELECT count(*) FROM feed_batches WHERE position = 1")
+            .query_count("SELECT count(*) FROM feed_batches WHERE feed = 'scans' AND position = 1")
             .await
             == 1
     })

@@ -7,6 +7,7 @@
 
 mod analysis;
 mod arc;
+mod block;
 mod coverage;
 mod face;
 mod fit;
@@ -16,9 +17,10 @@ mod typesetter;
 mod word;
 
 pub(crate) use analysis::TextAnalysis;
+pub use block::TextBlock;
 pub(crate) use face::ShapingFace;
 pub(crate) use fit::{FittedSize, LineWrapping, TextPlacement};
-pub use typesetter::{BlockStyle, TextBlock, Typesetter};
+pub use typesetter::{BlockStyle, Typesetter};
 
 #[cfg(test)]
 mod tests;

@@ -6,9 +6,10 @@ mod operator;
 
 use std::collections::HashMap;
 
-use audience::fold_name;
+use audience::{ColumnType, fold_name};
 use blank::IgnoredBlank;
 
+use crate::function;
 use crate::limits::{MAX_DEPTH, MAX_PROBLEMS};
 use crate::nearest::find_nearest;
 use crate::node::{ColumnUse, ExpressionNode};
@@ -16,7 +17,6 @@ use crate::problem::{FormulaDiagnostic, SourceSpan};
 use crate::scan::{FormulaToken, TokenKind};
 use crate::syntax::{SyntaxKind, SyntaxNode};
 use crate::value::ValueType;
-use crate::{InputColumn, function};
 
 /// An expression with its type and place.
 pub(crate) struct TypedNode {
@@ -32,6 +32,15 @@ pub(crate) struct ExpressionTree {
     pub(crate) columns: Vec<String>,
     /// What its writer is told of a formula that stands.
     pub(crate) warnings: Vec<FormulaDiagnostic>,
+}
+
+/// A column that formulas may use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputColumn {
+    /// Its name as people write it. Case and outer white space do not matter.
+    pub name: String,
+    /// How its values are read. What does not read as this counts as blank.
+    pub column_type: ColumnType,
 }
 
 /// Columns by folded name.

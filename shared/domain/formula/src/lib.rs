@@ -23,6 +23,8 @@ mod sheet;
 mod syntax;
 mod value;
 
+pub use build::InputColumn;
+pub use function::definition::FunctionHelp;
 pub use outcome::{BlankReason, EvaluatedCell};
 pub use problem::FormulaDiagnostic;
 pub use sheet::{
@@ -35,38 +37,11 @@ use std::sync::Arc;
 use audience::column::cut_value;
 use audience::{ColumnType, ColumnValue, ValueLookup, fold_name};
 use chrono::NaiveDate;
-use serde::Serialize;
 
 use crate::machine::FormulaEvaluator;
 use crate::node::ExpressionNode;
 use crate::row::{FormulaRow, StoredRow};
 use crate::value::CellValue;
-
-/// A column that formulas may use.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InputColumn {
-    /// Its name as people write it. Case and outer white space do not matter.
-    pub name: String,
-    /// How its values are read. What does not read as this counts as blank.
-    pub column_type: ColumnType,
-}
-
-/// What people read about a function. Serialises to an object of these keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct FunctionHelp {
-    /// The name, in upper case: `PROPER`.
-    pub name: &'static str,
-    /// `text`, `number`, `date` or `logic`.
-    pub category: &'static str,
-    /// How it is called: `PROPER(text)`. Square brackets hold what may be left out.
-    pub signature: &'static str,
-    /// What it does, in a sentence or two.
-    pub description: &'static str,
-    /// A whole formula, without columns.
-    pub example: &'static str,
-    /// What the example gives as text on 2026-01-31.
-    pub result: &'static str,
-}
 
 /// A formula that compiled. A clone shares the tree.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@
 use chrono::NaiveDate;
 use regex::Regex;
 
-use crate::function::FunctionDefinition;
+use crate::function::definition::FunctionDefinition;
 use crate::value::{CellValue, ValueType};
 
 /// An expression.

@@ -25,6 +25,7 @@ pub mod metric;
 mod process;
 pub mod purge;
 mod report;
+mod run;
 pub mod source;
 pub mod task;
 mod telemetry;
@@ -33,4 +34,5 @@ mod usage;
 
 pub use clock::Clock;
 pub use config::Config;
-pub use process::{Process, install_crypto, run};
+pub use process::{Process, install_crypto};
+pub use run::run;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::pin::pin;
 
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::{BufMut, BytesMut};
 use chrono::{DateTime, Utc};
 use futures_util::SinkExt;
 
@@ -201,6 +201,3 @@ fn put_field(buffer: &mut BytesMut, bytes: &[u8]) -> Result<()> {
     buffer.put_slice(bytes);
     Ok(())
 }
-
-/// What a copy is fed with.
-pub(crate) type CopySink = tokio_postgres::CopyInSink<Bytes>;

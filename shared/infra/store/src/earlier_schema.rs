@@ -65,7 +65,7 @@ pub(crate) async fn replace_earlier_history(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::migrate::known_migrations;
+    use crate::migrations::known_migrations;
 
     /// What databases remember of these migrations, in one number.
     fn migrations_digest<'m>(migrations: impl Iterator<Item = &'m Migration>) -> u64 {

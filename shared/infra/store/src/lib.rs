@@ -53,6 +53,7 @@ mod mailpiece;
 mod mailpiece_change;
 mod mailpiece_content;
 mod migrate;
+mod migrations;
 mod person;
 mod picture;
 mod pool;

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::iter;
 use std::time::Duration;
 
-use refinery::{Migration, Runner};
+use refinery::Runner;
 use tokio::task::JoinHandle;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Config};
@@ -15,20 +15,12 @@ use crate::database_error::DatabaseError;
 use crate::earlier_schema::{earlier_migrations, has_earlier_history, replace_earlier_history};
 use crate::error::{Result, StoreError};
 use crate::grant::grant_privileges;
+use crate::migrations::{known_migrations, migration_runner};
 use crate::pool::Store;
 use crate::url::DatabaseUrl;
 
-mod embedded {
-    refinery::embed_migrations!("migrations");
-}
-
 /// Key of the advisory lock under which the schema is changed: any number of processes may ask for it at once.
 const MIGRATION_LOCK: i64 = 0x7069_6c6c_6172;
-
-/// Every migration that makes the tables of a new database.
-pub(crate) fn known_migrations() -> Vec<Migration> {
-    embedded::migrations::runner().get_migrations().clone()
-}
 
 /// Time to open a connection that migrating needs.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -200,7 +192,7 @@ async fn apply_missing_migrations(client: &mut Client, applied: &mut usize) -> R
         run_migrations(&earlier_migrations(), client, applied).await?;
         replace_earlier_history(client, &known_migrations()).await?;
     }
-    run_migrations(&embedded::migrations::runner(), client, applied).await
+    run_migrations(&migration_runner(), client, applied).await
 }
 
 /// Applies those of a runner that are missing. A database whose history is not that of the runner is left as it is.

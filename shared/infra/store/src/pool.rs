@@ -2,18 +2,21 @@
 
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
 use futures_util::future;
 use serde::Deserialize;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
-use crate::address_import::CopySink;
 use crate::busy::{time_statement, track_busy_time};
 use crate::error::{Result, StoreError};
 use crate::statement::{PoolerMode, ReadyStatement, StatementMode, StatementSession};
 use crate::statement_name::SqlStatement;
 use crate::url::DatabaseUrl;
+
+/// What a copy is fed with.
+pub(crate) type CopySink = tokio_postgres::CopyInSink<Bytes>;
 
 /// How to reach the database and what to ask of it.
 #[derive(Debug, Clone, Deserialize)]

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use crate::database_error::DatabaseError;
 use crate::error::StoreError;
-use crate::migrate::known_migrations;
+use crate::migrations::known_migrations;
 
 /// Tables that a name lists: a longer one says no more.
 const NAMED_TABLES: usize = 6;

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::{MAX_DEPTH, MAX_NODES, Operator};
+use super::limits::{MAX_DEPTH, MAX_NODES};
+use super::operator::Operator;
 
 /// A tree of conditions that cannot be used: where, and what is wrong there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

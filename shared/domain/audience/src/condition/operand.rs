@@ -3,7 +3,7 @@
 use chrono::NaiveDate;
 use serde_json::Value as Json;
 
-use super::{MAX_ANNIVERSARY_DAYS, MAX_CHOICES, MAX_DAYS};
+use super::limits::{MAX_ANNIVERSARY_DAYS, MAX_CHOICES, MAX_DAYS};
 use crate::{
     birthday::Birthday,
     column::{ColumnType, MAX_VALUE_CHARS, fold_case},

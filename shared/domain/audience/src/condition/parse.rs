@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value as Json};
 
 use super::{
-    ColumnCondition, ConditionError, ConditionErrorKind, ConditionNode, FilterConditions,
-    MAX_DEPTH, MAX_NODES,
+    ColumnCondition, ConditionNode, FilterConditions,
     compare::ValueTest,
+    error::{ConditionError, ConditionErrorKind},
+    limits::{MAX_DEPTH, MAX_NODES},
     operand::{ConditionOperand, OperandError},
     operator::{ComparisonKind, Operator},
 };

@@ -4,7 +4,8 @@ use audience::{BuiltInColumn, value};
 
 use super::blank::{self, IgnoredBlank};
 use super::{TreeBuilder, TypedNode};
-use crate::function::{self, FunctionDefinition, FunctionReturn, ParameterKind};
+use crate::function;
+use crate::function::definition::{FunctionDefinition, FunctionReturn, ParameterKind};
 use crate::limits::MAX_PATTERNS;
 use crate::nearest::find_nearest;
 use crate::node::ExpressionNode;

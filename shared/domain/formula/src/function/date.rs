@@ -3,8 +3,10 @@
 use audience::Birthday;
 use chrono::{Datelike, Months, NaiveDate};
 
-use super::{FunctionDefinition, FunctionParameters, FunctionReturn, ParameterKind, text};
-use crate::FunctionHelp;
+use super::definition::{
+    FunctionDefinition, FunctionHelp, FunctionParameters, FunctionReturn, ParameterKind,
+};
+use super::text;
 use crate::machine::{
     EvaluationError, EvaluationResult, FormulaEvaluator, calendar_date, evaluation_error,
 };

@@ -1,7 +1,8 @@
 //! Conditions, choices and blanks.
 
-use super::{ANY_NUMBER, FunctionDefinition, FunctionParameters, FunctionReturn, ParameterKind};
-use crate::FunctionHelp;
+use super::definition::{
+    ANY_NUMBER, FunctionDefinition, FunctionHelp, FunctionParameters, FunctionReturn, ParameterKind,
+};
 use crate::machine::{EvaluationError, EvaluationResult, FormulaEvaluator, compare_cells};
 use crate::node::ExpressionNode;
 use crate::value::{CellValue, ValueType};

@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::{ANY_NUMBER, FunctionDefinition, FunctionParameters, FunctionReturn, ParameterKind};
-use crate::FunctionHelp;
+use super::definition::{
+    ANY_NUMBER, FunctionDefinition, FunctionHelp, FunctionParameters, FunctionReturn, ParameterKind,
+};
 use crate::machine::{
     EvaluationError, EvaluationResult, FormulaEvaluator, check_finite, compare_cells,
     evaluation_error,

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use regex::{Captures, RegexBuilder};
 
-use super::{FunctionDefinition, FunctionParameters, FunctionReturn, ParameterKind};
-use crate::FunctionHelp;
+use super::definition::{
+    FunctionDefinition, FunctionHelp, FunctionParameters, FunctionReturn, ParameterKind,
+};
 use crate::limits::{MAX_PATTERN_CHARS, PATTERN_SIZES};
 use crate::machine::{EvaluationError, EvaluationResult, FormulaEvaluator};
 use crate::node::{ExpressionNode, RegexPattern};

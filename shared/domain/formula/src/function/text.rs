@@ -2,10 +2,10 @@
 
 mod work;
 
-use super::{
-    ANY_NUMBER, FunctionDefinition, FunctionParameters, FunctionReturn, ParameterKind, format,
+use super::definition::{
+    ANY_NUMBER, FunctionDefinition, FunctionHelp, FunctionParameters, FunctionReturn, ParameterKind,
 };
-use crate::FunctionHelp;
+use super::format;
 use crate::machine::{EvaluationError, evaluation_error};
 use crate::value::{CellValue, ValueType};
 

@@ -7,13 +7,13 @@ use crate::node::ExpressionNode;
 use crate::value::CellValue;
 
 /// The beginning of a text, for a message.
-pub(in crate::function) fn truncate_text(text: &str) -> String {
+pub(crate) fn truncate_text(text: &str) -> String {
     const SHOWN_CHARS: usize = 40;
     text.chars().take(SHOWN_CHARS).collect()
 }
 
 /// A text that is going to be searched, with the steps for it taken.
-pub(in crate::function) fn evaluate_searched_text<'a>(
+pub(crate) fn evaluate_searched_text<'a>(
     machine: &mut FormulaEvaluator<'a>,
     node: &'a ExpressionNode,
 ) -> EvaluationResult<'a, Cow<'a, str>> {

@@ -5,6 +5,7 @@
 
 mod alerts;
 mod circles;
+mod codes;
 mod contract;
 mod coverage;
 mod deploy;

@@ -5,6 +5,7 @@
 
 mod alerts;
 mod circles;
+mod clients;
 mod codes;
 mod contract;
 mod coverage;

@@ -47,7 +47,7 @@ export interface ContactAnswer {
   /** The caller's id. */
   readonly externalId: string;
   /** Values by field key, as text. */
-  readonly fields: Readonly<Record<string, string>>;
+  readonly fields: { readonly [name: string]: string };
   /** Its newest issues, the newest first. */
   readonly issues: readonly (ContactIssue)[];
   /** The last sync that is known to have received it. */
@@ -305,7 +305,7 @@ export interface JsonRpcResponse {
   /** The protocol's version. */
   readonly jsonrpc: "2.0" | Unknown;
   /** What the method gives. */
-  readonly result?: Readonly<Record<string, unknown>>;
+  readonly result?: { readonly [name: string]: unknown };
 }
 
 /** What a client must keep to. */
@@ -519,7 +519,7 @@ export interface Record {
   /** The caller's stable id of the contact. */
   readonly external_id: string;
   /** Values by declared key. An absent field keeps its value; null is stored as blank. */
-  readonly fields?: Readonly<Record<string, Scalar>> | null;
+  readonly fields?: { readonly [name: string]: Scalar } | null;
   /** `upsert` unless it is given. */
   readonly op?: Op | null;
 }
@@ -657,7 +657,7 @@ export interface SendRequest {
   /** `PA-` and six characters; case-sensitive. */
   readonly campaign_id: string;
   /** Types of the custom fields that this request creates, by name; one without an entry is a text. */
-  readonly field_types?: Readonly<Record<string, CustomFieldType>> | null;
+  readonly field_types?: { readonly [name: string]: CustomFieldType } | null;
   /** Whom to mail. On a Neighborhood Mail campaign these are centers, 250 at the most. */
   readonly recipients: readonly (Recipient)[];
   /** When true, a recipient without a usable variable image is not mailed instead of printing the default image. */

@@ -297,7 +297,7 @@ export class Client {
       if (attempt instanceof Received && attempt.status >= 200 && attempt.status < 300) {
         const { requestId, isReplayed, costCents } = attempt;
         const { hasLostAnAnswer: afterLostAnswer, attempts } = state;
-        return { body: attempt.readJson() as T, requestId, isReplayed, costCents, afterLostAnswer, attempts };
+        return { body: attempt.readJson(request.changesSomething) as T, requestId, isReplayed, costCents, afterLostAnswer, attempts };
       }
       const pause = state.nextPause(attempt);
       if (isLookedUp && attempt instanceof Received && isLeftOpen(attempt) && attempt.requestId !== null) {
@@ -339,7 +339,7 @@ export class Client {
       let pause = this.#retry.lookUpPause;
       if (attempt instanceof Received) {
         if (attempt.status === 200) {
-          const told = attempt.readJson() as models.RequestAnswer;
+          const told = attempt.readJson(true) as models.RequestAnswer;
           if (told.status !== "running") return told.response ?? null;
         } else if (attempt.status === 429) pause = Math.min(attempt.retryAfter(), this.#retry.longestRateWait);
         else if (!isWorthRepeating(attempt)) return null;

@@ -52,10 +52,12 @@ export class AnswerLostError extends PillarboxError {
 export class UnreadableAnswerError extends PillarboxError {
   override readonly name = "UnreadableAnswerError";
   override readonly requestId: string | null;
+  override readonly mayBeDone: boolean;
 
-  constructor(message: string, requestId: string | null) {
+  constructor(message: string, requestId: string | null, mayBeDone = false) {
     super(message);
     this.requestId = requestId;
+    this.mayBeDone = mayBeDone;
   }
 }
 

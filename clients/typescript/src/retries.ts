@@ -65,11 +65,12 @@ export class Received {
     return /^\d+$/.test(asked) ? Number(asked) : otherwise;
   }
 
-  readJson(): unknown {
+  readJson(mayBeDone: boolean): unknown {
     try {
       return JSON.parse(this.body);
     } catch {
-      throw new UnreadableAnswerError(`the answer with status ${this.status} is no JSON: is the base URL right?`, this.requestId);
+      const message = `the answer with status ${this.status} is no JSON: is the base URL right?`;
+      throw new UnreadableAnswerError(message, this.requestId, mayBeDone);
     }
   }
 

@@ -295,7 +295,7 @@ class Client:
             state.attempts += 1
             attempt = self._attempt(request)
             if isinstance(attempt, Received) and 200 <= attempt.status < 300:
-                return _read_answer(attempt, kind, state)
+                return _read_answer(attempt, kind, state, request.changes_something)
             pause = state.next_pause(attempt)
             if is_looked_up and isinstance(attempt, Received) and is_left_open(attempt) and attempt.request_id:
                 found = self._look_up(attempt.request_id)
@@ -330,11 +330,11 @@ class Client:
             pause = self._retry.look_up_pause
             if isinstance(attempt, Received):
                 if attempt.status == 200:
-                    told = cast(models.RequestAnswer, attempt.read_json())
+                    told = _read_answer(attempt, models.RequestAnswer, RetryState(self._retry), True).body
                     if told["status"] != "running":
                         return told.get("response")
                 elif attempt.status == 429:
-                    pause = attempt.retry_after()
+                    pause = min(attempt.retry_after(), self._retry.longest_rate_wait)
                 elif not is_worth_repeating(attempt):
                     return None
             time.sleep(pause)
@@ -362,8 +362,12 @@ def _complete_body(sync_id: str | None, confirm_removal: bool) -> dict[str, Any]
     return body
 
 
-def _read_answer(attempt: Received, kind: type[T], state: RetryState) -> Answer[T]:
-    body = cast(T, attempt.read_json())
+def _read_answer(attempt: Received, kind: type[T], state: RetryState, may_be_done: bool) -> Answer[T]:
+    try:
+        body = cast(T, attempt.read_json())
+    except PillarboxError as error:
+        error.request_id, error.may_be_done = attempt.request_id, may_be_done
+        raise
     return Answer(body, attempt.request_id, attempt.is_replayed, attempt.cost_cents, state.has_lost_an_answer, state.attempts)
 
 

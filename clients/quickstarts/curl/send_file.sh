@@ -15,19 +15,20 @@ post() {
 
 for body in "$@"; do
     answer=${body%.json}.answer.json
+    part=$answer.$$
     if [ -s "$answer" ]; then continue; fi
     pause=1
-    while status=$(post "$body" "$answer.part") && status=${status##* } && [ "$status" != 200 ]; do
+    while status=$(post "$body" "$part") && status=${status##* } && [ "$status" != 200 ]; do
         case $status in
             000 | 408 | 429 | 500 | 502 | 503 | 504) ;;
-            *) grep -q '"in_progress"' "$answer.part" || { cat "$answer.part" >&2; exit 1; } ;;
+            *) grep -q '"in_progress"' "$part" || { cat "$part" >&2; exit 1; } ;;
         esac
         if [ "$pause" -gt 600 ]; then echo "given up: $body may be done; run this again later" >&2; exit 1; fi
-        asked=$(sed -n 's/^[Rr]etry-[Aa]fter: *\([0-9]*\).*/\1/p' "$answer.part.head" 2>/dev/null || true)
+        asked=$(sed -n 's/^[Rr]etry-[Aa]fter: *\([0-9]*\).*/\1/p' "$part.head" 2>/dev/null || true)
         sleep "${asked:-$pause}"
         pause=$((pause * 2))
     done
-    rm -f "$answer.part.head"
-    mv "$answer.part" "$answer"
+    rm -f "$part.head"
+    mv "$part" "$answer"
     echo "$answer"
 done

@@ -59,7 +59,8 @@ install_tools() {
     export PILLARBOX_TOOLS=$state/tools
     step "install the tools of tests that are missing"
     for tool in mcp/package-lock.json mcp/python_{1,2}.txt browser/package-lock.json manifests/requirements.txt \
-        schemathesis/requirements.txt generators/package-lock.json generators/requirements.txt promtool; do
+        schemathesis/requirements.txt generators/package-lock.json generators/requirements.txt \
+        clients/package-lock.json clients/requirements.txt promtool; do
         (install_tool "$tool") >&2 || echo "$tool could not be installed: its tests will fail" >&2
     done
 }

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use regex::Regex;
 
 /// Folders that hold pages, from the top of the repository, and the pages at the top.
-const SHELVES: [&str; 3] = ["docs", "changes", "deploy"];
+const SHELVES: [&str; 4] = ["docs", "changes", "deploy", "clients"];
 
 /// Folders of which a path in a page is the path of a file.
-const NAMED: &str = "services|shared|tests|deploy|docs";
+const NAMED: &str = "services|shared|tests|deploy|docs|clients";
 
 fn top() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")

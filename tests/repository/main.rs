@@ -5,6 +5,8 @@
 
 mod alerts;
 mod circles;
+mod clients;
+mod codes;
 mod contract;
 mod coverage;
 mod deploy;

@@ -118,6 +118,12 @@ pub enum CliCommand {
     /// What senders and integrators do.
     #[command(flatten)]
     Sender(SenderCommand),
+    /// Say what a code of an answer, or an alert, means: what happened, whether anything was mailed or charged, and what to do.
+    Explain {
+        /// Such as campaign_not_found, -32601 or PillarboxSendsStuck; left out, all of them are listed.
+        #[arg(allow_hyphen_values = true)]
+        code: Option<String>,
+    },
     /// Write a shell's completions to the standard output: `pillarbox completions bash > /etc/bash_completion.d/pillarbox`.
     Completions {
         /// Which shell.

@@ -11,6 +11,7 @@ mod client;
 pub mod command;
 pub mod demo;
 mod endpoint_command;
+pub mod explain;
 mod integration_command;
 mod listen;
 mod migrate;

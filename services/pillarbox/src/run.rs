@@ -17,6 +17,7 @@ use store::Store;
 use crate::addresses;
 use crate::apply::{FILE_BYTES, apply_text, fetch_pictures};
 use crate::command::{AddressesCommand, CliCommand, PillarboxArgs, PrintArgs};
+use crate::explain::{explain_code, find_told_code};
 use crate::print::{PrintRequest, PrintRunner};
 use crate::report::{CommandReport, FAILED, INTERRUPTED, NOT_KEPT};
 use crate::sender_command::SenderCommand;
@@ -34,9 +35,18 @@ pub fn run(line: PillarboxArgs) -> ExitCode {
     match outcome.and_then(|report| write_report(&report, line.json)) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("pillarbox: {}", one_line(&format!("{error:#}")));
+            eprintln!("pillarbox: {}", describe_failure(&error));
             ExitCode::from(exit_code_of(&error))
         }
+    }
+}
+
+/// One line; of a code of the service's with where to read more.
+fn describe_failure(error: &anyhow::Error) -> String {
+    let line = one_line(&format!("{error:#}"));
+    match find_told_code(&line) {
+        Some(code) => format!("{line} (`pillarbox explain {code}` says more)"),
+        None => line,
     }
 }
 
@@ -74,6 +84,7 @@ async fn execute_command(command: CliCommand, is_json: bool) -> anyhow::Result<C
             tokio::task::block_in_place(addresses::parse_stdin)
         }
         CliCommand::Completions { shell } => write_completions(shell),
+        CliCommand::Explain { code } => explain_code(code.as_deref()),
         CliCommand::Sender(SenderCommand::Send(command)) => send::send_file(&command).await,
         CliCommand::Sender(SenderCommand::Push(command)) => push::push_file(&command).await,
         CliCommand::Sender(SenderCommand::Listen(command)) => {
@@ -170,7 +181,7 @@ async fn run_on_database(command: CliCommand) -> anyhow::Result<CommandReport> {
             operate::check::check_rules(&open_store(&config).await?, &config, now).await
         }
         CliCommand::Demo(demo) => demo::post_recipients(&demo).await,
-        CliCommand::Sender(_) | CliCommand::Completions { .. } => {
+        CliCommand::Sender(_) | CliCommand::Completions { .. } | CliCommand::Explain { .. } => {
             bail!("this command needs no settings")
         }
     }

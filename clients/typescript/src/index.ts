@@ -1,0 +1,18 @@
+// Client of Pillarbox: send direct mail, sync contacts, hear of scans.
+
+export type { Answer, PushedBatch, SentBatch, SyncedContacts } from "./answers.js";
+export {
+  Client,
+  type ClientOptions,
+  type FeedOptions,
+  type RejectionOptions,
+  type RunOptions,
+  type SendOptions,
+} from "./client.js";
+export { AnswerLostError, ApiError, GaveUpError, PillarboxError, UnreadableAnswerError, WebhookError } from "./errors.js";
+export type * as models from "./models.js";
+export { OPERATIONS } from "./operations.js";
+export { newKey } from "./requests.js";
+export type { RetryPolicy } from "./retries.js";
+export { VERSION } from "./version.js";
+export { type Delivery, verifyWebhook } from "./webhooks.js";

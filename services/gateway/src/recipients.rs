@@ -137,7 +137,7 @@ async fn receive_body(
     headers: &HeaderMap,
     body: &mut Body,
 ) -> Result<(FullAccess, Bytes), AdmissionError> {
-    gateway.send_gate.check_refused_source(source)?;
+    gateway.send_gate.check_refused_source(identity, source)?;
     let too_large = declared_too_large(body);
     if let Some(key) = key_in_headers(headers) {
         let access = FullAccess::from(
@@ -376,7 +376,7 @@ pub(crate) async fn answer_team_query(
     );
     let key = key_in_headers(&parts.headers);
     let admitted_and_answered = async {
-        gate.check_refused_source(source)?;
+        gate.check_refused_source(&identity, source)?;
         let team_id = gate
             .admit(&identity, source, key.as_ref(), None)
             .await?

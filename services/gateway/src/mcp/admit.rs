@@ -110,7 +110,7 @@ pub(super) async fn admit_request(
         McpServer::Formulas => &gateway.formula_gate,
     };
     let key = bearer_key(headers);
-    let admitted = match gate.check_refused_source(source) {
+    let admitted = match gate.check_refused_source(identity, source) {
         Ok(()) => gate.admit(identity, source, key.as_ref(), None).await,
         Err(refusal) => Err(refusal),
     };

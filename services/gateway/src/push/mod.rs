@@ -159,7 +159,7 @@ async fn admit_request(
     parts: &Parts,
     too_large: Option<AdmissionError>,
 ) -> Result<IntegrationAccess, PushError> {
-    gateway.push_gate.check_refused_source(source)?;
+    gateway.push_gate.check_refused_source(identity, source)?;
     let key = bearer_key(&parts.headers);
     IntegrationAccess::try_from_key(
         gateway

@@ -84,6 +84,8 @@ pub(crate) enum AdmissionError {
     BodyTooLarge,
     /// The body did not arrive whole; the text says why.
     BodyUnreadable(&'static str),
+    /// The body is encoded in a way that is not taken, or several times.
+    UnsupportedEncoding,
     /// The key is missing, wrong, revoked, or of a kind that does not open this.
     InvalidKey,
     /// Something on our side failed.

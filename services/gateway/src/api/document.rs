@@ -53,7 +53,8 @@ const ABOUT: &str = "Send recipients to a campaign and mail them; keep the conta
                      answer of the three APIs carries `X-Request-Id`, the name of the request in logs and in questions to us, and \
                      when the request was counted `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset`: requests a \
                      minute, those left, and the seconds until the next minute, of the source address or the key, whichever has \
-                     fewer left. A path that is not listed here is answered with 404 `not_found`, another method than the listed ones with \
+                     fewer left. A body may come with `Content-Encoding: gzip` or \
+                     `zstd`, and then has the same limit for what it becomes. A path that is not listed here is answered with 404 `not_found`, another method than the listed ones with \
                      405 `method_not_allowed`.";
 
 fn list_tags() -> Value {

@@ -1,7 +1,7 @@
 //! Rate limits: per key, per source, across gateways, and the local shield.
 
 use chrono::TimeDelta;
-use pillarbox_tests::{CAMPAIGN, KEY, StackOptions, TestStack, build_recipient};
+use pillarbox_tests::{ApiResponse, CAMPAIGN, KEY, StackOptions, TestStack, build_recipient};
 use serde_json::json;
 
 async fn limited(per_key: i32, per_source: i32) -> TestStack {
@@ -35,6 +35,14 @@ async fn from(stack: &TestStack, source: &str, key: &str) -> (u16, String) {
         return answer.error();
     }
     (answer.status.as_u16(), String::new())
+}
+
+/// Limit and remaining requests as an answer tells them; the reset is within the minute.
+fn told(answer: &ApiResponse) -> (i64, i64) {
+    let number = |name: &str| -> i64 { answer.headers[name].to_str().unwrap().parse().unwrap() };
+    let reset = number("ratelimit-reset");
+    assert!((1..=60).contains(&reset), "{reset}");
+    (number("ratelimit-limit"), number("ratelimit-remaining"))
 }
 
 fn ok() -> (u16, String) {
@@ -145,4 +153,65 @@ async fn forwarded_for_is_believed_only_from_a_trusted_proxy() {
     }
     // All of them came from one source, whatever they say; a minute may have begun in between.
     assert!(statuses.contains(&429), "{statuses:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_answer_tells_what_is_left_of_the_window_that_ends_first() {
+    let stack = limited(4, 6).await;
+    let sent = async |source: &str, key: &str, recipients: serde_json::Value| {
+        let body = json!({"campaign_id": CAMPAIGN, "recipients": recipients}).to_string();
+        let headers = [("x-forwarded-for", source), ("x-api-key", key)];
+        let answer = stack.post_send_with(&headers, body).await;
+        (answer.status.as_u16(), told(&answer))
+    };
+    let (one, other) = ("198.51.100.1", "198.51.100.2");
+    let recipient = || json!([build_recipient(1)]);
+    assert_eq!(sent(one, KEY, recipient()).await, (200, (4, 3)));
+    // What is refused counts, and is told so.
+    assert_eq!(sent(one, KEY, json!([])).await, (422, (4, 2)));
+    // A wrong key has no window: its source has.
+    for left in (2..4).rev() {
+        assert_eq!(
+            sent(one, "pk_live_wrong", recipient()).await,
+            (401, (6, left))
+        );
+    }
+    assert_eq!(
+        sent(one, KEY, recipient()).await,
+        (200, (6, 1)),
+        "of equal ones the source's"
+    );
+    assert_eq!(sent(other, KEY, recipient()).await, (200, (4, 0)));
+    for _ in 0..2 {
+        assert_eq!(sent(other, KEY, recipient()).await, (429, (4, 0)));
+    }
+    // The last that its source lets in, one that it refuses, and one that the gateway refuses alone.
+    for _ in 0..3 {
+        assert_eq!(sent(one, KEY, recipient()).await, (429, (6, 0)));
+    }
+    stack.clock.advance(TimeDelta::minutes(1));
+    assert_eq!(sent(one, KEY, recipient()).await, (200, (4, 3)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_of_another_kind_is_told_no_more_than_a_wrong_one() {
+    let stack = limited(2, 100).await;
+    let formulas = "pk_fx_TestTestTestTestTestTest";
+    let keys = json!([{"kind": "formulas", "name": "Formulas", "key": formulas}]);
+    stack
+        .apply_team(json!({"teams": [{"name": "Test", "keys": keys}]}))
+        .await;
+    for (number, key) in [formulas, "pk_live_wrong"].into_iter().enumerate() {
+        for left in [99, 98, 97] {
+            let source = format!("198.51.100.{number}");
+            let body = json!({"campaign_id": CAMPAIGN, "recipients": []}).to_string();
+            let headers = [("x-forwarded-for", &source[..]), ("x-api-key", key)];
+            let answer = stack.post_send_with(&headers, body).await;
+            assert_eq!(
+                (answer.status.as_u16(), told(&answer)),
+                (401, (100, left)),
+                "{key}"
+            );
+        }
+    }
 }

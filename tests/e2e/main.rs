@@ -23,6 +23,7 @@ mod drills;
 mod due;
 mod earlier_schema;
 mod edge;
+mod encodings;
 mod errors;
 mod fairness;
 mod formula_ai;

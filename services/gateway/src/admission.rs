@@ -8,10 +8,11 @@ use std::sync::{Mutex, MutexGuard};
 use axum::http::{HeaderMap, HeaderValue, header};
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use model::key::{KeyKind, PresentedKey};
+use runtime::allowance::RateAllowance;
 use runtime::source::build_source_key;
 use runtime::trace::RequestIdentity;
 use runtime::{Clock, Config, Process, task};
-use store::{AdmissionRequest, AdmittedKey, Store};
+use store::{AdmissionRequest, AdmissionResult, AdmittedKey, Store};
 
 /// The length of a rate window. Windows begin with the minute.
 const WINDOW: TimeDelta = TimeDelta::minutes(1);
@@ -83,6 +84,8 @@ pub(crate) enum AdmissionError {
     BodyTooLarge,
     /// The body did not arrive whole; the text says why.
     BodyUnreadable(&'static str),
+    /// The body is encoded in a way that is not taken, or several times.
+    UnsupportedEncoding,
     /// The key is missing, wrong, revoked, or of a kind that does not open this.
     InvalidKey,
     /// Something on our side failed.
@@ -109,15 +112,19 @@ impl AdmissionGate {
     }
 
     /// Refuses a source that is known to be over its limit, without asking the database.
-    pub(crate) fn check_refused_source(&self, source: IpAddr) -> Result<(), AdmissionError> {
-        if self
-            .shield
-            .is_refused(&build_source_key(self.group.name, source), self.clock.now())
-        {
-            metrics::counter!("pillarbox_rate_limit_shielded_total").increment(1);
-            return Err(AdmissionError::RateLimited);
-        }
-        Ok(())
+    pub(crate) fn check_refused_source(
+        &self,
+        identity: &RequestIdentity,
+        source: IpAddr,
+    ) -> Result<(), AdmissionError> {
+        let (limit, now) = (self.group.per_source, self.clock.now());
+        let subject = build_source_key(self.group.name, source);
+        let Some(until) = self.shield.refused_until(&subject, now) else {
+            return Ok(());
+        };
+        metrics::counter!("pillarbox_rate_limit_shielded_total").increment(1);
+        identity.note_allowance(RateAllowance::from_window(limit, limit, until, now));
+        Err(AdmissionError::RateLimited)
     }
 
     /// Counts a request for its source and its key, and finds the key, in one round trip. `refused` tells
@@ -140,7 +147,7 @@ impl AdmissionGate {
         // Over the limit a moment ago, and so still: it need not be counted. But whether the key is still one is asked each time.
         let is_over = key_subject
             .as_ref()
-            .is_some_and(|subject| self.shield.is_refused(subject, now));
+            .is_some_and(|subject| self.shield.refused_until(subject, now).is_some());
         let admission = AdmissionRequest {
             source: &source_subject,
             key: key.map(PresentedKey::hash),
@@ -151,6 +158,12 @@ impl AdmissionGate {
             tracing::error!(error = &error as &dyn Error, "cannot admit a request");
             AdmissionError::Failed
         })?;
+        identity.note_allowance(self.find_allowance(
+            &admitted,
+            is_over,
+            window_start + WINDOW,
+            now,
+        ));
         if admitted.source_requests > self.group.per_source {
             return Err(self.rate_limited_until(source_subject, window_start, now));
         }
@@ -159,7 +172,7 @@ impl AdmissionGate {
         }
         let key = admitted
             .key
-            .filter(|key| self.group.opened_by.contains(&key.kind))
+            .filter(|key| self.opens(key.kind))
             .ok_or(AdmissionError::InvalidKey)?;
         if is_over {
             return Err(AdmissionError::RateLimited);
@@ -173,6 +186,29 @@ impl AdmissionGate {
                 Ok(key)
             }
         }
+    }
+
+    /// What is left of the window that will end first. That of a key that opens nothing here is told to nobody: it would tell a key of
+    /// another kind from a wrong one.
+    fn find_allowance(
+        &self,
+        admitted: &AdmissionResult,
+        is_over: bool,
+        until: DateTime<Utc>,
+        now: DateTime<Utc>,
+    ) -> RateAllowance {
+        let of_window = |limit, requests| RateAllowance::from_window(limit, requests, until, now);
+        let source = of_window(self.group.per_source, admitted.source_requests);
+        let key = admitted.key.as_ref().filter(|key| self.opens(key.kind));
+        match (self.group.per_key, key) {
+            (Some(limit), Some(_)) if is_over => source.tighter_of(of_window(limit, limit)),
+            (Some(limit), Some(key)) => source.tighter_of(of_window(limit, key.requests)),
+            _ => source,
+        }
+    }
+
+    fn opens(&self, kind: KeyKind) -> bool {
+        self.group.opened_by.contains(&kind)
     }
 
     fn rate_limited_until(
@@ -221,11 +257,10 @@ struct RefusalCache {
 }
 
 impl RefusalCache {
-    /// Whether a subject is refused now.
-    fn is_refused(&self, subject: &[u8], now: DateTime<Utc>) -> bool {
-        self.lock_refusals()
-            .get(subject)
-            .is_some_and(|until| now < *until)
+    /// Until when a subject is refused; `None` when it is not refused now.
+    fn refused_until(&self, subject: &[u8], now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        let until = self.lock_refusals().get(subject).copied();
+        until.filter(|until| now < *until)
     }
 
     /// Refuses a subject until the end of its window.
@@ -257,16 +292,20 @@ mod tests {
         for number in 0..=SUBJECTS {
             shield.insert(number.to_be_bytes().to_vec(), until, now);
         }
-        assert!(shield.is_refused(&0_usize.to_be_bytes(), now));
-        assert!(
-            !shield.is_refused(&SUBJECTS.to_be_bytes(), now),
+        assert_eq!(
+            shield.refused_until(&0_usize.to_be_bytes(), now),
+            Some(until)
+        );
+        assert_eq!(
+            shield.refused_until(&SUBJECTS.to_be_bytes(), now),
+            None,
             "there was no place left"
         );
-        assert!(!shield.is_refused(&0_usize.to_be_bytes(), until));
+        assert_eq!(shield.refused_until(&0_usize.to_be_bytes(), until), None);
         let later = until + TimeDelta::seconds(1);
         shield.insert(b"next".to_vec(), later + TimeDelta::seconds(60), later);
         assert!(
-            shield.is_refused(b"next", later),
+            shield.refused_until(b"next", later).is_some(),
             "what has ended makes place"
         );
     }

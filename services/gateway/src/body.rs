@@ -1,9 +1,12 @@
 //! Reading bodies within bounds: of bytes, of time, and of memory over all requests.
 
+use std::error::Error;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
+use axum::http::HeaderMap;
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
@@ -12,9 +15,11 @@ use model::limits::BODY_BYTES;
 use runtime::memory::{MemoryAccount, MemoryBudget, MemoryLimits, MemoryReservation};
 use runtime::source::build_source_key;
 use runtime::{Process, task};
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 
 use crate::admission::AdmissionError;
+use crate::expand::BodyEncoding;
 
 /// Bytes of a refused request's body that are read and thrown away, so that its sender gets to see the answer: one
 /// that is still writing when the connection closes may never read it.
@@ -33,6 +38,9 @@ const SOURCE_PART: usize = 2;
 /// Bodies whose sender is not known yet have one in so many bytes of the memory, and room for one of the largest at the least.
 const ANONYMOUS_PART: usize = 4;
 
+/// Bodies that are expanded at a time; the next ones wait for their turn. So much memory of decoders there is beside the budget.
+const EXPANSIONS: usize = 2;
+
 /// Why a body cannot be read.
 const LATE: &str = "The body cannot be read: it did not arrive in time.";
 const CUT_OFF: &str = "The body cannot be read: it was cut off.";
@@ -44,6 +52,7 @@ pub(crate) struct BodyReader {
     known: BodyBudget,
     /// Of those that are read before it is known whose they are: nobody who has shown a key waits for one of them.
     anonymous: BodyBudget,
+    expansions: Arc<Semaphore>,
     timeout: Duration,
     process: Process,
 }
@@ -95,30 +104,37 @@ impl BodyReader {
         Self {
             known: BodyBudget::new("bodies", settings.body_memory_bytes),
             anonymous: BodyBudget::new("anonymous_bodies", anonymous_bytes),
+            expansions: Arc::new(Semaphore::new(EXPANSIONS)),
             timeout: Duration::from_millis(settings.body_timeout_ms),
             process: process.clone(),
         }
     }
 
-    /// Reads a body whole, up to the limit and not past it. What its team or its source sends beside it, it may have to wait for; for
-    /// others only when the memory is full of what moves. Errors: [`AdmissionError::BodyTooLarge`]; [`AdmissionError::BodyUnreadable`] when
-    /// it was cut off or too slow; [`AdmissionError::Failed`] when there was no memory for it in time, when it was slow and others waited for
+    /// Reads a body whole, up to the limit and not past it, and expands it when it came compressed, up to the same limit. What its team or its source sends beside it, it may have to wait for; for
+    /// others only when the memory is full of what moves. Errors: [`AdmissionError::UnsupportedEncoding`], before anything is read;
+    /// [`AdmissionError::BodyTooLarge`]; [`AdmissionError::BodyUnreadable`] when it was cut off or too slow, or is not encoded as it says; [`AdmissionError::Failed`] when there was no memory for it in time, when it was slow and others waited for
     /// its memory, or when the process stops.
     pub(crate) async fn read(
         &self,
         team_id: TeamId,
         source: IpAddr,
+        headers: &HeaderMap,
         body: &mut Body,
     ) -> Result<Bytes, AdmissionError> {
+        let encoding = BodyEncoding::from_headers(headers)?;
         let accounts = vec![
             self.known.team_account(team_id),
             self.known.source_account(source),
         ];
-        self.read_into(self.known.budget.open_for_sender(accounts), body)
-            .await
+        let place = self.known.budget.open_for_sender(accounts);
+        let bytes = self.read_into(&place, body).await?;
+        match encoding {
+            None => Ok(place.attach_to_bytes(bytes)),
+            Some(encoding) => self.expand_in(place, encoding, bytes).await,
+        }
     }
 
-    /// As [`BodyReader::read`], for a body that is to tell whose it is: it waits for others of its kind only, and above all for those
+    /// As [`BodyReader::read`], for a body that is to tell whose it is, and which is not expanded for that: it waits for others of its kind only, and above all for those
     /// of its own source.
     pub(crate) async fn read_anonymous(
         &self,
@@ -126,21 +142,58 @@ impl BodyReader {
         body: &mut Body,
     ) -> Result<Bytes, AdmissionError> {
         let accounts = vec![self.anonymous.source_account(source)];
-        self.read_into(self.anonymous.budget.open_for_sender(accounts), body)
-            .await
+        let place = self.anonymous.budget.open_for_sender(accounts);
+        let bytes = self.read_into(&place, body).await?;
+        Ok(place.attach_to_bytes(bytes))
     }
 
     async fn read_into(
         &self,
-        place: MemoryReservation,
+        place: &MemoryReservation,
         body: &mut Body,
-    ) -> Result<Bytes, AdmissionError> {
+    ) -> Result<Vec<u8>, AdmissionError> {
         let bytes = tokio::select! {
-            bytes = collect_body(&place, body, self.timeout) => bytes?,
+            bytes = collect_body(place, body, self.timeout) => bytes?,
             () = place.wait_for_eviction() => return Err(AdmissionError::Failed),
             () = self.process.last_moment() => return Err(AdmissionError::Failed),
         };
         place.mark_protected();
+        Ok(bytes)
+    }
+
+    /// Expands a body that has arrived. What it becomes nobody knows before, so it has room for the largest meanwhile: that is a
+    /// moment, since it waits for no peer any more. The room comes before the turn: a team that has to wait for its own memory
+    /// keeps no turn from others.
+    async fn expand_in(
+        &self,
+        place: MemoryReservation,
+        encoding: BodyEncoding,
+        encoded: Vec<u8>,
+    ) -> Result<Bytes, AdmissionError> {
+        place.hold_exactly(encoded.len());
+        let prepared = async {
+            let room = BODY_BYTES.saturating_sub(encoded.len());
+            place.grow(room, self.timeout).await.ok()?;
+            let turn = self.expansions.clone().acquire_owned();
+            timeout(self.timeout, turn).await.ok()?.ok()
+        };
+        let turn = tokio::select! {
+            turn = prepared => turn.ok_or(AdmissionError::Failed)?,
+            () = self.process.last_moment() => return Err(AdmissionError::Failed),
+        };
+        // Milliseconds of computing, which a thread that serves connections does not have. They hold room and turn to their end,
+        // also when the client is gone before.
+        let expansion = tokio::task::spawn_blocking(move || {
+            let expanded = encoding.expand(&encoded);
+            drop((encoded, turn));
+            (place, expanded)
+        });
+        let (place, expanded) = expansion.await.map_err(|error| {
+            tracing::error!(error = &error as &dyn Error, "a body's expansion failed");
+            AdmissionError::Failed
+        })?;
+        let bytes = expanded?;
+        place.hold_exactly(bytes.len());
         Ok(place.attach_to_bytes(bytes))
     }
 }

@@ -13,6 +13,7 @@ mod admission;
 mod answers;
 mod api;
 mod body;
+mod expand;
 mod mcp;
 mod per_team;
 mod push;

@@ -23,6 +23,7 @@ use store::AdmittedKey;
 
 use crate::admission::{AdmissionError, AdmissionGate, RETRY_AFTER, bearer_key};
 use crate::body::{declared_too_large, drain_body};
+use crate::expand::{ACCEPTED_ENCODINGS, BodyEncoding};
 use crate::push::answer::{REPLAYED, ReplayableAnswer};
 use crate::push::query::PushQuery;
 use crate::{GatewayState, PeerAddress};
@@ -58,6 +59,7 @@ impl From<AdmissionError> for SendError {
                 Self::PayloadTooLarge(format!("The body is over the limit of {BODY_BYTES} bytes."))
             }
             AdmissionError::BodyUnreadable(message) => Self::InvalidPayload(message.to_owned()),
+            AdmissionError::UnsupportedEncoding => Self::UnsupportedEncoding,
             AdmissionError::InvalidKey => Self::InvalidApiKey,
             AdmissionError::Failed => Self::InternalError,
         }
@@ -137,7 +139,7 @@ async fn receive_body(
     headers: &HeaderMap,
     body: &mut Body,
 ) -> Result<(FullAccess, Bytes), AdmissionError> {
-    gateway.send_gate.check_refused_source(source)?;
+    gateway.send_gate.check_refused_source(identity, source)?;
     let too_large = declared_too_large(body);
     if let Some(key) = key_in_headers(headers) {
         let access = FullAccess::from(
@@ -148,11 +150,17 @@ async fn receive_body(
         );
         return Ok((
             access,
-            gateway.bodies.read(access.team_id, source, body).await?,
+            gateway
+                .bodies
+                .read(access.team_id, source, headers, body)
+                .await?,
         ));
     }
+    let is_encoded = !matches!(BodyEncoding::from_headers(headers), Ok(None));
     let body = match too_large {
         Some(error) => Err(error),
+        // For somebody who has shown no key nothing is expanded: who can name an encoding can put the key beside it.
+        None if is_encoded => Ok(Bytes::new()),
         None => gateway.bodies.read_anonymous(source, body).await,
     };
     let key = body.as_ref().ok().and_then(|body| send::find_api_key(body));
@@ -376,7 +384,7 @@ pub(crate) async fn answer_team_query(
     );
     let key = key_in_headers(&parts.headers);
     let admitted_and_answered = async {
-        gate.check_refused_source(source)?;
+        gate.check_refused_source(&identity, source)?;
         let team_id = gate
             .admit(&identity, source, key.as_ref(), None)
             .await?
@@ -403,9 +411,13 @@ pub(crate) fn build_response(result: Result<Bytes, SendError>) -> Response {
         header::CONTENT_TYPE,
         HeaderValue::from_static("application/json"),
     );
-    if status == StatusCode::TOO_MANY_REQUESTS {
-        headers.insert(header::RETRY_AFTER, RETRY_AFTER);
-    }
+    match status {
+        StatusCode::TOO_MANY_REQUESTS => headers.insert(header::RETRY_AFTER, RETRY_AFTER),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => {
+            headers.insert(header::ACCEPT_ENCODING, ACCEPTED_ENCODINGS)
+        }
+        _ => None,
+    };
     response
 }
 
@@ -418,6 +430,7 @@ pub(crate) fn error_status(error: &SendError) -> StatusCode {
         | SendError::IdempotencyKeyReused
         | SendError::InProgress => StatusCode::CONFLICT,
         SendError::PayloadTooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+        SendError::UnsupportedEncoding => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         SendError::InvalidPayload(_) | SendError::InvalidIdempotencyKey => {
             StatusCode::UNPROCESSABLE_ENTITY
         }

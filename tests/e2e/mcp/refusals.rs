@@ -165,6 +165,8 @@ async fn the_integrations_server_counts_toward_the_push_apis_limit_of_an_address
     let answer = limited(&server, 40, "192.0.2.7").await;
     assert_eq!(answer.push_error(), (429, "rate_limited".to_owned()));
     assert_eq!(answer.headers["retry-after"], "60");
+    assert_eq!(answer.headers["ratelimit-limit"], "40");
+    assert_eq!(answer.headers["ratelimit-remaining"], "0");
     let authorization = format!("Bearer {INTEGRATION_KEY}");
     let headers = [
         ("authorization", authorization.as_str()),
@@ -206,6 +208,7 @@ async fn the_formula_server_counts_keys_and_addresses_in_windows_of_its_own() {
     let answer = limited(&server, 30, "192.0.2.7").await;
     assert_eq!(answer.push_error(), (429, "rate_limited".to_owned()));
     assert_eq!(answer.headers["retry-after"], "60");
+    assert_eq!(answer.headers["ratelimit-limit"], "30", "the key's");
     assert_eq!(
         other_key
             .post(&[("x-forwarded-for", "192.0.2.9")], ping())

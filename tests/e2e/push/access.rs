@@ -123,6 +123,7 @@ async fn over_120_requests_a_minute_of_one_source_is_429_with_retry_after() {
     let mut limited = None;
     for _ in 0..241 {
         let answer = get("192.0.2.7").await;
+        assert_eq!(answer.headers["ratelimit-limit"], "120");
         if answer.status != 200 {
             limited = Some(answer);
             break;
@@ -131,6 +132,7 @@ async fn over_120_requests_a_minute_of_one_source_is_429_with_retry_after() {
     let limited = limited.expect("the limit holds");
     assert_eq!(limited.push_error(), (429, "rate_limited".to_owned()));
     assert_eq!(limited.headers["retry-after"], "60");
+    assert_eq!(limited.headers["ratelimit-remaining"], "0");
     assert_eq!(
         get("192.0.2.8").await.status,
         200,

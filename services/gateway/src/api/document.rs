@@ -50,10 +50,13 @@ pub(super) fn list_servers(public_url: &str) -> Value {
 
 const ABOUT: &str = "Send recipients to a campaign and mail them; keep the contacts of a CRM in step; hear of scans. Changes within \
                      version 1 only add: ignore fields and codes that you do not know. A key never belongs into a URL. Every \
-                     answer of the three APIs carries `X-Request-Id`, the name of the request in logs and in questions to us. \
-                     `pillarbox explain CODE` tells of every code what happened, whether anything was mailed or charged, and what \
-                     to do. A \
-                     path that is not listed here is answered with 404 `not_found`, another method than the listed ones with \
+                     answer of the three APIs carries `X-Request-Id`, the name of the request in logs and in questions to us, and \
+                     when the request was counted `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset`: requests a \
+                     minute, those left, and the seconds until the next minute, of the source address or the key, whichever has \
+                     fewer left. A body may come with `Content-Encoding: gzip` or `zstd`, and then has the same limit for what it \
+                     becomes. `pillarbox explain CODE` tells of every code what happened, whether anything was mailed or charged, \
+                     and what to do. A path that is not listed here is answered with 404 `not_found`, another method than the \
+                     listed ones with \
                      405 `method_not_allowed`.";
 
 fn list_tags() -> Value {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::operation::{
     ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, build_parameter,
-    empty_response, error_responses, json_response,
+    empty_response, error_responses, json_response, with_optional_rate,
 };
 use super::types::SchemaRegistry;
 use crate::mcp::list_access_errors;
@@ -68,12 +68,15 @@ fn server_operation(server: McpServer, response: Value) -> ApiOperation {
     let mut responses = error_responses(ErrorEnvelopeKind::Nested, failures.collect());
     responses.insert(
         200,
-        json_response(
+        with_optional_rate(json_response(
             "The answer to a request, also when it is an error of JSON-RPC.",
             response,
-        ),
+        )),
     );
-    responses.insert(202, empty_response("A notification was taken."));
+    responses.insert(
+        202,
+        with_optional_rate(empty_response("A notification was taken.")),
+    );
     let versions = VERSIONS.join(", ");
     let version = build_parameter(
         "header",

@@ -106,14 +106,14 @@ pub(super) fn mark_required(mut parameter: Value) -> Value {
 pub(super) fn json_response(description: &str, schema: Value) -> Value {
     json!({
         "description": description,
-        "headers": {"X-Request-Id": request_id_header()},
+        "headers": common_headers(true),
         "content": {"application/json": {"schema": schema}},
     })
 }
 
 /// An answer without a body.
 pub(super) fn empty_response(description: &str) -> Value {
-    json!({"description": description, "headers": {"X-Request-Id": request_id_header()}})
+    json!({"description": description, "headers": common_headers(true)})
 }
 
 /// The header that marks a stored answer.
@@ -141,9 +141,42 @@ pub(super) fn with_retry_after_header(mut response: Value) -> Value {
     response
 }
 
-fn request_id_header() -> Value {
-    json!({"description": "The request's id, for logs and for questions to support.", "required": true,
-        "schema": {"type": "string", "format": "uuid"}})
+/// The headers that every answer has; those about the rate only when the request was counted.
+pub(super) const COMMON_HEADERS: [&str; 4] = [
+    "X-Request-Id",
+    "RateLimit-Limit",
+    "RateLimit-Remaining",
+    "RateLimit-Reset",
+];
+
+fn common_headers(is_counted: bool) -> Value {
+    let [id, limit, remaining, reset] = COMMON_HEADERS;
+    let number = |description: &str| json!({"description": description, "required": is_counted, "schema": {"type": "integer", "minimum": 0}});
+    json!({
+        id: {"description": "The request's id, for logs and for questions to support.", "required": true,
+            "schema": {"type": "string", "format": "uuid"}},
+        limit: number("Requests a minute, of the source address or of the key: of whichever has fewer left."),
+        remaining: number("How many of them are left."),
+        reset: number("Seconds until the next minute begins, and with it the count."),
+    })
+}
+
+/// An answer that a request may get which could not be counted.
+pub(super) fn with_optional_rate(mut response: Value) -> Value {
+    response["headers"] = common_headers(false);
+    response
+}
+
+/// Whether a request that is refused with this status has always been counted: one of a foreign web page, of another method or
+/// that failed on our side may not have been.
+fn is_counted(status: u16) -> bool {
+    ![
+        StatusCode::FORBIDDEN,
+        StatusCode::METHOD_NOT_ALLOWED,
+        StatusCode::INTERNAL_SERVER_ERROR,
+    ]
+    .iter()
+    .any(|other| other.as_u16() == status)
 }
 
 /// The responses of these failures, by status: one with several codes lists them.
@@ -171,6 +204,7 @@ fn error_response(envelope: ErrorEnvelopeKind, status: u16, failures: &[Document
         .collect();
     let schema = json!({"$ref": format!("#/components/schemas/{}", envelope.schema_name())});
     let mut response = json_response(&names.join(", "), schema);
+    response["headers"] = common_headers(is_counted(status));
     let example =
         |failure: &DocumentedError| (failure.code.to_owned(), error_example(envelope, failure));
     response["content"]["application/json"]["examples"] = failures.iter().map(example).collect();

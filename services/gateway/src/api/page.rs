@@ -3,6 +3,7 @@
 use askama::Template;
 use serde_json::Value;
 
+use super::operation::COMMON_HEADERS;
 use super::view::{
     FieldView, TextSpan, TypeView, WordView, description_spans, field_views, split_spans,
     type_view, word_views,
@@ -201,7 +202,7 @@ fn response_view((status, described): (&String, &Value)) -> ResponseView {
             Vec::new()
         },
         headers: object_entries(&described["headers"])
-            .filter(|(name, _)| *name != "X-Request-Id")
+            .filter(|(name, _)| !COMMON_HEADERS.contains(&name.as_str()))
             .map(|(name, header)| WordView {
                 word: name.clone(),
                 meaning: description_spans(header),

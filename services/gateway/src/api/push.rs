@@ -82,6 +82,7 @@ fn change_error_responses(mut own: Vec<PushError>) -> BTreeMap<u16, Value> {
             "The body has another shape; the message says what is wanted.".to_owned(),
         ),
         PushError::PayloadTooLarge,
+        PushError::UnsupportedEncoding,
         PushError::DeadlinePassed,
     ]);
     push_error_responses(own)

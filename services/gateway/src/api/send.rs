@@ -127,6 +127,7 @@ pub(super) fn all_errors() -> Vec<SendError> {
         SendError::IdempotencyKeyReused,
         SendError::InProgress,
         SendError::PayloadTooLarge(text("Too many recipients, or a body over 4456448 bytes.")),
+        SendError::UnsupportedEncoding,
         SendError::InvalidPayload(text("The body cannot be read, or recipients is empty.")),
         SendError::InvalidIdempotencyKey,
         SendError::RateLimited,
@@ -159,18 +160,19 @@ mod tests {
             SendError::IdempotencyKeyReused => 4,
             SendError::InProgress => 5,
             SendError::PayloadTooLarge(_) => 6,
-            SendError::InvalidPayload(_) => 7,
-            SendError::InvalidIdempotencyKey => 8,
-            SendError::RateLimited => 9,
-            SendError::InternalError => 10,
-            SendError::ValidationUnavailable => 11,
-            SendError::DeadlinePassed => 12,
+            SendError::UnsupportedEncoding => 7,
+            SendError::InvalidPayload(_) => 8,
+            SendError::InvalidIdempotencyKey => 9,
+            SendError::RateLimited => 10,
+            SendError::InternalError => 11,
+            SendError::ValidationUnavailable => 12,
+            SendError::DeadlinePassed => 13,
         }
     }
 
     #[test]
     fn every_error_is_documented() {
         let places: Vec<usize> = all_errors().iter().map(error_position).collect();
-        assert_eq!(places, (0..13).collect::<Vec<_>>());
+        assert_eq!(places, (0..14).collect::<Vec<_>>());
     }
 }

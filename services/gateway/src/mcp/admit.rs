@@ -16,6 +16,7 @@ use url::{Host, Url};
 
 use crate::GatewayState;
 use crate::admission::{AdmissionError, RETRY_AFTER, bearer_key};
+use crate::expand::ACCEPTED_ENCODINGS;
 use crate::mcp::McpServer;
 use crate::push::IntegrationAccess;
 use crate::push::answer::{CHALLENGE, other_error};
@@ -110,7 +111,7 @@ pub(super) async fn admit_request(
         McpServer::Formulas => &gateway.formula_gate,
     };
     let key = bearer_key(headers);
-    let admitted = match gate.check_refused_source(source) {
+    let admitted = match gate.check_refused_source(identity, source) {
         Ok(()) => gate.admit(identity, source, key.as_ref(), None).await,
         Err(refusal) => Err(refusal),
     };
@@ -121,6 +122,7 @@ pub(super) async fn admit_request(
         Err(
             AdmissionError::BodyTooLarge
             | AdmissionError::BodyUnreadable(_)
+            | AdmissionError::UnsupportedEncoding
             | AdmissionError::Failed,
         ) => Ok(Err(RpcError::NotCompleted)),
     }
@@ -150,6 +152,8 @@ pub(super) enum McpAccessError {
     ForeignOrigin,
     /// `MCP-Protocol-Version` names a revision that the servers do not speak. An added code.
     UnsupportedVersion,
+    /// `Content-Encoding` names what is not taken, or several. An added code.
+    UnsupportedEncoding,
     /// The key is missing, wrong, revoked, or does not open this server.
     InvalidKey(McpServer),
     /// The owner paused or disconnected the integration.
@@ -165,6 +169,7 @@ impl McpAccessError {
             Self::UsePost => "use_post",
             Self::ForeignOrigin => "origin_not_allowed",
             Self::UnsupportedVersion => "unsupported_protocol_version",
+            Self::UnsupportedEncoding => PushError::UnsupportedEncoding.code(),
             Self::InvalidKey(_) => PushError::InvalidKey.code(),
             Self::IntegrationUnavailable => PushError::IntegrationUnavailable.code(),
             Self::RateLimited => PushError::RateLimited.code(),
@@ -176,6 +181,7 @@ impl McpAccessError {
             Self::UsePost => StatusCode::METHOD_NOT_ALLOWED,
             Self::ForeignOrigin | Self::IntegrationUnavailable => StatusCode::FORBIDDEN,
             Self::UnsupportedVersion => StatusCode::BAD_REQUEST,
+            Self::UnsupportedEncoding => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::InvalidKey(_) => StatusCode::UNAUTHORIZED,
             Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         }
@@ -188,6 +194,7 @@ impl McpAccessError {
             Self::UnsupportedVersion => {
                 format!("MCP-Protocol-Version must be one of {}.", VERSIONS.join(", "))
             }
+            Self::UnsupportedEncoding => PushError::UnsupportedEncoding.to_string(),
             Self::InvalidKey(McpServer::Integrations) => PushError::InvalidKey.to_string(),
             Self::InvalidKey(McpServer::Formulas) => {
                 "The API key is missing, wrong or revoked, or is neither a Full access nor a Formulas only key.".to_owned()
@@ -202,6 +209,7 @@ impl McpAccessError {
         let mut every = vec![
             Self::ForeignOrigin,
             Self::UnsupportedVersion,
+            Self::UnsupportedEncoding,
             Self::InvalidKey(server),
             Self::RateLimited,
             Self::UsePost,
@@ -224,6 +232,7 @@ impl McpAccessError {
             Self::UsePost => Some((header::ALLOW, HeaderValue::from_static("POST"))),
             Self::InvalidKey(_) => Some((header::WWW_AUTHENTICATE, CHALLENGE)),
             Self::RateLimited => Some((header::RETRY_AFTER, RETRY_AFTER)),
+            Self::UnsupportedEncoding => Some((header::ACCEPT_ENCODING, ACCEPTED_ENCODINGS)),
             Self::ForeignOrigin | Self::UnsupportedVersion | Self::IntegrationUnavailable => None,
         };
         response.headers_mut().extend(header);

@@ -14,8 +14,8 @@ use std::net::IpAddr;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
 use axum::http::request::Parts;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post};
 use bytes::Bytes;
@@ -120,11 +120,18 @@ async fn handle_request(
         return Ok(answer_too_large(body).await);
     }
     let read = match &access {
-        Ok(access) => gateway.bodies.read(access.team_id(), source, body).await,
-        // Whose it is the database could not say.
+        Ok(access) => {
+            let (team_id, headers) = (access.team_id(), &parts.headers);
+            gateway.bodies.read(team_id, source, headers, body).await
+        }
+        // Whose it is the database could not say, and for nobody nothing is expanded: its id stays unknown.
+        Err(error) if parts.headers.contains_key(header::CONTENT_ENCODING) => {
+            return Ok(McpOutcome::from_error(None, error));
+        }
         Err(_) => gateway.bodies.read_anonymous(source, body).await,
     };
     match read {
+        Err(AdmissionError::UnsupportedEncoding) => Err(McpAccessError::UnsupportedEncoding),
         Ok(body) => Ok(answer_message(gateway, access, body, identity).await),
         Err(refusal) => Ok(McpOutcome::from_error(None, &body_error(refusal))),
     }
@@ -141,9 +148,10 @@ fn body_error(refusal: AdmissionError) -> RpcError {
     match refusal {
         AdmissionError::BodyTooLarge => RpcError::TooLarge,
         AdmissionError::BodyUnreadable(why) => RpcError::NotJsonRpc(why.to_owned()),
-        AdmissionError::Failed | AdmissionError::RateLimited | AdmissionError::InvalidKey => {
-            RpcError::NotCompleted
-        }
+        AdmissionError::Failed
+        | AdmissionError::RateLimited
+        | AdmissionError::UnsupportedEncoding
+        | AdmissionError::InvalidKey => RpcError::NotCompleted,
     }
 }
 

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::admission::RETRY_AFTER;
+use crate::expand::ACCEPTED_ENCODINGS;
 
 /// How a client without a key is told to bring one.
 pub(crate) const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"Pillarbox\"");
@@ -61,6 +62,11 @@ pub(crate) fn build_response(result: Result<ReplayableAnswer, PushError>) -> Res
                         .headers_mut()
                         .insert(header::RETRY_AFTER, RETRY_AFTER);
                 }
+                PushError::UnsupportedEncoding => {
+                    response
+                        .headers_mut()
+                        .insert(header::ACCEPT_ENCODING, ACCEPTED_ENCODINGS);
+                }
                 _ => {}
             }
             response
@@ -91,6 +97,7 @@ pub(crate) fn error_status(error: &PushError) -> StatusCode {
         PushError::TooManyRecords { .. } | PushError::PayloadTooLarge => {
             StatusCode::PAYLOAD_TOO_LARGE
         }
+        PushError::UnsupportedEncoding => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         PushError::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         PushError::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
         PushError::DeadlinePassed => StatusCode::GATEWAY_TIMEOUT,

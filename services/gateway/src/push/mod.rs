@@ -159,7 +159,7 @@ async fn admit_request(
     parts: &Parts,
     too_large: Option<AdmissionError>,
 ) -> Result<IntegrationAccess, PushError> {
-    gateway.push_gate.check_refused_source(source)?;
+    gateway.push_gate.check_refused_source(identity, source)?;
     let key = bearer_key(&parts.headers);
     IntegrationAccess::try_from_key(
         gateway
@@ -192,6 +192,7 @@ impl From<AdmissionError> for PushError {
             AdmissionError::RateLimited => Self::RateLimited,
             AdmissionError::BodyTooLarge => Self::PayloadTooLarge,
             AdmissionError::BodyUnreadable(message) => Self::InvalidJson(message.to_owned()),
+            AdmissionError::UnsupportedEncoding => Self::UnsupportedEncoding,
             AdmissionError::InvalidKey => Self::InvalidKey,
             AdmissionError::Failed => Self::InternalError,
         }
@@ -228,7 +229,10 @@ async fn answer_endpoint(
             let patience = Duration::from_millis(gateway.process.config.gateway.call_deadline_ms);
             let question =
                 ask::SyncerRequest::parse(endpoint, access, &parts.headers, query, patience)?;
-            let body = gateway.bodies.read(access.team_id, source, body).await?;
+            let body = gateway
+                .bodies
+                .read(access.team_id, source, &parts.headers, body)
+                .await?;
             ask::ask_syncer(gateway, question, body, identity).await
         }
     }

@@ -9,6 +9,7 @@
     )
 )]
 
+pub mod allowance;
 mod arguments;
 mod clock;
 mod condition;

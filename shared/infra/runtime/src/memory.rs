@@ -201,6 +201,11 @@ impl MemoryReservation {
         }
     }
 
+    /// Has the place hold exactly so much, of what it holds already: others get the rest.
+    pub fn hold_exactly(&self, bytes: usize) {
+        self.with_holder(|ledger, id, now| ledger.set_held(id, bytes, now));
+    }
+
     /// The bytes, which hold the place until their last handle goes.
     pub fn attach_to_bytes(self, bytes: Vec<u8>) -> Bytes {
         Bytes::from_owner(Held {
@@ -316,6 +321,22 @@ mod tests {
 
     const SHORT: Duration = Duration::from_millis(1);
     const LONG: Duration = Duration::from_secs(60);
+
+    #[tokio::test]
+    async fn what_a_place_does_not_hold_any_more_others_get() {
+        let limits = MemoryLimits {
+            total_bytes: 200,
+            largest_bytes: 100,
+        };
+        let budget = MemoryBudget::new("test", limits);
+        let [oldest, second] = [(); 2].map(|()| budget.open_for_answer(Vec::new()));
+        assert_eq!(oldest.grow(10, SHORT).await, Ok(()));
+        assert_eq!(second.grow(100, SHORT).await, Ok(()));
+        second.hold_exactly(40);
+        let third = budget.open_for_answer(Vec::new());
+        assert_eq!(third.grow(60, SHORT).await, Ok(()));
+        assert_eq!(budget.with_ledger(|ledger, _| ledger.totals().0), 110);
+    }
 
     #[tokio::test]
     async fn what_is_granted_as_the_deadline_strikes_is_granted_once() {

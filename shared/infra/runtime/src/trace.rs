@@ -12,6 +12,7 @@ use rand::RngExt;
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
+use crate::allowance::RateAllowance;
 use crate::export;
 use crate::measure::{AnswerCode, note_asker};
 
@@ -182,6 +183,8 @@ pub struct RequestIdentity {
     pub trace: TraceContext,
     /// Clones share it.
     asker: Arc<OnceLock<TeamId>>,
+    /// Clones share it, too.
+    allowance: Arc<OnceLock<RateAllowance>>,
 }
 
 impl RequestIdentity {
@@ -196,6 +199,7 @@ impl RequestIdentity {
             request_id,
             trace,
             asker: Arc::default(),
+            allowance: Arc::default(),
         }
     }
 
@@ -210,10 +214,19 @@ impl RequestIdentity {
         self.asker.get().copied()
     }
 
-    /// Marks the answer with the request's id and with what the API calls its outcome.
+    /// Notes how often whoever asks may still ask.
+    pub fn note_allowance(&self, allowance: RateAllowance) {
+        self.allowance.get_or_init(|| allowance);
+    }
+
+    /// Marks the answer with the request's id, with what is left of its rate if it was counted, and with what the API calls its
+    /// outcome.
     pub fn mark_response(&self, code: &'static str, response: &mut Response) {
         if let Ok(value) = HeaderValue::from_str(&self.request_id.to_string()) {
             response.headers_mut().insert("x-request-id", value);
+        }
+        if let Some(allowance) = self.allowance.get() {
+            allowance.write_headers(response.headers_mut());
         }
         response.extensions_mut().insert(AnswerCode(code));
     }

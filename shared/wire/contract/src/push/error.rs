@@ -162,6 +162,9 @@ pub enum PushError {
     /// A body over the limit.
     #[error("The body is over the limit of {BODY_BYTES} bytes.")]
     PayloadTooLarge,
+    /// `Content-Encoding` names what is not taken, or several. An added code.
+    #[error("Content-Encoding must be gzip or zstd, once, or be left out.")]
+    UnsupportedEncoding,
     /// Over the requests per minute of the source address.
     #[error("Too many requests: wait a minute and send again.")]
     RateLimited,
@@ -211,6 +214,7 @@ impl PushError {
             Self::RemovalGuard { .. } => "removal_guard",
             Self::TooManyRecords { .. } => "too_many_records",
             Self::PayloadTooLarge => "payload_too_large",
+            Self::UnsupportedEncoding => "unsupported_encoding",
             Self::RateLimited => "rate_limited",
             Self::InternalError => "internal_error",
             Self::DeadlinePassed => "timeout",

@@ -24,6 +24,9 @@ pub enum SendError {
     /// Too many recipients, or a body over the limit; the text gives the limit.
     #[error("{0}")]
     PayloadTooLarge(String),
+    /// `Content-Encoding` names what is not taken, or several.
+    #[error("Content-Encoding must be gzip or zstd, once, or be left out.")]
+    UnsupportedEncoding,
     /// The body cannot be read; the text says where and why.
     #[error("{0}")]
     InvalidPayload(String),
@@ -72,7 +75,7 @@ impl From<SendRequestError> for SendError {
 
 impl SendError {
     /// The `code` of the contract's table. Added are `timeout`, for a passed deadline (the contract gives the status
-    /// 504 without one), and those about an `Idempotency-Key`, which are named as the push API's.
+    /// 504 without one), `unsupported_encoding`, and those about an `Idempotency-Key`, which are named as the push API's.
     pub const fn code(&self) -> &'static str {
         match self {
             Self::InvalidApiKey => "invalid_api_key",
@@ -80,6 +83,7 @@ impl SendError {
             Self::CampaignNotActive(_) => "campaign_not_active",
             Self::DesignCannotRender(_) => "design_cannot_render",
             Self::PayloadTooLarge(_) => "payload_too_large",
+            Self::UnsupportedEncoding => "unsupported_encoding",
             Self::InvalidPayload(_) => "invalid_payload",
             Self::InvalidIdempotencyKey => "invalid_idempotency_key",
             Self::IdempotencyKeyReused => "idempotency_key_reused",

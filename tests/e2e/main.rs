@@ -11,6 +11,7 @@ mod activity;
 mod addresses;
 mod api;
 mod broker_tls;
+mod cancel;
 mod columns;
 mod console;
 mod crash;

@@ -12,6 +12,7 @@ mod addresses;
 mod api;
 mod broker_tls;
 mod clients;
+mod cancel;
 mod columns;
 mod console;
 mod crash;

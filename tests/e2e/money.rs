@@ -171,8 +171,26 @@ async fn the_check_finds_each_rule_that_is_broken() {
             "UPDATE ledger_accounts SET balance_cents = 3 WHERE account = 'sales'",
         ),
         (
-            "what a campaign's budget has committed is what its charges amount to",
+            "what a campaign's budget has committed is what its charges amount to without what was given back",
             "UPDATE campaigns SET committed_cents = 1",
+        ),
+        (
+            "what was given back of a campaign's budget is the sum of its refunds",
+            "UPDATE campaigns SET committed_cents = committed_cents - 1, refunded_cents = 1",
+        ),
+        (
+            "what was given back of a charge is what its cancelled cards cost",
+            "UPDATE mailpieces SET withheld = 'cancelled'",
+        ),
+        (
+            "a settled refund is in the ledger with its amount, an owed one is not",
+            "INSERT INTO refunds (team_id, refund_id, charge_id, campaign_id, mailpieces, amount_cents, state, payment, source,
+                 created_at, settled_at, due_at)
+             SELECT team_id, charge_id, charge_id, campaign_id, 1, 79, 'settled', 'balance', 'api', now(), now(), now() FROM charges",
+        ),
+        (
+            "a refund in the ledger exists",
+            "UPDATE ledger_transactions SET kind = 'refund', refund_id = charge_id, charge_id = NULL WHERE kind = 'charge'",
         ),
         (
             "an address is mailed once per campaign step within the duplicate window",
@@ -189,6 +207,14 @@ async fn the_check_finds_each_rule_that_is_broken() {
         (
             "a card that is printed or about to be has a settled charge",
             "UPDATE charges SET state = 'reserved'; UPDATE mailpieces SET print_run_id = mailpiece_id, print_position = 1",
+        ),
+        (
+            "a card that is printed or about to be is not withheld",
+            "ALTER TABLE mailpieces DROP CONSTRAINT mailpieces_withheld_unprinted;
+             INSERT INTO print_runs (run_id, product, state, mailpieces, settings, first_serial, lease_id, leased_until,
+                 created_at)
+             SELECT mailpiece_id, product, 'claimed', 1, '{}', 0, gen_random_uuid(), now(), now() FROM mailpieces;
+             UPDATE mailpieces SET print_run_id = mailpiece_id, print_position = 1, withheld = 'held'",
         ),
     ];
     let rules: Vec<_> = store::Store::check_rule_names().collect();
@@ -215,8 +241,10 @@ async fn the_check_finds_each_rule_that_is_broken() {
         let tables = [
             "mailpieces",
             "charges",
+            "ledger_transactions",
             "ledger_entries",
             "ledger_accounts",
+            "refunds",
             "campaigns",
             "sends",
             "recipients",

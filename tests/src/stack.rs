@@ -151,6 +151,8 @@ pub fn build_settings(
             "100000".to_owned(),
         ),
         ("MAILER__JOB_INTERVAL_MS", "50".to_owned()),
+        // What is sent prints at once.
+        ("PRINT__CANCEL_MINUTES", "0".to_owned()),
         (
             "EMAIL__OUTBOX_FOLDER",
             std::env::temp_dir()

@@ -60,6 +60,8 @@ action_notices! {
     PersonRemoved "person-removed" "Member removed from the team and signed out.";
     PasswordChanged "password-changed" "Password changed. You are signed out everywhere else.";
     CampaignActivated "campaign-activated" "Campaign activated. It accepts requests, and its due steps are mailed.";
+    CampaignHeld "campaign-held" "Mailpieces held. Those in the queue, and those that are made, do not print until you release them.";
+    CampaignReleased "campaign-released" "Mailpieces released. They print when their time has come.";
     CampaignPaused "campaign-paused" "Campaign paused. Its requests are refused, and its due steps wait.";
     AreaChanged "area-changed" "Map area saved. It applies from the next request.";
     AreaRemoved "area-removed" "Map area removed. Addresses everywhere are mailed.";

@@ -14,7 +14,7 @@ use crate::guard::guard_route;
 use crate::null_character::refuse_null_characters;
 use crate::page::address_book::{column, contact, entry, formula};
 use crate::page::billing::{self, charge, top_up};
-use crate::page::campaign::{self, area, conditions, do_not_mail, overview, picture};
+use crate::page::campaign::{self, area, conditions, do_not_mail, hold, overview, picture};
 use crate::page::design::{DOCUMENT_BYTES, edit, list as design_list, proof, version};
 use crate::page::endpoint::{self, delivery, detail as endpoint_detail};
 use crate::page::integration::{self, detail, field, key as integration_key, sync};
@@ -64,6 +64,8 @@ route_table! {
     page   Member  "/campaigns/{campaign_id}" overview::show_campaign;
     action Manager "/campaigns/{campaign_id}/activate" overview::activate_campaign;
     action Manager "/campaigns/{campaign_id}/pause" overview::pause_campaign;
+    action Manager "/campaigns/{campaign_id}/hold" hold::hold_campaign;
+    action Manager "/campaigns/{campaign_id}/release" hold::release_campaign;
     page   Member  "/campaigns/{campaign_id}/steps/{step}/{side}" picture::show_step_picture;
     page   Member  "/campaigns/{campaign_id}/area" area::show_area;
     upload Manager "/campaigns/{campaign_id}/area" area::save_area, area::FORM_BYTES;

@@ -54,6 +54,14 @@ impl RateGroup {
         }
     }
 
+    /// Cancelling, holding and releasing: the limits of sends, in windows of its own, so that stopping mail waits for no send.
+    pub(crate) fn for_withholding(config: &Config) -> Self {
+        Self {
+            name: "withhold",
+            ..Self::for_sends(config)
+        }
+    }
+
     /// The push API, and the MCP server that speaks for it.
     pub(crate) fn for_pushes(config: &Config) -> Self {
         Self {

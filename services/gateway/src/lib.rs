@@ -20,6 +20,7 @@ mod push;
 mod recipients;
 mod requests;
 mod scan;
+mod withhold;
 
 use std::net::SocketAddr;
 use std::ops::Deref;
@@ -55,6 +56,7 @@ struct Gateway {
     process: Process,
     send_gate: Arc<AdmissionGate>,
     requests_gate: Arc<AdmissionGate>,
+    withhold_gate: Arc<AdmissionGate>,
     push_gate: Arc<AdmissionGate>,
     formula_gate: Arc<AdmissionGate>,
     bodies: Arc<BodyReader>,
@@ -137,6 +139,10 @@ impl GatewayState {
                 &process,
                 RateGroup::for_requests(&process.config),
             )),
+            withhold_gate: Arc::new(AdmissionGate::new(
+                &process,
+                RateGroup::for_withholding(&process.config),
+            )),
             push_gate: Arc::new(AdmissionGate::new(
                 &process,
                 RateGroup::for_pushes(&process.config),
@@ -213,6 +219,7 @@ fn build_router(gateway: GatewayState) -> Router {
             requests::PATH,
             get(requests::get_request_status).fallback(refuse_other_methods),
         )
+        .merge(withhold::build_router())
         .nest(push::BASE_PATH, push::build_router())
         .route(
             mcp::FORMULAS_PATH,

@@ -8,18 +8,22 @@ use messages::{
 };
 use model::id::{RequestId, TeamId};
 use queue::{CallHandler, QueueCall, QueueReply, SlotPermit};
+use runtime::Process;
 use runtime::trace::{TraceContext, run_in_span};
 use sending::{IncomingSend, MailerState, SendAnswer};
 use store::FinishedSend;
 
+use crate::withhold::answer_order;
+
 /// Answers the calls of the send queue.
 pub(crate) struct SendHandler {
     mailer: MailerState,
+    process: Process,
 }
 
 impl SendHandler {
-    pub(crate) fn new(mailer: MailerState) -> Self {
-        Self { mailer }
+    pub(crate) fn new(mailer: MailerState, process: Process) -> Self {
+        Self { mailer, process }
     }
 
     /// Answers a call of a kind that this worker knows.
@@ -45,7 +49,7 @@ impl CallHandler for SendHandler {
         let is_dry = match call.kind.as_str() {
             SEND_V1 => false,
             SEND_VALIDATE_V1 => true,
-            _ => return None,
+            _ => return answer_order(&self.process, &call).await,
         };
         let context = SendContext::from_text(&call.context)?;
         let span = TraceContext::from_header(Some(&call.trace)).work_span(&call, SEND_QUEUE);

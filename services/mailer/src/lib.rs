@@ -3,6 +3,7 @@
 
 mod formulas;
 mod handler;
+mod withhold;
 
 use std::sync::Arc;
 
@@ -34,7 +35,7 @@ pub async fn serve(process: Process, verifier: Arc<dyn AddressVerifier>) -> anyh
         grace: process.grace_period(),
         is_consuming: process.is_working.clone(),
     };
-    let handler = Arc::new(handler::SendHandler::new(mailer.clone()));
+    let handler = Arc::new(handler::SendHandler::new(mailer.clone(), process.clone()));
     let serving = async {
         tokio::join!(
             queue::serve_calls(&process.broker, consumption, handler),

@@ -2,7 +2,7 @@
 
 use pillarbox_tests::{
     ADDRESS, CAMPAIGN, ConsoleClient, TestStack, build_recipient, build_recipients,
-    postcard_design, text_box,
+    postcard_design, text_box, wait_until,
 };
 use serde_json::{Value, json};
 use store::MemberRole;
@@ -107,6 +107,44 @@ async fn a_campaign_paused_here_refuses_requests_until_it_is_activated_here() {
     }
     let log = admin.get("/activity").await.html;
     assert!(log.contains("campaign.paused") && log.contains("campaign.activated"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_campaign_held_here_keeps_its_mailpieces_until_it_is_released_here() {
+    let (stack, url) = console().await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
+    let reader = member(&stack, &url, MemberRole::Member).await;
+    assert_eq!(
+        stack.send_recipients(&[build_recipient(1)]).await.reasons(),
+        ["mailed"]
+    );
+    assert_eq!(reader.post(&path("/hold"), &[]).await.status, 403);
+    let held = admin.post(&path("/hold"), &[]).await;
+    assert_eq!(held.location(), path("?notice=campaign-held"));
+    let page = admin.get(held.location()).await.html;
+    assert!(page.contains("Held since"), "{page}");
+    assert!(page.contains("Release mailpieces"), "{page}");
+    let of_campaign = "SELECT count(*) FROM mailpieces WHERE withheld = 'held'";
+    wait_until("it is out of the queue", async || {
+        stack.query_count(of_campaign).await == 1
+    })
+    .await;
+    let by_member =
+        "SELECT count(*) FROM mailpiece_events WHERE state = 'held' AND source = 'console'";
+    assert_eq!(stack.query_count(by_member).await, 1);
+    let released = admin.post(&path("/release"), &[]).await;
+    assert_eq!(released.location(), path("?notice=campaign-released"));
+    let page = admin.get(released.location()).await.html;
+    assert!(
+        page.contains("Hold mailpieces") && !page.contains("Held since"),
+        "{page}"
+    );
+    wait_until("it is back in the queue", async || {
+        stack.query_count(of_campaign).await == 0
+    })
+    .await;
+    let log = admin.get("/activity").await.html;
+    assert!(log.contains("campaign.held") && log.contains("campaign.released"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -507,6 +545,8 @@ async fn another_team_s_campaign_is_nowhere() {
     let address = [("address", ADDRESS)];
     for (action, fields) in [
         ("/pause", &[][..]),
+        ("/hold", &[][..]),
+        ("/release", &[][..]),
         (
             "/conditions",
             &[

@@ -3,6 +3,7 @@
 pub(crate) mod area;
 pub(crate) mod conditions;
 pub(crate) mod do_not_mail;
+pub(crate) mod hold;
 pub(crate) mod list;
 pub(crate) mod overview;
 pub(crate) mod picture;

@@ -4,12 +4,13 @@ use serde_json::{Map, Value, json};
 
 use super::operation::error_schemas;
 use super::types::SchemaRegistry;
-use super::{mcp, push, scan, send};
+use super::{mcp, push, scan, send, withhold};
 
 /// Makes the document.
 pub(super) fn build_document() -> Value {
     let mut types = SchemaRegistry::new();
     let mut operations = send::list_operations(&mut types);
+    operations.extend(withhold::list_operations(&mut types));
     operations.extend(scan::list_operations(&mut types));
     operations.extend(push::list_operations(&mut types));
     operations.extend(mcp::list_operations(&mut types));

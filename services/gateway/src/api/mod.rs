@@ -11,6 +11,7 @@ mod send;
 mod shape;
 mod types;
 mod view;
+mod withhold;
 
 use std::sync::LazyLock;
 

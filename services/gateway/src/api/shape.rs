@@ -49,6 +49,10 @@ pub(super) struct SendRequestShape {
     field_types: Option<BTreeMap<String, CustomFieldType>>,
     /// When true, a recipient without a usable variable image is not mailed instead of printing the default image.
     require_variable_images: Option<bool>,
+    /// The day on which the cards are to begin, by the team's calendar: from today to 180 days ahead. They do not print before it, and
+    /// `mail_by_date` is counted from it. Charged at once.
+    #[schemars(extend("format" = "date"))]
+    send_on: Option<String>,
     /// The Full access key, only for senders that cannot set headers.
     api_key: Option<String>,
 }

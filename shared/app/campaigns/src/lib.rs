@@ -1,7 +1,7 @@
 //! What people and operators change of campaigns. Each function is one use case: one transaction, with its entry in the
 //! team's activity log, whoever calls it.
 //!
-//! In reading order: [`activate_campaign`] and [`pause_campaign`], the map area ([`set_campaign_area`], [`remove_campaign_area`]), the filter conditions
+//! In reading order: [`activate_campaign`] and [`pause_campaign`], [`hold_campaign`] and [`release_campaign`], the map area ([`set_campaign_area`], [`remove_campaign_area`]), the filter conditions
 //! ([`set_campaign_conditions`], [`check_conditions`], and [`ConditionSentence`] for people), the do-not-mail list
 //! ([`add_do_not_mail`], [`remove_do_not_mail`]), recipients ([`remove_recipient`], [`remove_recipients_at`]), and [`save_campaign_within`], by which a
 //! file sets a whole campaign within its own transaction.
@@ -11,6 +11,7 @@
 mod area;
 mod conditions;
 mod do_not_mail;
+mod hold;
 mod recipient;
 mod save;
 mod sentence;
@@ -21,6 +22,7 @@ pub use conditions::{
     ConditionsProblem, SetConditionsError, check_conditions, set_campaign_conditions,
 };
 pub use do_not_mail::{add_do_not_mail, add_do_not_mail_within, remove_do_not_mail};
+pub use hold::{hold_campaign, release_campaign, set_campaign_held_within};
 pub use recipient::{remove_recipient, remove_recipients_at};
 pub use save::{SaveCampaignError, find_or_choose_id, save_campaign_within};
 pub use sentence::{ConditionSentence, operator_name};

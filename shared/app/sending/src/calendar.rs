@@ -22,29 +22,77 @@ pub(crate) struct DecisionTimes {
     pub(crate) mail_by_date: NaiveDate,
     /// When recipients that wait on conditions are looked at again.
     pub(crate) recheck_at: DateTime<Utc>,
+    /// The start of the day that the sender wants, when that is to come.
+    pub(crate) scheduled_for: Option<DateTime<Utc>>,
+    /// Until when cards can be cancelled and do not print; `None` is not at all.
+    pub(crate) print_after: Option<DateTime<Utc>>,
 }
 
-/// The times that a batch of this step is decided with.
+/// The times that a batch of this step is decided with. `scheduled_for` is the start of the day that its sender wants.
 pub(crate) fn decision_times(
     config: &Config,
     campaign: &Campaign,
     step: &StepRules<'_>,
+    scheduled_for: Option<DateTime<Utc>>,
     now: DateTime<Utc>,
 ) -> DecisionTimes {
     let (settings, zone) = (&config.mailer, campaign.time_zone);
+    let cancel_window = TimeDelta::minutes(
+        campaign
+            .cancel_minutes
+            .unwrap_or(config.print.cancel_minutes)
+            .into(),
+    );
+    let window_end = (cancel_window > TimeDelta::zero()).then_some(now + cancel_window);
     DecisionTimes {
         now,
         today: now.with_timezone(&zone).date_naive(),
         leased_until: now + TimeDelta::milliseconds(settings.lease_ms),
         mailed_since: mailed_since(campaign, settings.duplicate_window_days, now),
         mail_by_date: mail_by_date(
-            now,
+            production_start(now, cancel_window, scheduled_for),
             zone,
             settings.cut_off,
             settings.production_days.with(step.step.postage),
         ),
         recheck_at: next_local_hour(now, zone, settings.recheck_hour),
+        scheduled_for,
+        print_after: scheduled_for.max(window_end),
     }
+}
+
+/// From when the days of production are counted: the day that the sender wants, or now. Whole days in which a card can be cancelled
+/// are none of production; a few minutes are, so that the cut-off stays the cut-off.
+fn production_start(
+    now: DateTime<Utc>,
+    cancel_window: TimeDelta,
+    scheduled_for: Option<DateTime<Utc>>,
+) -> DateTime<Utc> {
+    let waited = now + TimeDelta::days(cancel_window.num_days());
+    scheduled_for.map_or(waited, |start| start.max(waited))
+}
+
+/// Days ahead that a sender may name.
+pub const SCHEDULED_DAYS: i64 = 180;
+
+/// When the day begins that a sender wants, by the zone's clock; `None` for today. Errors: a sentence that names `send_on`.
+pub(crate) fn schedule_start(
+    send_on: NaiveDate,
+    zone: Tz,
+    now: DateTime<Utc>,
+) -> Result<Option<DateTime<Utc>>, String> {
+    let today = now.with_timezone(&zone).date_naive();
+    let days = (send_on - today).num_days();
+    if !(0..=SCHEDULED_DAYS).contains(&days) {
+        let last = today + TimeDelta::days(SCHEDULED_DAYS);
+        return Err(format!(
+            "send_on is {send_on}: it must be a day from {today} to {last}, by your team's time zone."
+        ));
+    }
+    if days == 0 {
+        return Ok(None);
+    }
+    Ok(local_to_utc(send_on.and_time(NaiveTime::MIN), zone))
 }
 
 /// Addresses mailed after this are duplicates: the longer of the duplicate window and re-send protection.

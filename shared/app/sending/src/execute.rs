@@ -6,7 +6,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use address::AddressVerdict;
-use chrono::NaiveDate;
+use chrono::{DateTime, NaiveDate, Utc};
 use contract::send::{SendError, SendRequest};
 use model::id::TeamId;
 use pictures::PictureFetchError;
@@ -47,6 +47,8 @@ pub(crate) struct SendExecution<'a> {
     pub(crate) campaign: &'a Campaign,
     pub(crate) step: &'a StepRules<'a>,
     pub(crate) request: &'a SendRequest<'a>,
+    /// The start of the day that its sender wants, when that is to come.
+    pub(crate) scheduled_for: Option<DateTime<Utc>>,
     /// When nobody waits for it any more, in milliseconds since 1970.
     pub(crate) deadline_ms: i64,
 }
@@ -212,6 +214,7 @@ async fn assess_and_reserve(
             &mailer.process.config,
             campaign,
             step,
+            execution.scheduled_for,
             mailer.process.clock.now(),
         ),
     };

@@ -4,9 +4,10 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
+use runtime::fail_point;
 use runtime::housekeeping::record_failure;
 use runtime::purge::PurgePortions;
-use store::StoreError;
+use store::{StoreError, retry_conflicts};
 
 use crate::MailerState;
 
@@ -34,10 +35,20 @@ const FIGURE_AGE: TimeDelta = TimeDelta::days(400);
 /// Statements that make recipients findable before the stop is looked at again.
 const SEARCH_STATEMENTS: usize = 50;
 
+/// Mailpieces of a held or released campaign that one transaction changes, under the campaign's lock.
+const HELD_MAILPIECES: i64 = 2_000;
+
+/// Campaigns whose mailpieces are changed in turn.
+const HELD_CAMPAIGNS: i64 = 50;
+
+/// Portions of each before the stop is looked at again.
+const HOLD_PORTIONS: usize = 20;
+
 /// Runs until the process is to stop.
 pub(crate) async fn run(mailer: &MailerState) {
     tokio::join!(
         keep_filling_search(mailer),
+        keep_applying_holds(mailer),
         keep_purging(mailer),
         keep_deleting_files(mailer)
     );
@@ -49,6 +60,32 @@ async fn keep_filling_search(mailer: &MailerState) {
     while rounds.next().await {
         record_failure("make recipients findable", fill_search(mailer).await);
     }
+}
+
+async fn keep_applying_holds(mailer: &MailerState) {
+    let interval = Duration::from_millis(mailer.process.config.mailer.job_interval_ms);
+    let mut rounds = mailer.process.rounds(interval);
+    while rounds.next().await {
+        record_failure("apply holds", apply_holds(mailer).await);
+    }
+}
+
+/// Takes the mailpieces of held campaigns out of the queue and gives those of released ones back to it: a portion of each campaign in turn,
+/// so that a large one holds up no other.
+async fn apply_holds(mailer: &MailerState) -> Result<(), StoreError> {
+    let (store, now) = (&mailer.process.store, mailer.process.clock.now());
+    for _ in 0..HOLD_PORTIONS {
+        let mut is_any_left = false;
+        for (team_id, campaign_id) in store.list_changing_holds(HELD_CAMPAIGNS).await? {
+            let portion = || store.apply_hold_portion(team_id, &campaign_id, HELD_MAILPIECES, now);
+            is_any_left |= retry_conflicts(portion).await?;
+            fail_point::fail_if_chosen("hold.portion");
+        }
+        if !is_any_left || mailer.process.shutdown.is_cancelled() {
+            break;
+        }
+    }
+    Ok(())
 }
 
 async fn keep_purging(mailer: &MailerState) {

@@ -33,6 +33,7 @@ mod neighborhood;
 mod open_sends;
 pub mod payment;
 mod prepare;
+mod refunds;
 mod reserve;
 mod rules;
 mod send;
@@ -57,6 +58,7 @@ use crate::cards::{DesignCache, LayoutThreads};
 use crate::due::DueJobs;
 use crate::open_sends::OpenSends;
 use crate::payment::PaymentProcessor;
+use crate::refunds::OwedRefunds;
 
 /// Payments of requests that wait for Stripe at a time in one process: while it hangs, there is room for the work of teams
 /// that do not pay by card.
@@ -78,7 +80,8 @@ pub struct MailerState {
     payments: Arc<PaymentProcessor>,
 }
 
-/// Does what falls due until the process is to stop: later steps and re-checks, sends that a killed worker left open,
+/// Does what falls due until the process is to stop: later steps and re-checks, sends that a killed worker left open, refunds that a
+/// provider owes, mailpieces of campaigns that were held or released,
 /// values that a language model writes, and forgetting what is old.
 ///
 /// # Errors
@@ -88,6 +91,12 @@ pub async fn run_due_work(mailer: &MailerState) -> anyhow::Result<()> {
     let model = ai::LanguageModelClient::from_settings(&mailer.process.config.language_model)?;
     tokio::join!(
         leased::run_leased_work(mailer, DueJobs::new(unattended.clone())),
+        leased::run_leased_work(
+            mailer,
+            OwedRefunds {
+                mailer: unattended.clone()
+            }
+        ),
         leased::run_leased_work(mailer, OpenSends { mailer: unattended }),
         housekeeping::run(mailer),
         ai::run(mailer, model.as_ref()),

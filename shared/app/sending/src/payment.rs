@@ -3,6 +3,7 @@
 //! Both are told the charge's id, so that a charge which is tried again after a crash is paid once.
 
 mod answer;
+mod refund;
 mod stripe;
 
 use std::time::Duration;
@@ -10,7 +11,7 @@ use std::time::Duration;
 use anyhow::Context;
 use chrono::{DateTime, Utc};
 use model::id::ChargeId;
-use store::{BalanceDebit, Charge, PaymentKind, Store};
+use store::{BalanceDebit, Charge, OwedRefund, PaymentKind, Store};
 
 use tokio::sync::Semaphore;
 
@@ -114,6 +115,23 @@ impl PaymentProcessor {
             count_charge(charge, "uncertain");
             PaymentUncertainError { charge_id, reason }
         })
+    }
+
+    /// Gives back a refund that is owed to a card, once, however often it is called with it. Returns Stripe's id of it.
+    ///
+    /// # Errors
+    /// It is not certain that the money was given back: to be tried again with the same refund. The text is for operators.
+    pub async fn give_back(&self, owed: &OwedRefund, now: DateTime<Utc>) -> anyhow::Result<String> {
+        let stripe = self
+            .stripe
+            .as_ref()
+            .context("stripe.secret_key is not set")?;
+        let place = tokio::time::timeout(PLACE_TIMEOUT, self.stripe_permits.acquire()).await;
+        let _place = place.context("too many payments wait for Stripe")?;
+        stripe
+            .give_back(owed, now)
+            .await
+            .map_err(anyhow::Error::msg)
     }
 
     async fn charge_balance(

@@ -6,13 +6,12 @@ use std::collections::{BTreeMap, HashSet};
 
 use address::{AddressVerdict, one_line_as_sent};
 use bytes::Bytes;
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::{DateTime, Utc};
 use contract::send::{NotMailedReason, RecipientOutcome, SendError, SendResponse, write_response};
 use model::id::{CampaignId, ChargeId};
 use store::{
     BookEntryRow, Campaign, CampaignFigure, ChargeKind, LockedCampaign, MailpieceBatch,
-    MailpieceRow, NewCharge, PaymentKind, RecipientListings, ReservedSend, SendLease, StoreError,
-    Transaction,
+    MailpieceRow, NewCharge, RecipientListings, ReservedSend, SendLease, StoreError, Transaction,
 };
 use tracing::Span;
 use uuid::Uuid;
@@ -118,7 +117,8 @@ async fn decide_and_write(
 ) -> Result<(ReserveOutcome, DecidedRecipients), StoreError> {
     let decided = decide_recipients(transaction, plan, locked).await?;
     let draft = tokio::task::block_in_place(|| ResponseDraft::new(plan, &decided))?;
-    let reserved = write_reservation(transaction, lease, plan, &decided, &draft).await?;
+    let reserved =
+        write_reservation(transaction, lease, plan, (&decided, &draft), locked.is_held).await?;
     Ok((reserved, decided))
 }
 
@@ -386,8 +386,8 @@ async fn write_reservation(
     transaction: &Transaction<'_>,
     lease: SendLease,
     plan: &SendPlan<'_>,
-    decided: &DecidedRecipients,
-    draft: &ResponseDraft,
+    (decided, draft): (&DecidedRecipients, &ResponseDraft),
+    is_held: bool,
 ) -> Result<ReserveOutcome, StoreError> {
     let SendPlan {
         campaign, times, ..
@@ -427,8 +427,8 @@ async fn write_reservation(
         )?;
         return Ok(ReserveOutcome::Finished(draft.response.clone()));
     }
-    let batch = mailpiece_batch(plan.step, campaign, charge_id, times.mail_by_date);
-    let charge = new_charge(&batch, &mailpieces, ChargeKind::Send, campaign.payment);
+    let batch = mailpiece_batch(plan.step, campaign, charge_id, (times, is_held));
+    let charge = new_charge(&batch, &mailpieces, ChargeKind::Send, campaign, times);
     let copies: Vec<i32> = draft.copies.iter().map(|at| *at as i32).collect();
     tokio::try_join!(
         received,
@@ -515,12 +515,12 @@ async fn plan_recheck(
         .await
 }
 
-/// What the cards of one charge share.
+/// What the cards of one charge share. Those of a held campaign are held from the beginning.
 pub(crate) fn mailpiece_batch<'a>(
     rules: &'a StepRules<'a>,
     campaign: &'a Campaign,
     charge_id: ChargeId,
-    mail_by_date: NaiveDate,
+    (times, is_held): (&DecisionTimes, bool),
 ) -> MailpieceBatch<'a> {
     MailpieceBatch {
         team_id: campaign.team_id,
@@ -532,7 +532,9 @@ pub(crate) fn mailpiece_batch<'a>(
         product: rules.product,
         postage: rules.step.postage.as_str(),
         price_cents: rules.price_cents,
-        mail_by_date,
+        mail_by_date: times.mail_by_date,
+        print_after: times.print_after,
+        is_held,
     }
 }
 
@@ -541,7 +543,8 @@ pub(crate) fn new_charge<'a>(
     batch: &MailpieceBatch<'a>,
     mailpieces: &[MailpieceRow<'_>],
     kind: ChargeKind,
-    payment: PaymentKind,
+    campaign: &Campaign,
+    times: &DecisionTimes,
 ) -> NewCharge<'a> {
     NewCharge {
         charge_id: batch.charge_id,
@@ -552,7 +555,8 @@ pub(crate) fn new_charge<'a>(
         amount_cents: batch.price_cents * mailpieces.len() as i64,
         // A batch is bounded by the recipients or homes of a request.
         mailpieces: mailpieces.len() as i32,
-        payment,
+        payment: campaign.payment,
+        scheduled_for: times.scheduled_for,
     }
 }
 

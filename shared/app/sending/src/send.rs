@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use bytes::Bytes;
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use contract::send::{SendError, SendRequest, fingerprint_request, hash_request, parse_request};
 use model::id::{CampaignId, RequestId, TeamId};
 use model::idempotency::IdempotencyKey;
@@ -17,6 +17,7 @@ use store::{
 use uuid::Uuid;
 
 use crate::MailerState;
+use crate::calendar::schedule_start;
 use crate::cards::find_design_pictures;
 use crate::execute::{SendExecution, SendMode, execute_send};
 use crate::leased::with_lease_renewal;
@@ -77,6 +78,10 @@ pub async fn handle_send(
         Ok(steps) => steps,
         Err(refusal) => return find_earlier_answer(mailer, asked, refusal).await,
     };
+    let scheduled_for = match schedule_request(mailer, &campaign, &request) {
+        Ok(start) => start,
+        Err(refusal) => return find_earlier_answer(mailer, asked, refusal).await,
+    };
     // A campaign that passed the check has a step.
     let step = steps.first().ok_or(SendError::InternalError)?;
     let lease = match lease_send(mailer, asked, &campaign.campaign_id).await? {
@@ -92,6 +97,7 @@ pub async fn handle_send(
         campaign: &campaign,
         step,
         request: &request,
+        scheduled_for,
         deadline_ms: incoming.deadline_ms,
     };
     match with_lease_renewal(mailer, lease, execute_send(mailer, &execution)).await {
@@ -197,6 +203,19 @@ pub(crate) async fn load_steps<'c>(
     let mut steps = check_campaign(campaign, &mailer.process.config, &mailer.designs)?;
     find_design_pictures(mailer, campaign.team_id, &mut steps).await?;
     Ok(steps)
+}
+
+/// The start of the day that the request wants. Errors: `invalid_payload` for one that is past or too far ahead.
+pub(crate) fn schedule_request(
+    mailer: &MailerState,
+    campaign: &Campaign,
+    request: &SendRequest<'_>,
+) -> Result<Option<DateTime<Utc>>, SendError> {
+    let Some(send_on) = request.send_on else {
+        return Ok(None);
+    };
+    schedule_start(send_on, campaign.time_zone, mailer.process.clock.now())
+        .map_err(SendError::InvalidPayload)
 }
 
 async fn settle_reserved(

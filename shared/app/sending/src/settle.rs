@@ -255,18 +255,24 @@ fn count_closed(charge: &Charge, payment: &PaymentOutcome) {
     }
 }
 
-/// The later steps of the campaign, counted from the day of step 1.
+/// The later steps of the campaign, counted from the day of step 1: when it was sent, or the later day that its sender wanted.
 fn plan_later_steps(close: &ChargeClosing<'_>) -> Vec<StepJobPlan> {
     if close.charge.step != 1 {
         return Vec::new();
     }
+    let begins_at = close
+        .charge
+        .scheduled_for
+        .map_or(close.charge.created_at, |start| {
+            start.max(close.charge.created_at)
+        });
     let steps = close.campaign.map_or(&[][..], |campaign| &campaign.steps);
     steps
         .iter()
         .filter(|step| step.step > 1)
         .map(|step| StepJobPlan {
             step: step.step,
-            due_at: close.charge.created_at + TimeDelta::days(step.delay_days.into()),
+            due_at: begins_at + TimeDelta::days(step.delay_days.into()),
         })
         .collect()
 }

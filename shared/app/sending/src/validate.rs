@@ -10,7 +10,7 @@ use crate::execute::{SendExecution, SendMode, execute_send};
 use crate::reserve::{
     ReserveError, ReserveOutcome, SendPlan, address_line, build_response, decide_recipients,
 };
-use crate::send::{IncomingSend, internal_error, load_campaign, load_steps};
+use crate::send::{IncomingSend, internal_error, load_campaign, load_steps, schedule_request};
 
 /// Answers what would become of a request.
 pub async fn validate_send(
@@ -27,11 +27,13 @@ pub async fn validate_send(
     // A campaign that passed the check has a step.
     let step = steps.first().ok_or(SendError::InternalError)?;
     let deadline_ms = incoming.deadline_ms;
+    let scheduled_for = schedule_request(mailer, &campaign, &request)?;
     let execution = SendExecution {
         mode: SendMode::DryRun,
         campaign: &campaign,
         step,
         request: &request,
+        scheduled_for,
         deadline_ms,
     };
     match execute_send(mailer, &execution).await {

@@ -89,6 +89,15 @@ impl<'a> Actor<'a> {
         }
     }
 
+    /// What a mailpiece's history calls it: "console", "operator" or "api".
+    pub const fn source(self) -> &'static str {
+        match self {
+            Self::Member(_) | Self::SignedOut { .. } => "console",
+            Self::Operator => "operator",
+            Self::KeyHolder { .. } => "api",
+        }
+    }
+
     /// The name in the log.
     pub fn name(self) -> Cow<'a, str> {
         match self {

@@ -75,6 +75,10 @@ pub struct Campaign {
     pub steps: Vec<CampaignStep>,
     /// How often its lists were added to.
     pub list_changes: i64,
+    /// Minutes in which a card can be cancelled before it prints; `None` is the installation's setting.
+    pub cancel_minutes: Option<i32>,
+    /// Since when none of its queued cards prints; `None` when they do.
+    pub held_at: Option<DateTime<Utc>>,
 }
 
 /// A step of a campaign.
@@ -193,21 +197,23 @@ pub struct LockedCampaign {
     pub budget_left_cents: Option<i64>,
     /// How often its lists were added to. Where it is as before, what was read of them before still holds.
     pub list_changes: i64,
+    /// Whether none of its cards is to print.
+    pub is_held: bool,
 }
 
 const GLANCE: &str = "
-    SELECT status = 'active', budget_cents - committed_cents, list_changes FROM campaigns
+    SELECT status = 'active', budget_cents - committed_cents, list_changes, held_at IS NOT NULL FROM campaigns
     WHERE team_id = $1 AND campaign_id = $2";
 
 const LOCK: &str = "
-    SELECT status = 'active', budget_cents - committed_cents, list_changes FROM campaigns
+    SELECT status = 'active', budget_cents - committed_cents, list_changes, held_at IS NOT NULL FROM campaigns
     WHERE team_id = $1 AND campaign_id = $2
     FOR NO KEY UPDATE";
 
 const GET: &str = "
     SELECT campaign.name, campaign.status, campaign.audience, campaign.resend_protection_days, campaign.area,
         campaign.conditions, campaign.strictness, campaign.radius_metres, campaign.homes_per_center,
-        campaign.list_changes, team.time_zone, team.payment
+        campaign.list_changes, campaign.cancel_minutes, campaign.held_at, team.time_zone, team.payment
     FROM campaigns campaign JOIN teams team USING (team_id)
     WHERE campaign.team_id = $1 AND campaign.campaign_id = $2";
 
@@ -265,6 +271,8 @@ impl Store {
             payment: PaymentKind::parse(row.get("payment"))?,
             steps: steps.iter().map(step_from_row).collect::<Result<_>>()?,
             list_changes: row.get("list_changes"),
+            cancel_minutes: row.get("cancel_minutes"),
+            held_at: row.get("held_at"),
         }))
     }
 
@@ -520,6 +528,7 @@ impl Transaction<'_> {
             is_active: row.get(0),
             budget_left_cents: row.get(1),
             list_changes: row.get(2),
+            is_held: row.get(3),
         })
     }
 

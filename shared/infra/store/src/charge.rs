@@ -50,6 +50,8 @@ pub struct NewCharge<'a> {
     pub mailpieces: i32,
     /// How it is paid.
     pub payment: PaymentKind,
+    /// The start of the day on which its cards may print at the earliest, when its sender wants a later one.
+    pub scheduled_for: Option<DateTime<Utc>>,
 }
 
 /// A stored charge.
@@ -75,6 +77,8 @@ pub struct Charge {
     pub payment: PaymentKind,
     /// When its cards were made.
     pub created_at: DateTime<Utc>,
+    /// The start of the day on which its cards may print at the earliest, when its sender wants a later one.
+    pub scheduled_for: Option<DateTime<Utc>>,
 }
 
 impl ChargeKind {
@@ -121,10 +125,12 @@ fn charge_from_row(row: &Row) -> Result<Charge> {
         mailpieces: row.get("mailpieces"),
         payment: PaymentKind::parse(row.get("payment"))?,
         created_at: row.get("created_at"),
+        scheduled_for: row.get("scheduled_for"),
     })
 }
 
-const COLUMNS: &str = "charge_id, team_id, campaign_id, step, kind, state, amount_cents, mailpieces, payment, created_at";
+const COLUMNS: &str = "charge_id, team_id, campaign_id, step, kind, state, amount_cents, mailpieces, payment, created_at, \
+    scheduled_for";
 
 impl Store {
     /// A charge.
@@ -147,8 +153,9 @@ impl Transaction<'_> {
     /// [`StoreError::Refused`] when it stands already.
     pub async fn reserve_charge(&self, new: &NewCharge<'_>, now: DateTime<Utc>) -> Result<()> {
         self.execute(
-            "INSERT INTO charges (team_id, charge_id, campaign_id, step, kind, state, amount_cents, mailpieces, payment, created_at)
-             VALUES ($1, $2, $3, $4, $5, 'reserved', $6, $7, $8, $9)",
+            "INSERT INTO charges (team_id, charge_id, campaign_id, step, kind, state, amount_cents, mailpieces, payment, created_at,
+                 scheduled_for)
+             VALUES ($1, $2, $3, $4, $5, 'reserved', $6, $7, $8, $9, $10)",
             &[
                 &new.team_id.0,
                 &new.charge_id.0,
@@ -159,6 +166,7 @@ impl Transaction<'_> {
                 &new.mailpieces,
                 &new.payment.as_str(),
                 &now,
+                &new.scheduled_for,
             ],
         )
         .await?;

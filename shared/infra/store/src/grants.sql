@@ -89,15 +89,18 @@ GRANT SELECT, INSERT, DELETE ON recipients_unsearched TO pillarbox_mailer;
 GRANT UPDATE (batch) ON recipients_unsearched TO pillarbox_mailer; -- to lock
 GRANT SELECT, INSERT ON recipient_search, entry_search TO pillarbox_mailer;
 GRANT SELECT (campaign_id, address_id) ON do_not_mail TO pillarbox_mailer;
--- Campaigns as they are; of them it only counts what they have spent.
+-- Campaigns as they are; of them it counts what they have spent, and holds and releases them for those who call.
 GRANT SELECT ON campaigns, campaign_steps TO pillarbox_mailer;
-GRANT UPDATE (committed_cents) ON campaigns TO pillarbox_mailer;
+GRANT UPDATE (committed_cents, refunded_cents, held_at, hold_changed_at, hold_source) ON campaigns TO pillarbox_mailer;
 GRANT SELECT, INSERT, UPDATE, DELETE ON campaign_days TO pillarbox_mailer;
 GRANT INSERT ON feed_batches, mailpiece_events TO pillarbox_mailer;
 GRANT SELECT (mailpiece_id, event_id) ON mailpiece_events TO pillarbox_mailer; -- to tell what is new
 GRANT SELECT (team_id, design_id, name, version, ai_draft, document) ON designs TO pillarbox_mailer;
--- Cards and the money for them. A card is made and never changed; a booking is made and never changed.
+-- Cards and the money for them. Of a card it changes only whether it is in the queue; a booking is made and never changed.
 GRANT SELECT, INSERT, DELETE ON mailpieces TO pillarbox_mailer;
+GRANT UPDATE (withheld, print_problem) ON mailpieces TO pillarbox_mailer;
+GRANT SELECT, INSERT ON refunds TO pillarbox_mailer;
+GRANT UPDATE (state, payment_reference, settled_at, attempts, due_at) ON refunds TO pillarbox_mailer;
 GRANT SELECT, INSERT ON charges, ledger_transactions, ledger_entries TO pillarbox_mailer;
 GRANT UPDATE (state, payment_reference, settled_at) ON charges TO pillarbox_mailer;
 GRANT SELECT ON ledger_accounts TO pillarbox_mailer;
@@ -175,13 +178,14 @@ GRANT SELECT, INSERT ON activities TO pillarbox_console;
 GRANT SELECT ON teams TO pillarbox_console;
 GRANT UPDATE (team_id, honours_idempotency_keys, formula_keys_see_people) ON teams TO pillarbox_console; -- team_id to lock
 -- Money is looked at. A wish to pay in is written down; booking it is the operator's.
-GRANT SELECT ON charges, ledger_accounts, ledger_transactions, ledger_entries TO pillarbox_console;
+GRANT SELECT ON charges, ledger_accounts, ledger_transactions, ledger_entries, refunds TO pillarbox_console;
 GRANT SELECT, INSERT ON top_up_requests TO pillarbox_console;
 GRANT UPDATE (state) ON top_up_requests TO pillarbox_console;
 GRANT SELECT (team_id, mailpiece_id, campaign_id, charge_id, step, postage, price_cents) ON mailpieces TO pillarbox_console;
 -- Campaigns: whom they mail and whether they run, not what they may spend.
 GRANT SELECT ON campaigns, campaign_steps, campaign_days TO pillarbox_console;
-GRANT UPDATE (status, area, conditions, updated_at, list_changes) ON campaigns TO pillarbox_console;
+GRANT UPDATE (status, area, conditions, updated_at, list_changes, held_at, hold_changed_at, hold_source) ON campaigns
+    TO pillarbox_console;
 GRANT SELECT, INSERT, DELETE ON do_not_mail TO pillarbox_console;
 GRANT SELECT, INSERT, UPDATE ON designs TO pillarbox_console;
 GRANT SELECT, INSERT ON design_versions TO pillarbox_console;

@@ -1,4 +1,4 @@
-//! The ledger: double entry, one transaction per charge and per top-up.
+//! The ledger: double entry, one transaction per charge, per top-up and per refund (`cancellation.rs`, `refund.rs`).
 
 use chrono::{DateTime, Utc};
 use model::id::{ChargeId, TeamId};
@@ -233,7 +233,8 @@ impl Transaction<'_> {
         self.insert_ledger_entries(transaction_id, movement).await
     }
 
-    async fn add_to_account(
+    /// Adds to an account's balance; less than nothing takes off.
+    pub(crate) async fn add_to_account(
         &self,
         team_id: TeamId,
         account: &str,

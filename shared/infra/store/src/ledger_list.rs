@@ -15,6 +15,8 @@ pub enum LedgerKind {
     TopUp,
     /// Cards were paid for.
     Charge,
+    /// Cards were cancelled, and what they cost was given back.
+    Refund,
 }
 
 /// One transaction of a team's ledger.
@@ -32,7 +34,7 @@ pub struct LedgerLine {
     pub balance_cents: i64,
     /// What the operator booked a top-up with.
     pub reference: Option<String>,
-    /// What was paid.
+    /// What was paid, or given back of.
     pub charge_id: Option<ChargeId>,
     /// The name of the campaign whose cards were paid.
     pub campaign_name: Option<String>,
@@ -45,6 +47,7 @@ fn ledger_line_from_row(row: &Row) -> Result<LedgerLine> {
         kind: match row.get(2) {
             "top_up" => LedgerKind::TopUp,
             "charge" => LedgerKind::Charge,
+            "refund" => LedgerKind::Refund,
             _ => {
                 return Err(StoreError::Corrupt(
                     "kind of a ledger transaction".to_owned(),
@@ -77,12 +80,13 @@ impl Store {
             None => "",
             Some(LedgerKind::TopUp) => "AND kind = 'top_up'",
             Some(LedgerKind::Charge) => "AND kind = 'charge'",
+            Some(LedgerKind::Refund) => "AND kind = 'refund'",
         };
         let sql = format!(
-            "SELECT booked.transaction_id, booked.created_at, booked.kind, booked.reference, booked.charge_id,
+            "SELECT booked.transaction_id, booked.created_at, booked.kind, booked.reference, charges.charge_id,
                  campaigns.name, moved.amount_cents, coalesce(prepaid.amount_cents, 0)
              FROM (
-                 SELECT team_id, transaction_id, created_at, kind, reference, charge_id FROM ledger_transactions
+                 SELECT team_id, transaction_id, created_at, kind, reference, charge_id, refund_id FROM ledger_transactions
                  WHERE team_id = $1 AND transaction_id < $2 {of_kind}
                  ORDER BY transaction_id DESC LIMIT $3) AS booked
              CROSS JOIN LATERAL (
@@ -91,7 +95,9 @@ impl Store {
                      AND amount_cents > 0 LIMIT 1) AS moved
              LEFT JOIN ledger_entries prepaid ON prepaid.team_id = booked.team_id
                  AND prepaid.transaction_id = booked.transaction_id AND prepaid.account = 'prepaid'
-             LEFT JOIN charges ON charges.team_id = booked.team_id AND charges.charge_id = booked.charge_id
+             LEFT JOIN refunds ON refunds.team_id = booked.team_id AND refunds.refund_id = booked.refund_id
+             LEFT JOIN charges ON charges.team_id = booked.team_id
+                 AND charges.charge_id = coalesce(booked.charge_id, refunds.charge_id)
              LEFT JOIN campaigns ON campaigns.campaign_id = charges.campaign_id
              ORDER BY booked.transaction_id DESC"
         );

@@ -16,7 +16,9 @@ mod backlog;
 mod busy;
 mod campaign;
 mod campaign_day;
+mod campaign_hold;
 mod campaign_owner;
+mod cancellation;
 mod charge;
 mod charge_list;
 mod check;
@@ -61,6 +63,7 @@ mod print_mailpiece;
 mod print_run;
 mod recipient;
 mod recipient_list;
+mod refund;
 mod removal;
 mod retention;
 mod return_address;
@@ -92,6 +95,8 @@ pub use campaign::{
     NeighborhoodSettings, StepDesign, StepSettings, StoredCampaignSettings,
 };
 pub use campaign_day::{CampaignDayFigure, CampaignFigure};
+pub use campaign_hold::CampaignHold;
+pub use cancellation::{CancellationCounts, MailpieceCancellation};
 pub use charge::{Charge, ChargeKind, ChargeState, NewCharge};
 pub use charge_list::{ChargeSummary, ChargedMailpieces};
 pub use check::{CheckProgress, Discrepancy};
@@ -142,6 +147,7 @@ pub use recipient_list::{
     OutcomeCount, RecipientCursor, RecipientLine, RecipientSearchCursor, RecipientSearchHit,
     all_outcomes,
 };
+pub use refund::OwedRefund;
 pub use removal::{LastSyncRemoval, SyncRemoval};
 pub use return_address::ReturnLines;
 pub use scan::{NewScan, ScannedMailpiece};

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use chrono::{DateTime, NaiveDate, Utc};
 use model::id::{CampaignId, ChargeId, DesignId, TeamId};
+use model::mailpiece_state::WithheldMailpiece;
 use model::scan::MailpieceCode;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
@@ -74,6 +75,10 @@ pub struct MailpieceBatch<'a> {
     pub price_cents: i64,
     /// The day by which it mails.
     pub mail_by_date: NaiveDate,
+    /// They do not print before; `None` is at once.
+    pub print_after: Option<DateTime<Utc>>,
+    /// Whether the campaign is held, so that they are out of the queue from the beginning.
+    pub is_held: bool,
 }
 
 /// A card of an earlier step, with what its entry knows today.
@@ -92,7 +97,7 @@ pub struct EarlierMailpiece {
 }
 
 impl Store {
-    /// The cards of a settled charge in the order of their ids, after `after`; at most `limit`.
+    /// The cards of a settled charge that were not cancelled, in the order of their ids, after `after`; at most `limit`.
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
@@ -114,6 +119,7 @@ impl Store {
                  LEFT JOIN address_points point ON mailpiece.center_entry_id IS NOT NULL
                      AND point.zip = mailpiece.zip::integer AND point.address_id = mailpiece.address_id
                  WHERE mailpiece.team_id = $1 AND mailpiece.charge_id = $2 AND mailpiece.mailpiece_id > $3
+                     AND mailpiece.withheld IS DISTINCT FROM 'cancelled'
                  ORDER BY mailpiece.mailpiece_id LIMIT $4",
                 &[&team_id.0, &charge_id.0, &after, &limit],
             )
@@ -145,7 +151,7 @@ impl Store {
 }
 
 impl Transaction<'_> {
-    /// Of these addresses, those that the campaign mailed since `since`. True until the transaction ends when
+    /// Of these addresses, those that the campaign mailed since `since` with a card that was not cancelled. True until the transaction ends when
     /// the campaign is locked.
     ///
     /// # Errors
@@ -226,6 +232,8 @@ impl Transaction<'_> {
                 &column!(center_entry_id),
                 &contents,
                 &column!(unit_apart),
+                &batch.print_after,
+                &batch.is_held.then_some(WithheldMailpiece::Held.as_str()),
             ],
         )
         .await
@@ -239,17 +247,17 @@ const MAILED_SINCE: &str = "
     CROSS JOIN LATERAL (
         SELECT FROM mailpieces mailpiece
         WHERE mailpiece.team_id = $1 AND mailpiece.campaign_id = $2 AND mailpiece.address_id = sent.address_id
-            AND mailpiece.created_at > $4
+            AND mailpiece.created_at > $4 AND mailpiece.withheld IS DISTINCT FROM 'cancelled'
         ORDER BY mailpiece.created_at DESC LIMIT 1) AS mailed";
 
 const CREATE: &str = "
     INSERT INTO mailpieces (team_id, campaign_id, step, charge_id, design_id, design_version, product, postage,
         price_cents, mail_by_date, created_at, mailpiece_id, entry_id, address_id, first_name, last_name, line_1, line_2,
         city, state, zip, plus4, verification, code, destinations, corrections, center_entry_id, content,
-        unit_apart)
+        unit_apart, print_after, withheld)
     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, mailpiece_id, entry_id, address_id, first_name, last_name,
         line_1, line_2, city, state, zip, plus4, verification, code, string_to_array(destinations, ' '),
-        corrections, center_entry_id, content::jsonb, unit_apart
+        corrections, center_entry_id, content::jsonb, unit_apart, $30, $31
     FROM unnest($12::uuid[], $13::uuid[], $14::uuid[], $15::text[], $16::text[], $17::text[], $18::text[],
             $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::text[],
             $26::text[], $27::uuid[], $28::text[], $29::text[])

@@ -112,8 +112,11 @@ const CLAIM: &str = "
     WITH due AS (
         SELECT mailpiece.team_id, mailpiece.mailpiece_id, mailpiece.postage, mailpiece.zip, mailpiece.plus4
         FROM mailpieces mailpiece JOIN charges charge USING (team_id, charge_id) JOIN teams team USING (team_id)
+            JOIN campaigns campaign ON campaign.campaign_id = mailpiece.campaign_id
         WHERE mailpiece.product = $1 AND mailpiece.print_run_id IS NULL AND mailpiece.print_problem IS NULL
             AND mailpiece.withheld IS NULL AND (mailpiece.print_after IS NULL OR mailpiece.print_after <= $4)
+            -- Until the mailpieces of a held campaign are out of the index (campaign_hold.rs).
+            AND campaign.held_at IS NULL
             -- Past the first date on which it is that day nowhere yet: what the index can skip.
             AND mailpiece.mail_by_date <= coalesce($2, $4::timestamptz::date + $3::integer + 1)
             AND mailpiece.mail_by_date <= coalesce($2, ($4 AT TIME ZONE team.time_zone)::date + $3)

@@ -413,6 +413,7 @@ const DECLINE: &str = "
                 SELECT mailpiece.charge_id FROM mailpieces mailpiece JOIN charges charge USING (team_id, charge_id)
                 WHERE mailpiece.team_id = $1 AND mailpiece.campaign_id = hanging.campaign_id
                     AND mailpiece.address_id = hanging.address_id AND charge.state = 'settled'
+                    AND mailpiece.withheld IS DISTINCT FROM 'cancelled'
                     AND coalesce(mailpiece.center_entry_id, mailpiece.entry_id) = hanging.entry_id
                 ORDER BY mailpiece.created_at DESC LIMIT 1) paid ON true
             WHERE hanging.team_id = $1 AND hanging.charge_id = $2) before

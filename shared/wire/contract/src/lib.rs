@@ -6,3 +6,4 @@ pub mod mcp;
 pub mod push;
 pub mod send;
 pub mod webhook;
+pub mod withhold;

@@ -7,10 +7,12 @@
 mod formula;
 mod push;
 mod send;
+mod withhold;
 
 pub use formula::FormulaContext;
 pub use push::PushContext;
 pub use send::{SendContext, SendReplyContext};
+pub use withhold::{CancelOrder, HoldOrder};
 
 /// The queues of calls: those whose messages want a reply.
 pub const CALL_QUEUES: &[&str] = &[SEND_QUEUE, PUSH_QUEUE, FORMULA_QUEUE];
@@ -24,6 +26,12 @@ pub const SEND_V1: &str = "send.v1";
 
 /// Type of a message on [`SEND_QUEUE`]; the body is that of POST /api/v1/recipients, to be checked and no more.
 pub const SEND_VALIDATE_V1: &str = "send_validate.v1";
+
+/// Type of a message on [`SEND_QUEUE`]; the body is a [`CancelOrder`].
+pub const CANCEL_MAILPIECES_V1: &str = "cancel_mailpieces.v1";
+
+/// Type of a message on [`SEND_QUEUE`]; the body is a [`HoldOrder`].
+pub const HOLD_CAMPAIGN_V1: &str = "hold_campaign.v1";
 
 /// The queue that syncers take push requests from.
 pub const PUSH_QUEUE: &str = "push";

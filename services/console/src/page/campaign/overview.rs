@@ -2,6 +2,7 @@
 
 use askama::Template;
 use campaigns::ConditionSentence;
+use chrono::{DateTime, Utc};
 use store::{CampaignStep, CampaignSummary, OutcomeCount};
 
 use super::area::AreaPicture;
@@ -19,6 +20,7 @@ struct CampaignPage {
     frame: PageFrame,
     campaign: CampaignSummary,
     is_active: bool,
+    held_at: Option<DateTime<Utc>>,
     takes_requests: bool,
     money: CampaignBudgetView,
     counts: Vec<OutcomeCount>,
@@ -49,6 +51,7 @@ pub(crate) async fn show_campaign(
     Ok(render_page(&CampaignPage {
         conditions_problem: tree.and_then(|tree| conditions_problem(tree, &columns)),
         is_active: settings.is_active,
+        held_at: settings.held_at,
         takes_requests: settings.audience == store::AudienceSource::Api,
         money: CampaignBudgetView::of(&campaign),
         counts,

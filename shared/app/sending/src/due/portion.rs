@@ -88,6 +88,7 @@ impl JobPortion<'_> {
             &mailer.process.config,
             self.campaign,
             self.step,
+            None,
             mailer.process.clock.now(),
         );
         Ok(retry_conflicts(|| self.reserve(mailer, &judged, times)).await?)
@@ -247,7 +248,8 @@ impl JobPortion<'_> {
             .await?;
         let charge_id = (!chosen.mailpieces.is_empty()).then(ChargeId::new);
         if let Some(charge_id) = charge_id {
-            self.create_mailpieces(&transaction, charge_id, &chosen, times)
+            let decided = (times, locked.is_held);
+            self.create_mailpieces(&transaction, charge_id, &chosen, decided)
                 .await?;
         }
         let progress = self
@@ -376,14 +378,14 @@ impl JobPortion<'_> {
         transaction: &Transaction<'_>,
         charge_id: ChargeId,
         chosen: &ChosenMailpieces<'_>,
-        times: DecisionTimes,
+        (times, is_held): (DecisionTimes, bool),
     ) -> Result<(), StoreError> {
-        let batch = mailpiece_batch(self.step, self.campaign, charge_id, times.mail_by_date);
+        let batch = mailpiece_batch(self.step, self.campaign, charge_id, (&times, is_held));
         let kind = match self.job.kind {
             JobKind::Recheck => ChargeKind::Recheck,
             JobKind::Step { .. } => ChargeKind::Step,
         };
-        let charge = new_charge(&batch, &chosen.mailpieces, kind, self.campaign.payment);
+        let charge = new_charge(&batch, &chosen.mailpieces, kind, self.campaign, &times);
         create_mailpieces(transaction, &charge, &batch, &chosen.mailpieces, times.now).await?;
         let mut figures = vec![(CampaignFigure::Cards, chosen.mailpieces.len() as i64)];
         if self.job.kind == JobKind::Recheck {

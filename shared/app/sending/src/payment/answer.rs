@@ -56,13 +56,15 @@ struct PaymentMetadata {
     charge_id: Option<String>,
 }
 
+/// The body of a failure.
 #[derive(Deserialize)]
-struct StripeErrorBody {
-    error: StripeError,
+pub(super) struct StripeErrorBody {
+    pub(super) error: StripeError,
 }
 
+/// What Stripe says of a failure.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
-struct StripeError {
+pub(super) struct StripeError {
     #[serde(default, rename = "type")]
     kind: String,
     code: Option<String>,
@@ -159,7 +161,7 @@ impl StripeError {
         }
     }
 
-    fn to_answer<T>(&self, status: StatusCode) -> StripeAnswer<T> {
+    pub(super) fn to_answer<T>(&self, status: StatusCode) -> StripeAnswer<T> {
         // Stripe's message is left out: for a wrong key it quotes the key.
         let code = self.code.as_deref().unwrap_or(&self.kind);
         let reason = format!(
@@ -180,7 +182,7 @@ impl StripeError {
 }
 
 /// An answer that is not Stripe's own, but of something between us.
-fn foreign_answer<T>(status: StatusCode) -> StripeAnswer<T> {
+pub(super) fn foreign_answer<T>(status: StatusCode) -> StripeAnswer<T> {
     let reason = format!("Stripe answered {} without saying why", status.as_u16());
     if is_temporary(status) {
         StripeAnswer::Again(reason)
@@ -190,7 +192,7 @@ fn foreign_answer<T>(status: StatusCode) -> StripeAnswer<T> {
 }
 
 /// A success whose body is damaged: the stored answer comes again with the same key.
-fn unreadable_answer<T>(status: StatusCode) -> StripeAnswer<T> {
+pub(super) fn unreadable_answer<T>(status: StatusCode) -> StripeAnswer<T> {
     StripeAnswer::Again(format!(
         "Stripe's answer {} cannot be read",
         status.as_u16()
@@ -205,7 +207,7 @@ fn is_temporary(status: StatusCode) -> bool {
         )
 }
 
-fn truncate_message(text: &str) -> String {
+pub(super) fn truncate_message(text: &str) -> String {
     text.chars().take(MESSAGE_CHARS).collect()
 }
 

@@ -23,16 +23,16 @@ const ANSWER_BYTES: usize = 2 * 1024 * 1024;
 
 /// Stripe forgets an idempotency key after 24 hours at the earliest. An hour before, a charge is looked for
 /// among the customer's payments before it is made again.
-const KEY_LIFETIME: TimeDelta = TimeDelta::hours(23);
+pub(super) const KEY_LIFETIME: TimeDelta = TimeDelta::hours(23);
 
 /// How far Stripe's clock may be behind ours.
 const CLOCK_SKEW: TimeDelta = TimeDelta::hours(1);
 
 /// Payments on one page, the most that Stripe gives.
-const PAGE_SIZE: &str = "100";
+pub(super) const PAGE_SIZE: &str = "100";
 
 /// Pages looked through for one charge.
-const PAGES: usize = 20;
+pub(super) const PAGES: usize = 20;
 
 /// What is to be paid, and how.
 pub(super) struct PaymentOrder<'a> {
@@ -50,8 +50,9 @@ pub(super) struct PaymentOrder<'a> {
 
 /// A client of Stripe.
 pub(super) struct StripeClient {
-    http: Client,
+    pub(super) http: Client,
     payment_intents: Url,
+    pub(super) refunds: Url,
     first_pause: Duration,
 }
 
@@ -59,9 +60,11 @@ impl StripeClient {
     pub(super) fn new(
         settings: &runtime::config::StripeSettings,
     ) -> Result<Self, PaymentSettingsError> {
-        let payment_intents = format!("{}/v1/payment_intents", settings.url.trim_end_matches('/'));
-        let payment_intents =
-            Url::parse(&payment_intents).map_err(|_| PaymentSettingsError::Url)?;
+        let resource = |name: &str| {
+            let url = format!("{}/v1/{name}", settings.url.trim_end_matches('/'));
+            Url::parse(&url).map_err(|_| PaymentSettingsError::Url)
+        };
+        let (payment_intents, refunds) = (resource("payment_intents")?, resource("refunds")?);
         if payment_intents.scheme() != "https" && !is_loopback(&payment_intents) {
             return Err(PaymentSettingsError::Url);
         }
@@ -80,6 +83,7 @@ impl StripeClient {
         Ok(Self {
             http,
             payment_intents,
+            refunds,
             first_pause: FIRST_PAUSE,
         })
     }
@@ -150,7 +154,7 @@ impl StripeClient {
     }
 
     /// Asks until the answer is certain, a bounded number of times.
-    async fn ask_until_certain<T>(
+    pub(super) async fn ask_until_certain<T>(
         &self,
         charge_id: ChargeId,
         request: impl Fn() -> RequestBuilder,

@@ -39,6 +39,7 @@ fn build_charge(payment: PaymentKind) -> Charge {
         mailpieces: 1,
         payment,
         created_at: parse_time("2026-08-03T12:00:00Z"),
+        scheduled_for: None,
     }
 }
 

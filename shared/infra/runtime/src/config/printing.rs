@@ -12,6 +12,8 @@ pub struct PrintSettings {
     pub cards_per_run: i64,
     /// Days before its mail-by date that a card prints.
     pub lead_days: i32,
+    /// Minutes from the charge of a card in which it can be cancelled and does not print; a campaign may have its own.
+    pub cancel_minutes: i32,
     /// Milliseconds of silence before another printer goes on with a run.
     pub lease_ms: i64,
     /// The mailer's id for barcodes; empty for cards without.
@@ -60,6 +62,9 @@ impl PrintSettings {
         }
         if !(1..=1_000_000).contains(&self.cards_per_run) || !(0..=365).contains(&self.lead_days) {
             return Err("print.cards_per_run must be 1 to 1000000, print.lead_days 0 to 365");
+        }
+        if !(0..=10_080).contains(&self.cancel_minutes) {
+            return Err("print.cancel_minutes must be 0 to 10080, which is a week");
         }
         let ids = || std::iter::once(&self.mailer_id).chain(&self.more_mailer_ids);
         let is_double = ids()

@@ -105,6 +105,11 @@ const RECIPIENTS_BY_CHARGE: IndexKey = IndexKey {
     filter: "charge_id IS NOT NULL",
     columns: &[IndexColumn::Uuid("charge_id")],
 };
+const REFUNDS: IndexKey = IndexKey {
+    table: "refunds",
+    filter: "true",
+    columns: &[IndexColumn::Uuid("team_id"), IndexColumn::Uuid("refund_id")],
+};
 const PRINT_RUNS: IndexKey = IndexKey {
     table: "print_runs",
     filter: "true",
@@ -207,7 +212,7 @@ pub(super) const RULES: &[CheckRule] = &[
         }),
     },
     CheckRule {
-        name: "what a campaign's budget has committed is what its charges amount to",
+        name: "what a campaign's budget has committed is what its charges amount to without what was given back",
         check: CheckMethod::Sums(SumComparison {
             rows: CHARGES,
             rows_sql: "SELECT team_id || campaign_id, sum(amount_cents)::bigint FROM charges
@@ -219,12 +224,72 @@ pub(super) const RULES: &[CheckRule] = &[
                                  SELECT team_id, campaign_id, sum(amount_cents)::bigint AS cents FROM charges
                                  WHERE charges.team_id = team.team_id AND charge_id >= {1} AND state <> 'declined'
                                  GROUP BY 1, 2) charge)
-                         SELECT campaign.team_id || campaign_id, campaign_id, committed_cents, coalesce(cents, 0)
+                         SELECT campaign.team_id || campaign_id, campaign_id, committed_cents + refunded_cents, coalesce(cents, 0)
                          FROM campaigns campaign LEFT JOIN recent USING (team_id, campaign_id)
                          WHERE campaign.team_id IN (SELECT team_id FROM team)",
             label: "charges",
         }),
     },
+    CheckRule {
+        name: "what was given back of a campaign's budget is the sum of its refunds",
+        check: CheckMethod::Sums(SumComparison {
+            rows: REFUNDS,
+            rows_sql: "SELECT team_id || campaign_id, sum(amount_cents)::bigint FROM refunds
+                       WHERE {range} AND refund_id < {1} GROUP BY 1",
+            totals: TEAMS,
+            totals_sql: "WITH team AS MATERIALIZED (SELECT team_id FROM teams WHERE {range}),
+                         recent AS MATERIALIZED (
+                             SELECT refund.* FROM team CROSS JOIN LATERAL (
+                                 SELECT team_id, campaign_id, sum(amount_cents)::bigint AS cents FROM refunds
+                                 WHERE refunds.team_id = team.team_id AND refund_id >= {1} GROUP BY 1, 2) refund)
+                         SELECT campaign.team_id || campaign_id, campaign_id, refunded_cents, coalesce(cents, 0)
+                         FROM campaigns campaign LEFT JOIN recent USING (team_id, campaign_id)
+                         WHERE campaign.team_id IN (SELECT team_id FROM team)",
+            label: "refunds",
+        }),
+    },
+    portions_rule(
+        "what was given back of a charge is what its cancelled cards cost",
+        CHARGES,
+        "WITH charge AS MATERIALIZED (SELECT team_id, charge_id FROM charges WHERE {range})
+         SELECT charge_id::text, format('%s cents for %s cards given back, cancelled cards: %s, cents: %s', given.cents,
+             given.cards, made.cards, made.cents)
+         FROM charge CROSS JOIN LATERAL (
+             SELECT coalesce(sum(mailpieces), 0) AS cards, coalesce(sum(amount_cents), 0) AS cents FROM refunds
+             WHERE refunds.team_id = charge.team_id AND refunds.charge_id = charge.charge_id) given
+         CROSS JOIN LATERAL (
+             SELECT count(*) AS cards, coalesce(sum(price_cents), 0) AS cents FROM mailpieces
+             WHERE mailpieces.charge_id = charge.charge_id AND mailpieces.team_id = charge.team_id
+                 AND mailpieces.withheld = 'cancelled') made
+         WHERE made.cards <> given.cards OR made.cents <> given.cents LIMIT {1}",
+    ),
+    portions_rule(
+        "a settled refund is in the ledger with its amount, an owed one is not",
+        REFUNDS,
+        "WITH refund AS MATERIALIZED (SELECT * FROM refunds WHERE {range})
+         SELECT refund.refund_id::text, format('%s with %s cents, in the ledger: %s', refund.state, refund.amount_cents,
+             CASE WHEN booked.transaction_id IS NULL THEN 'nothing' ELSE coalesce(entry.amount_cents, 0)::text END)
+         FROM refund
+         LEFT JOIN LATERAL (
+             SELECT transaction_id FROM ledger_transactions booked
+             WHERE booked.team_id = refund.team_id AND booked.refund_id = refund.refund_id LIMIT 1) booked ON true
+         LEFT JOIN LATERAL (
+             SELECT amount_cents FROM ledger_entries entry
+             WHERE entry.team_id = refund.team_id AND entry.transaction_id = booked.transaction_id
+                 AND entry.account = 'sales' LIMIT 1) entry ON true
+         WHERE (refund.state = 'settled') <> (booked.transaction_id IS NOT NULL)
+             OR (refund.state = 'settled' AND coalesce(entry.amount_cents, 0) <> -refund.amount_cents) LIMIT {1}",
+    ),
+    portions_rule(
+        "a refund in the ledger exists",
+        LEDGER,
+        "WITH booked AS MATERIALIZED (SELECT * FROM ledger_transactions WHERE {range} AND kind = 'refund')
+         SELECT booked.transaction_id::text, format('its refund %s does not exist', booked.refund_id)
+         FROM booked LEFT JOIN LATERAL (
+             SELECT state FROM refunds
+             WHERE refunds.team_id = booked.team_id AND refunds.refund_id = booked.refund_id LIMIT 1) refund ON true
+         WHERE refund.state IS NULL LIMIT {1}",
+    ),
     // Whose cards lie close together, found in the index alone, are looked at: a later step of the same campaign may be close, too.
     CheckRule {
         name: "an address is mailed once per campaign step within the duplicate window",
@@ -244,7 +309,8 @@ pub(super) const RULES: &[CheckRule] = &[
                       FROM close CROSS JOIN LATERAL (
                           SELECT step, mailpiece_id, created_at FROM mailpieces
                           WHERE mailpieces.team_id = close.team_id AND mailpieces.campaign_id = close.campaign_id
-                              AND mailpieces.address_id = close.address_id OFFSET 0) card) mailpiece
+                              AND mailpieces.address_id = close.address_id
+                              AND mailpieces.withheld IS DISTINCT FROM 'cancelled' OFFSET 0) card) mailpiece
                   WHERE created_at - before < make_interval(days => {2}::integer) LIMIT {1}",
             needs: CheckParameter::DuplicateDays,
         },
@@ -303,5 +369,14 @@ pub(super) const RULES: &[CheckRule] = &[
              SELECT mailpiece_id, print_run_id FROM mailpieces
              WHERE mailpieces.charge_id = wrong.charge_id AND mailpieces.team_id = wrong.team_id
                  AND print_run_id IS NOT NULL OFFSET 0) mailpiece LIMIT {1}",
+    ),
+    portions_rule(
+        "a card that is printed or about to be is not withheld",
+        PRINT_RUNS,
+        "SELECT withheld.mailpiece_id::text, format('%s, and in run %s', withheld.withheld, run_id)
+         FROM print_runs run CROSS JOIN LATERAL (
+             SELECT mailpiece_id, withheld FROM mailpieces
+             WHERE print_run_id = run.run_id AND withheld IS NOT NULL OFFSET 0) withheld
+         WHERE {range} LIMIT {1}",
     ),
 ];

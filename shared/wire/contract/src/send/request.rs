@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use audience::ColumnType;
+use chrono::NaiveDate;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -29,6 +30,8 @@ pub struct SendRequest<'a> {
     pub long_names_of_types: usize,
     /// Whether a recipient without a usable variable image is left out instead of printing the default image.
     pub require_variable_images: bool,
+    /// The day on which its cards are to begin, by the team's calendar; `None` is today.
+    pub send_on: Option<NaiveDate>,
     /// One to [`RECIPIENTS_PER_REQUEST`] recipients.
     pub recipients: Vec<SentRecipient<'a>>,
 }
@@ -105,6 +108,7 @@ struct SendEnvelope<'a> {
     recipients: Option<&'a RawValue>,
     field_types: Option<&'a RawValue>,
     require_variable_images: Option<&'a RawValue>,
+    send_on: Option<&'a RawValue>,
     api_key: Option<&'a RawValue>,
 }
 
@@ -139,6 +143,19 @@ impl<'a> SendEnvelope<'a> {
                 "require_variable_images must be true or false.",
             )),
         }
+    }
+
+    fn send_on(&self) -> Result<Option<NaiveDate>, SendRequestError> {
+        let Some(raw) = self.send_on.filter(|raw| raw.get() != "null") else {
+            return Ok(None);
+        };
+        let text = serde_json::from_str::<SendText<'_>>(raw.get()).ok();
+        // Ten characters: other ways to write a date are none.
+        let day = text.filter(|SendText(text)| text.len() == "2026-12-24".len());
+        let day = day.and_then(|SendText(text)| NaiveDate::parse_from_str(&text, "%Y-%m-%d").ok());
+        day.map(Some).ok_or_else(|| {
+            SendRequestError::shape("send_on must be a day as YYYY-MM-DD, such as \"2026-12-24\".")
+        })
     }
 
     fn field_types(&self) -> Result<FieldTypes<'a>, SendRequestError> {
@@ -196,12 +213,14 @@ pub fn parse_request(body: &[u8]) -> Result<SendRequest<'_>, SendRequestError> {
     });
     let FieldTypes { types, long_names } = envelope.field_types()?;
     let require_variable_images = envelope.require_variable_images()?;
+    let send_on = envelope.send_on()?;
     counted?;
     Ok(SendRequest {
         campaign_id: envelope.campaign_id(),
         field_types: types,
         long_names_of_types: long_names,
         require_variable_images,
+        send_on,
         recipients,
     })
 }
@@ -212,6 +231,7 @@ pub fn check_request(body: &[u8]) -> Result<(), SendRequestError> {
     let counted = envelope.for_each_recipient(drop);
     envelope.field_types()?;
     envelope.require_variable_images()?;
+    envelope.send_on()?;
     counted
 }
 
@@ -249,18 +269,22 @@ pub fn hash_request(body: &[u8]) -> Result<RequestHash, SendRequestError> {
         recipients,
         field_types,
         require_variable_images,
+        send_on,
         ..
     } = SendEnvelope::parse(body)?;
-    let words = [
+    let mut words = vec![
         campaign_id,
         recipients,
         field_types,
         require_variable_images,
     ];
-    Ok(RequestHash::hash_words(
-        "send",
-        &words.map(|word| word.map(RawValue::get)),
-    ))
+    // Requests without it have the hashes that they had before there was one.
+    words.extend(send_on.map(Some));
+    let words: Vec<_> = words
+        .into_iter()
+        .map(|word| word.map(RawValue::get))
+        .collect();
+    Ok(RequestHash::hash_words("send", &words))
 }
 
 /// The types of `field_types`, by name, and how many were left out.

@@ -24,6 +24,7 @@ mod earlier_schema;
 mod edge;
 mod errors;
 mod fairness;
+mod following;
 mod formula_ai;
 mod formula_columns;
 mod limits;

@@ -16,6 +16,7 @@ mod body;
 mod mcp;
 mod per_team;
 mod push;
+mod read;
 mod recipients;
 mod requests;
 mod scan;
@@ -28,8 +29,11 @@ use std::time::Duration;
 
 use anyhow::Context;
 use axum::Router;
+use axum::extract::{Request, State};
 use axum::http::StatusCode;
+use axum::http::request::Parts;
 use axum::middleware::from_fn_with_state;
+use axum::response::Response;
 use axum::routing::{get, post};
 use messages::{FORMULA_QUEUE, PUSH_QUEUE, SEND_QUEUE};
 use queue::{CallError, QueueCall, QueueCaller, QueueReply};
@@ -44,6 +48,7 @@ use crate::admission::{AdmissionGate, RateGroup};
 use crate::answers::StoredAnswerBudget;
 pub use crate::api::api_document;
 use crate::body::BodyReader;
+use crate::read::ReadQuestion;
 
 /// What the handlers share, handed to each request.
 #[derive(Clone)]
@@ -54,6 +59,7 @@ struct Gateway {
     process: Process,
     send_gate: Arc<AdmissionGate>,
     requests_gate: Arc<AdmissionGate>,
+    reads_gate: Arc<AdmissionGate>,
     push_gate: Arc<AdmissionGate>,
     formula_gate: Arc<AdmissionGate>,
     bodies: Arc<BodyReader>,
@@ -136,6 +142,10 @@ impl GatewayState {
                 &process,
                 RateGroup::for_requests(&process.config),
             )),
+            reads_gate: Arc::new(AdmissionGate::new(
+                &process,
+                RateGroup::for_reads(&process.config),
+            )),
             push_gate: Arc::new(AdmissionGate::new(
                 &process,
                 RateGroup::for_pushes(&process.config),
@@ -212,6 +222,7 @@ fn build_router(gateway: GatewayState) -> Router {
             requests::PATH,
             get(requests::get_request_status).fallback(refuse_other_methods),
         )
+        .merge(build_read_router())
         .nest(push::BASE_PATH, push::build_router())
         .route(
             mcp::FORMULAS_PATH,
@@ -230,6 +241,27 @@ fn build_router(gateway: GatewayState) -> Router {
         ))
         .fallback(not_found)
         .with_state(gateway)
+}
+
+fn build_read_router() -> Router<GatewayState> {
+    read::PATHS.iter().fold(Router::new(), |router, path| {
+        router.route(path, get(answer_read).fallback(refuse_other_methods))
+    })
+}
+
+/// Answers what a team wants to know of what it has sent.
+async fn answer_read(
+    State(gateway): State<GatewayState>,
+    PeerAddress { 0: peer }: PeerAddress,
+    request: Request,
+) -> Response {
+    let answer = async |team_id, parts: &Parts| {
+        let query = parts.uri.query().unwrap_or_default();
+        let question = ReadQuestion::parse(parts.uri.path(), query)?;
+        let Process { store, clock, .. } = &gateway.process;
+        question.answer(store, team_id, clock.now()).await
+    };
+    recipients::answer_team_query(&gateway, &gateway.reads_gate, peer, request, answer).await
 }
 
 async fn not_found() -> (StatusCode, axum::Json<serde_json::Value>) {

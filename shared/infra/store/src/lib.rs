@@ -17,6 +17,7 @@ mod busy;
 mod campaign;
 mod campaign_day;
 mod campaign_owner;
+mod campaign_view;
 mod charge;
 mod charge_list;
 mod check;
@@ -48,10 +49,13 @@ mod issue;
 mod job;
 mod key;
 mod ledger;
+mod ledger_feed;
 mod ledger_list;
 mod mailpiece;
 mod mailpiece_change;
 mod mailpiece_content;
+mod mailpiece_feed;
+mod mailpiece_view;
 mod migrate;
 mod person;
 mod picture;
@@ -91,6 +95,7 @@ pub use campaign::{
     NeighborhoodSettings, StepDesign, StepSettings, StoredCampaignSettings,
 };
 pub use campaign_day::{CampaignDayFigure, CampaignFigure};
+pub use campaign_view::{CampaignView, CampaignViewStep};
 pub use charge::{Charge, ChargeKind, ChargeState, NewCharge};
 pub use charge_list::{ChargeSummary, ChargedMailpieces};
 pub use check::{CheckProgress, Discrepancy};
@@ -122,10 +127,16 @@ pub use issue::IssueFilter;
 pub use job::{Job, JobKind, JobLease, StepJobPlan};
 pub use key::{ApiKeySummary, CreatedApiKey, NewApiKey, RevokedApiKey};
 pub use ledger::{BalanceDebit, TopUpResult};
+pub use ledger_feed::{Booking, BookingKind};
 pub use ledger_list::{LedgerKind, LedgerLine};
 pub use mailpiece::{EarlierMailpiece, MailpieceBatch, MailpieceRow};
 pub use mailpiece_change::NewMailpieceEvent;
 pub use mailpiece_content::MailpieceContent;
+pub use mailpiece_feed::{ChangedGroup, ChangedGroupKind, ChargeSpan, GroupMember, PrintRunSpan};
+pub use mailpiece_view::{
+    FollowedMailpiece, MailpieceAccount, MailpieceEvent, MailpieceProgress, MailpieceRefund,
+    MailpieceRun,
+};
 pub use migrate::{MigrationResult, SchemaVersion, migrate_database};
 pub use person::TeamMember;
 pub use picture::{PictureLinkHash, PictureOutcome, PictureRow, PictureUse};

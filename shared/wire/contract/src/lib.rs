@@ -4,5 +4,6 @@
 
 pub mod mcp;
 pub mod push;
+pub mod read;
 pub mod send;
 pub mod webhook;

@@ -27,6 +27,7 @@ mod edge;
 mod encodings;
 mod errors;
 mod fairness;
+mod following;
 mod formula_ai;
 mod formula_columns;
 mod limits;

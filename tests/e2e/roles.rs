@@ -12,7 +12,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, NoTls};
 
 /// Tables that no process has anything to do with.
-const OF_THE_OPERATOR: [&str; 3] = ["address_imports", "print_runs", "print_serials"];
+const OF_THE_OPERATOR: [&str; 2] = ["address_imports", "print_serials"];
 
 /// What nobody may whose work it is not: the process, and statements that it must be refused.
 const REFUSED: [(&str, &[&str]); 5] = [
@@ -27,6 +27,12 @@ const REFUSED: [(&str, &[&str]); 5] = [
             "SELECT stripe_customer FROM teams",
             "SELECT balance_cents FROM ledger_accounts",
             "SELECT amount_cents FROM charges",
+            "SELECT address FROM recipients",
+            "SELECT conditions FROM campaigns",
+            "SELECT settings FROM print_runs",
+            "SELECT payment_reference FROM refunds",
+            "UPDATE mailpieces SET withheld = NULL",
+            "INSERT INTO mailpiece_events DEFAULT VALUES",
             "UPDATE ledger_accounts SET balance_cents = 0",
             "INSERT INTO ledger_entries DEFAULT VALUES",
             "INSERT INTO api_keys DEFAULT VALUES",

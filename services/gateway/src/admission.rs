@@ -62,6 +62,14 @@ impl RateGroup {
         }
     }
 
+    /// What a team reads of its mailpieces, campaigns and ledger: the limits of sends, in windows of its own.
+    pub(crate) fn for_reads(config: &Config) -> Self {
+        Self {
+            name: "reads",
+            ..Self::for_sends(config)
+        }
+    }
+
     /// The push API, and the MCP server that speaks for it.
     pub(crate) fn for_pushes(config: &Config) -> Self {
         Self {

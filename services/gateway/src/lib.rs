@@ -17,6 +17,7 @@ mod expand;
 mod mcp;
 mod per_team;
 mod push;
+mod read;
 mod recipients;
 mod requests;
 mod scan;
@@ -30,8 +31,11 @@ use std::time::Duration;
 
 use anyhow::Context;
 use axum::Router;
+use axum::extract::{Request, State};
 use axum::http::StatusCode;
+use axum::http::request::Parts;
 use axum::middleware::from_fn_with_state;
+use axum::response::Response;
 use axum::routing::{get, post};
 use messages::{FORMULA_QUEUE, PUSH_QUEUE, SEND_QUEUE};
 use queue::{CallError, QueueCall, QueueCaller, QueueReply};
@@ -46,6 +50,7 @@ use crate::admission::{AdmissionGate, RateGroup};
 use crate::answers::StoredAnswerBudget;
 pub use crate::api::api_document;
 use crate::body::BodyReader;
+use crate::read::ReadQuestion;
 
 /// What the handlers share, handed to each request.
 #[derive(Clone)]
@@ -57,6 +62,7 @@ struct Gateway {
     send_gate: Arc<AdmissionGate>,
     requests_gate: Arc<AdmissionGate>,
     withhold_gate: Arc<AdmissionGate>,
+    reads_gate: Arc<AdmissionGate>,
     push_gate: Arc<AdmissionGate>,
     formula_gate: Arc<AdmissionGate>,
     bodies: Arc<BodyReader>,
@@ -143,6 +149,10 @@ impl GatewayState {
                 &process,
                 RateGroup::for_withholding(&process.config),
             )),
+            reads_gate: Arc::new(AdmissionGate::new(
+                &process,
+                RateGroup::for_reads(&process.config),
+            )),
             push_gate: Arc::new(AdmissionGate::new(
                 &process,
                 RateGroup::for_pushes(&process.config),
@@ -220,6 +230,7 @@ fn build_router(gateway: GatewayState) -> Router {
             get(requests::get_request_status).fallback(refuse_other_methods),
         )
         .merge(withhold::build_router())
+        .merge(build_read_router())
         .nest(push::BASE_PATH, push::build_router())
         .route(
             mcp::FORMULAS_PATH,
@@ -238,6 +249,27 @@ fn build_router(gateway: GatewayState) -> Router {
         ))
         .fallback(not_found)
         .with_state(gateway)
+}
+
+fn build_read_router() -> Router<GatewayState> {
+    read::PATHS.iter().fold(Router::new(), |router, path| {
+        router.route(path, get(answer_read).fallback(refuse_other_methods))
+    })
+}
+
+/// Answers what a team wants to know of what it has sent.
+async fn answer_read(
+    State(gateway): State<GatewayState>,
+    PeerAddress { 0: peer }: PeerAddress,
+    request: Request,
+) -> Response {
+    let answer = async |team_id, parts: &Parts| {
+        let query = parts.uri.query().unwrap_or_default();
+        let question = ReadQuestion::parse(parts.uri.path(), query)?;
+        let Process { store, clock, .. } = &gateway.process;
+        question.answer(store, team_id, clock.now()).await
+    };
+    recipients::answer_team_query(&gateway, &gateway.reads_gate, peer, request, answer).await
 }
 
 async fn not_found() -> (StatusCode, axum::Json<serde_json::Value>) {

@@ -424,16 +424,17 @@ pub(crate) fn build_response(result: Result<Bytes, SendError>) -> Response {
 pub(crate) fn error_status(error: &SendError) -> StatusCode {
     match error {
         SendError::InvalidApiKey => StatusCode::UNAUTHORIZED,
-        SendError::CampaignNotFound => StatusCode::NOT_FOUND,
+        SendError::CampaignNotFound | SendError::MailpieceNotFound => StatusCode::NOT_FOUND,
         SendError::CampaignNotActive(_)
         | SendError::DesignCannotRender(_)
         | SendError::IdempotencyKeyReused
         | SendError::InProgress => StatusCode::CONFLICT,
         SendError::PayloadTooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
         SendError::UnsupportedEncoding => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        SendError::InvalidPayload(_) | SendError::InvalidIdempotencyKey => {
-            StatusCode::UNPROCESSABLE_ENTITY
-        }
+        SendError::InvalidPayload(_)
+        | SendError::InvalidIdempotencyKey
+        | SendError::InvalidCursor
+        | SendError::InvalidState => StatusCode::UNPROCESSABLE_ENTITY,
         SendError::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         SendError::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
         SendError::DeadlinePassed => StatusCode::GATEWAY_TIMEOUT,

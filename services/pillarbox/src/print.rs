@@ -97,7 +97,9 @@ impl PrintRunner {
     pub async fn print(&self, request: &PrintRequest) -> anyhow::Result<PrintSummary> {
         let papers = PaperSettings::for_all_mailers(&self.settings)?;
         if request.retry {
-            self.store.requeue_set_aside_mailpieces().await?;
+            self.store
+                .requeue_set_aside_mailpieces(self.clock.now())
+                .await?;
         }
         let mut runs = Vec::new();
         while let Some(run) = self

@@ -37,7 +37,7 @@ const SMALL_TABLES: [(&str, &str); 2] = [
 ];
 
 /// Statements that may read a table from end to end, and why.
-const WHOLE_READERS: [(&str, &str, &str); 5] = [
+const WHOLE_READERS: [(&str, &str, &str); 6] = [
     (
         "purge_campaign_days",
         "teams",
@@ -55,6 +55,11 @@ const WHOLE_READERS: [(&str, &str, &str); 5] = [
     ),
     (
         "purge_events",
+        "teams",
+        "asks each team for its oldest, by their key",
+    ),
+    (
+        "purge_mailpiece_events",
         "teams",
         "asks each team for its oldest, by their key",
     ),

@@ -3,14 +3,20 @@
 use serde_json::{Map, Value, json};
 
 use super::operation::error_schemas;
+use super::read::ReadStyle;
 use super::types::SchemaRegistry;
-use super::{mcp, push, scan, send, withhold};
+use super::{mcp, push, read, scan, send, withhold};
 
 /// Makes the document.
 pub(super) fn build_document() -> Value {
     let mut types = SchemaRegistry::new();
     let mut operations = send::list_operations(&mut types);
     operations.extend(withhold::list_operations(&mut types));
+    let style = ReadStyle {
+        opened_by: send::OPENED_BY,
+        document_error: send::documented_error,
+    };
+    operations.extend(read::list_operations(style, &mut types));
     operations.extend(scan::list_operations(&mut types));
     operations.extend(push::list_operations(&mut types));
     operations.extend(mcp::list_operations(&mut types));
@@ -64,6 +70,8 @@ fn list_tags() -> Value {
     json!([
         {"name": send::TAG, "description": "With a Full access key: recipients in, cards out. 60 requests a minute for each key and each source address. \
                                             Failures are `{code, message}`."},
+        {"name": read::TAG, "description": "With a Full access key: what became of what was sent, and what it has cost. As many requests as for \
+                                            sends, counted apart. Failures are `{code, message}`."},
         {"name": scan::TAG, "description": "What happens when a phone scans a QR code, and how a team gets to know."},
         {"name": scan::EVENTS_TAG, "description": "What is posted to the endpoints of a team."},
         {"name": push::TAG, "description": "With an integration's key: declare fields, begin a sync, push records, complete it. \

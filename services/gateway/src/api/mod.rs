@@ -6,6 +6,7 @@ mod mcp;
 mod operation;
 mod page;
 mod push;
+mod read;
 mod scan;
 mod send;
 mod shape;

@@ -29,7 +29,7 @@ fn send_operation(types: &mut SchemaRegistry) -> ApiOperation {
     let key = json!({"type": "string", "maxLength": IDEMPOTENCY_KEY_CHARS});
     let mut responses = error_responses(
         ErrorEnvelopeKind::Flat,
-        all_errors().iter().map(documented_error).collect(),
+        send_errors().iter().map(documented_error).collect(),
     );
     let description = "Every recipient's result; with `validate=1`, what it would be.";
     responses.insert(
@@ -112,8 +112,8 @@ fn request_operation(types: &mut SchemaRegistry) -> ApiOperation {
     }
 }
 
-/// Every error once; variable texts say when it is given.
-pub(super) fn all_errors() -> Vec<SendError> {
+/// Every error of a send once; variable texts say when it is given.
+fn send_errors() -> Vec<SendError> {
     let text = str::to_owned;
     vec![
         SendError::InvalidApiKey,
@@ -148,6 +148,7 @@ pub(super) fn documented_error(error: &SendError) -> DocumentedError {
 
 #[cfg(test)]
 mod tests {
+    use super::super::read;
     use super::*;
 
     /// Where an error stands in the list; a new one does not compile until it has a place.
@@ -167,12 +168,16 @@ mod tests {
             SendError::InternalError => 11,
             SendError::ValidationUnavailable => 12,
             SendError::DeadlinePassed => 13,
+            SendError::MailpieceNotFound => 14,
+            SendError::InvalidCursor => 15,
+            SendError::InvalidState => 16,
         }
     }
 
     #[test]
     fn every_error_is_documented() {
-        let places: Vec<usize> = all_errors().iter().map(error_position).collect();
-        assert_eq!(places, (0..14).collect::<Vec<_>>());
+        let all = send_errors().into_iter().chain(read::own_errors());
+        let places: Vec<usize> = all.map(|error| error_position(&error)).collect();
+        assert_eq!(places, (0..17).collect::<Vec<_>>());
     }
 }

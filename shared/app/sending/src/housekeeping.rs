@@ -134,6 +134,12 @@ async fn purge_expired(mailer: &MailerState) -> Result<(), StoreError> {
     PURGE
         .delete("sends", |rows| store.purge_campaign_days(days, rows))
         .await;
+    let facts = TimeDelta::days(mailer.process.config.mailer.mailpiece_event_days);
+    PURGE
+        .delete("mailpiece_events", |rows| {
+            store.purge_mailpiece_events(now - facts, rows)
+        })
+        .await;
     PURGE
         .delete("sends", |rows| store.purge_sends(now - retention, rows))
         .await;

@@ -12,8 +12,12 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 /// A state of a mailpiece.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum MailpieceState {
     /// Charged; it prints when its time has come.
     Queued,
@@ -42,7 +46,8 @@ pub enum MailpieceState {
 }
 
 /// How a fact is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum MailpieceBasis {
     /// The post scanned the mailpiece.
     Scanned,
@@ -254,6 +259,7 @@ mod tests {
     fn every_state_is_found_by_its_name() {
         for state in MailpieceState::ALL {
             assert_eq!(MailpieceState::from_name(state.as_str()), Some(*state));
+            assert_eq!(serde_json::to_value(state).unwrap(), state.as_str());
         }
         assert_eq!(MailpieceState::from_name("mailed"), None);
     }

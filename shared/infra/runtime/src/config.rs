@@ -211,6 +211,8 @@ pub struct MailerSettings {
     pub job_pause_ms: i64,
     /// Days that requests and their responses are kept.
     pub request_retention_days: i64,
+    /// Days that what happened to single mailpieces is kept.
+    pub mailpiece_event_days: i64,
 }
 
 /// The syncer.
@@ -435,6 +437,7 @@ impl Config {
         }
         let retentions = [
             self.mailer.request_retention_days,
+            self.mailer.mailpiece_event_days,
             self.syncer.idempotency_key_days,
             self.syncer.sync_retention_days,
             self.syncer.removal_undo_days,

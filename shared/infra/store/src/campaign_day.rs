@@ -3,6 +3,8 @@
 use chrono::NaiveDate;
 use contract::send::NotMailedReason;
 use model::id::{CampaignId, ChargeId, TeamId};
+use model::mailpiece_state::MailpieceState;
+use tokio_postgres::Row;
 
 use crate::error::Result;
 use crate::pool::{Store, Transaction};
@@ -22,6 +24,8 @@ pub enum CampaignFigure {
     Mailed,
     /// Recipients that were not, by reason.
     NotMailed(NotMailedReason),
+    /// Mailpieces that came to this state. Counted in the transaction that records it, where somebody counts it.
+    Reached(MailpieceState),
 }
 
 /// A figure of a day.
@@ -48,6 +52,7 @@ impl CampaignFigure {
             Self::Cancelled => "cancelled",
             Self::Mailed => "mailed",
             Self::NotMailed(reason) => reason.as_str(),
+            Self::Reached(state) => state.as_str(),
         }
     }
 
@@ -61,11 +66,21 @@ impl CampaignFigure {
             Self::Mailed,
         ];
         let reasons = NotMailedReason::ALL.map(Self::NotMailed);
+        let states = MailpieceState::ALL.iter().copied().map(Self::Reached);
         counted
             .into_iter()
             .chain(reasons)
+            .chain(states)
             .find(|figure| figure.as_str() == name)
     }
+}
+
+pub(crate) fn campaign_day_figure_from_row(row: &Row) -> Option<CampaignDayFigure> {
+    Some(CampaignDayFigure {
+        day: row.get(0),
+        figure: CampaignFigure::from_name(row.get(1))?,
+        amount: row.get(2),
+    })
 }
 
 impl Store {
@@ -86,15 +101,10 @@ impl Store {
                 &[&team_id.0, &since],
             )
             .await?;
-        let figure = |row: &tokio_postgres::Row| {
-            let figure = CampaignFigure::from_name(row.get(1))?;
-            Some(CampaignDayFigure {
-                day: row.get(0),
-                figure,
-                amount: row.get(2),
-            })
-        };
-        Ok(rows.iter().filter_map(figure).collect())
+        Ok(rows
+            .iter()
+            .filter_map(campaign_day_figure_from_row)
+            .collect())
     }
 
     /// Forgets days before this one, at most `limit` rows. Returns how many.

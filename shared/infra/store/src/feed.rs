@@ -27,6 +27,8 @@ pub enum FeedKind {
     Scans,
     /// Mailpieces that have changed.
     Mailpieces,
+    /// Bookings in the ledger.
+    Ledger,
 }
 
 /// Something that happened, at its place.
@@ -35,7 +37,8 @@ pub struct FeedItem {
     /// From 1, without gaps. What commits after somebody has read a position gets a later one; what was committed between two readings
     /// is in the order of its ids.
     pub position: i64,
-    /// What it is: for a feed of scans, the scan's id; for one of mailpieces, what changed together (`mailpiece_change.rs`).
+    /// What it is: for a feed of scans, the scan's id; for one of bookings, the ledger transaction's; for one of mailpieces, what
+    /// changed together (`mailpiece_feed.rs`).
     pub item_id: Uuid,
 }
 
@@ -44,6 +47,7 @@ impl FeedKind {
         match self {
             Self::Scans => "scans",
             Self::Mailpieces => "mailpieces",
+            Self::Ledger => "ledger",
         }
     }
 
@@ -51,6 +55,7 @@ impl FeedKind {
         match name {
             "scans" => Ok(Self::Scans),
             "mailpieces" => Ok(Self::Mailpieces),
+            "ledger" => Ok(Self::Ledger),
             _ => Err(StoreError::Corrupt("the name of a feed".to_owned())),
         }
     }
@@ -102,25 +107,25 @@ const WAITING: &str = "
     SELECT team_id, feed FROM waiting LIMIT $1";
 
 impl Store {
-    /// Gives positions to all that was committed before, or to the oldest 100,000 batches of it.
+    /// Gives positions to all that was committed before, or to the oldest 100,000 batches of it. Returns whether it was all.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn place_feed_items(&self, team_id: TeamId, feed: FeedKind) -> Result<()> {
+    pub async fn place_feed_items(&self, team_id: TeamId, feed: FeedKind) -> Result<bool> {
         let sql = "SELECT EXISTS (SELECT FROM feed_batches WHERE team_id = $1 AND feed = $2 AND position IS NULL)";
         let has_waiting = self
             .query_row(sql, &[&team_id.0, &feed.as_str()])
             .await?
             .is_some_and(|row| row.get(0));
         if !has_waiting {
-            return Ok(());
+            return Ok(true);
         }
         for _ in 0..PLACED_PORTIONS {
             if self.place_feed_portion(team_id, feed).await? < PLACED_ROWS {
-                break;
+                return Ok(true);
             }
         }
-        Ok(())
+        Ok(false)
     }
 
     async fn place_feed_portion(&self, team_id: TeamId, feed: FeedKind) -> Result<i64> {
@@ -233,7 +238,7 @@ impl Store {
     }
 
     /// Forgets the scans that were noted before `before`, at most `limit` batches, but for the newest of each feed: by its last
-    /// item a reader who has come to the end is known to be there. Mailpieces stay, as they do in their table. Returns how many.
+    /// item a reader who has come to the end is known to be there. Mailpieces and bookings stay, as they do in their tables. Returns how many.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.

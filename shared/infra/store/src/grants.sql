@@ -79,6 +79,22 @@ GRANT INSERT ON events, deliveries TO pillarbox_gateway;
 GRANT SELECT, INSERT, UPDATE ON feeds TO pillarbox_gateway;
 GRANT SELECT, UPDATE (position) ON feed_batches TO pillarbox_gateway;
 
+-- What a team reads of its mailpieces, its campaigns and its ledger.
+GRANT SELECT (step, charge_id, design_id, design_version, postage, price_cents, print_after, print_position) ON mailpieces
+    TO pillarbox_gateway;
+GRANT SELECT (team_id, mailpiece_id, event_id, state, basis, source, occurred_at, detail) ON mailpiece_events TO pillarbox_gateway;
+GRANT SELECT (team_id, mailpiece_id, state, basis, reached_at, stalled_at) ON mailpiece_progress TO pillarbox_gateway;
+GRANT SELECT (run_id, state, mailpieces, created_at, printed_at) ON print_runs TO pillarbox_gateway;
+GRANT SELECT (team_id, charge_id, campaign_id, kind, mailpieces, settled_at) ON charges TO pillarbox_gateway;
+GRANT SELECT (team_id, refund_id, charge_id, campaign_id, state, settled_at) ON refunds TO pillarbox_gateway;
+GRANT SELECT (team_id, campaign_id, entry_id, reference) ON recipients TO pillarbox_gateway;
+GRANT SELECT (status, audience, kind, held_at, budget_cents, committed_cents, resend_protection_days, cancel_minutes, stalled_hours,
+    mails_returned, created_at, updated_at) ON campaigns TO pillarbox_gateway;
+GRANT SELECT ON campaign_steps TO pillarbox_gateway;
+GRANT SELECT (team_id, transaction_id, kind, charge_id, refund_id, reference, created_at) ON ledger_transactions
+    TO pillarbox_gateway;
+GRANT SELECT (team_id, transaction_id, account, amount_cents) ON ledger_entries TO pillarbox_gateway;
+
 -- ---- mailer -----------------------------------------------------------------------------------------------------------
 
 -- Requests, from their reservation to their response.
@@ -127,6 +143,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON address_answers, pictures, return_addres
 -- It forgets for all who count requests, and for the console what has run out: when, and nothing of whose.
 GRANT SELECT, DELETE ON rate_windows TO pillarbox_mailer;
 GRANT SELECT (ctid, created_at), DELETE ON sessions TO pillarbox_mailer;
+GRANT SELECT (ctid, team_id, recorded_at), DELETE ON mailpiece_events TO pillarbox_mailer;
 
 -- ---- syncer -----------------------------------------------------------------------------------------------------------
 

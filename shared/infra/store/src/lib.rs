@@ -19,6 +19,7 @@ mod campaign_day;
 mod campaign_hold;
 mod campaign_owner;
 mod cancellation;
+mod campaign_view;
 mod charge;
 mod charge_list;
 mod check;
@@ -50,10 +51,13 @@ mod issue;
 mod job;
 mod key;
 mod ledger;
+mod ledger_feed;
 mod ledger_list;
 mod mailpiece;
 mod mailpiece_change;
 mod mailpiece_content;
+mod mailpiece_feed;
+mod mailpiece_view;
 mod migrate;
 mod migrations;
 mod person;
@@ -97,6 +101,7 @@ pub use campaign::{
 pub use campaign_day::{CampaignDayFigure, CampaignFigure};
 pub use campaign_hold::CampaignHold;
 pub use cancellation::{CancellationCounts, MailpieceCancellation};
+pub use campaign_view::{CampaignView, CampaignViewStep};
 pub use charge::{Charge, ChargeKind, ChargeState, NewCharge};
 pub use charge_list::{ChargeSummary, ChargedMailpieces};
 pub use check::{CheckProgress, Discrepancy};
@@ -128,10 +133,16 @@ pub use issue::IssueFilter;
 pub use job::{Job, JobKind, JobLease, StepJobPlan};
 pub use key::{ApiKeySummary, CreatedApiKey, NewApiKey, RevokedApiKey};
 pub use ledger::{BalanceDebit, TopUpResult};
+pub use ledger_feed::{Booking, BookingKind};
 pub use ledger_list::{LedgerKind, LedgerLine};
 pub use mailpiece::{EarlierMailpiece, MailpieceBatch, MailpieceRow};
 pub use mailpiece_change::NewMailpieceEvent;
 pub use mailpiece_content::MailpieceContent;
+pub use mailpiece_feed::{ChangedGroup, ChangedGroupKind, ChargeSpan, GroupMember, PrintRunSpan};
+pub use mailpiece_view::{
+    FollowedMailpiece, MailpieceAccount, MailpieceEvent, MailpieceProgress, MailpieceRefund,
+    MailpieceRun,
+};
 pub use migrate::{MigrationResult, SchemaVersion, migrate_database};
 pub use person::TeamMember;
 pub use picture::{PictureLinkHash, PictureOutcome, PictureRow, PictureUse};

@@ -7,11 +7,13 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, NaiveDate, Utc};
 use model::id::TeamId;
+use model::mailpiece_state::{MailpieceBasis, MailpieceState};
 use serde_json::Value;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::error::{Result, StoreError};
+use crate::mailpiece_change::NewMailpieceEvent;
 use crate::pool::{Store, Transaction};
 
 /// What a new run takes.
@@ -133,6 +135,20 @@ const CLAIM: &str = "
         INSERT INTO feed_batches (team_id, feed, batch_id, item_ids, item_kind)
         SELECT DISTINCT team_id, 'mailpieces', $6::uuid, ARRAY[$6::uuid], 'print_run' FROM claimed)
     SELECT count(*), max(mail_by_date) FROM claimed";
+
+/// Whoever ends a run waits here for another printer at the most: the figure is nobody else's.
+const COUNT_PRINTED: &str = "
+    INSERT INTO campaign_days AS stored (team_id, day, campaign_id, figure, slot, amount)
+    SELECT printed.team_id, ($2 AT TIME ZONE (SELECT time_zone FROM teams WHERE teams.team_id = printed.team_id))::date,
+        printed.campaign_id, 'printed', 0, printed.amount
+    FROM (
+        SELECT team_id, campaign_id, count(*) AS amount FROM mailpieces WHERE print_run_id = $1
+        GROUP BY team_id, campaign_id) printed
+    ORDER BY printed.team_id, printed.campaign_id
+    ON CONFLICT (team_id, day, campaign_id, figure, slot) DO UPDATE SET amount = stored.amount + excluded.amount";
+
+/// Cards that one transaction puts into the queue again.
+const REQUEUED_ROWS: i64 = 1_000;
 
 impl Store {
     /// Claims cards for a new run. `None` when there are none that nobody else is claiming.
@@ -322,21 +338,27 @@ impl Store {
             .set_aside_mailpieces(lease.run_id, set_aside)
             .await?;
         transaction
-            .note_printed_run(lease.run_id, set_aside)
+            .note_printed_run(lease.run_id, set_aside, now)
             .await?;
         transaction.commit().await
     }
 
-    /// Puts cards that could not print into the queue again. Returns how many.
+    /// Puts cards that could not print into the queue again, in portions. Returns how many.
     ///
     /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
-    pub async fn requeue_set_aside_mailpieces(&self) -> Result<u64> {
-        self.execute(
-            "UPDATE mailpieces SET print_problem = NULL WHERE print_problem IS NOT NULL",
-            &[],
-        )
-        .await
+    /// [`StoreError`] when the database cannot be asked; portions before stay.
+    pub async fn requeue_set_aside_mailpieces(&self, now: DateTime<Utc>) -> Result<u64> {
+        let mut requeued = 0;
+        loop {
+            let mut connection = self.connection().await?;
+            let transaction = connection.begin_transaction().await?;
+            let portion = transaction.requeue_portion(now).await?;
+            transaction.commit().await?;
+            requeued += portion as u64;
+            if portion < REQUEUED_ROWS as usize {
+                return Ok(requeued);
+            }
+        }
     }
 
     /// How many cards could not print and wait to be tried again.
@@ -410,8 +432,13 @@ impl Transaction<'_> {
         })
     }
 
-    /// Notes for each team with cards in a run that they have changed: they are printed, or set aside.
-    async fn note_printed_run(&self, run_id: Uuid, set_aside: &[SetAsideMailpiece]) -> Result<()> {
+    /// Notes for each team with cards in a run that they are printed, and counts them; and what was set aside.
+    async fn note_printed_run(
+        &self,
+        run_id: Uuid,
+        set_aside: &[SetAsideMailpiece],
+        now: DateTime<Utc>,
+    ) -> Result<()> {
         self.execute(
             "INSERT INTO feed_batches (team_id, feed, batch_id, item_ids, item_kind)
              SELECT DISTINCT team_id, 'mailpieces', $2::uuid, ARRAY[$1::uuid], 'print_run'
@@ -419,16 +446,64 @@ impl Transaction<'_> {
             &[&run_id, &Uuid::now_v7()],
         )
         .await?;
-        let mut by_team: BTreeMap<Uuid, Vec<Uuid>> = BTreeMap::new();
-        for one in set_aside {
-            let ids = by_team.entry(one.team_id.0).or_default();
-            ids.push(one.mailpiece_id);
+        self.execute(COUNT_PRINTED, &[&run_id, &now]).await?;
+        let aside = set_aside
+            .iter()
+            .map(|one| (one.team_id.0, one.mailpiece_id));
+        self.note_queue_events(
+            aside,
+            MailpieceState::Held,
+            (
+                "system",
+                "It could not be printed, and waits for the operator.",
+            ),
+            now,
+        )
+        .await
+    }
+
+    /// Records of mailpieces of all teams that they came into the queue or out of it.
+    async fn note_queue_events(
+        &self,
+        mailpieces: impl Iterator<Item = (Uuid, Uuid)>,
+        state: MailpieceState,
+        (source, detail): (&str, &str),
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        let mut by_team: BTreeMap<Uuid, Vec<NewMailpieceEvent<'_>>> = BTreeMap::new();
+        for (team_id, mailpiece_id) in mailpieces {
+            by_team.entry(team_id).or_default().push(NewMailpieceEvent {
+                mailpiece_id,
+                event_id: Uuid::now_v7(),
+                state,
+                basis: MailpieceBasis::Reported,
+                source,
+                occurred_at: now,
+                detail,
+            });
         }
-        for (team_id, mailpiece_ids) in by_team {
-            self.note_changed_mailpieces(TeamId(team_id), &mailpiece_ids)
+        for (team_id, events) in by_team {
+            self.record_mailpiece_events(TeamId(team_id), &events, now)
                 .await?;
         }
         Ok(())
+    }
+
+    /// Puts a portion of the cards that could not print into the queue again. Returns how many.
+    async fn requeue_portion(&self, now: DateTime<Utc>) -> Result<usize> {
+        let rows = self
+            .query_rows(
+                "UPDATE mailpieces SET print_problem = NULL WHERE ctid = ANY (ARRAY(
+                     SELECT ctid FROM mailpieces WHERE print_problem IS NOT NULL
+                     ORDER BY team_id, mailpiece_id LIMIT $1 FOR UPDATE SKIP LOCKED))
+                 RETURNING team_id, mailpiece_id",
+                &[&REQUEUED_ROWS],
+            )
+            .await?;
+        let requeued = rows.iter().map(|row| (row.get(0), row.get(1)));
+        self.note_queue_events(requeued, MailpieceState::Queued, ("operator", ""), now)
+            .await?;
+        Ok(rows.len())
     }
 
     /// Puts due cards into a run. Returns how many, and the latest of their mail-by dates.

@@ -83,6 +83,25 @@ impl Store {
         .await
     }
 
+    /// Forgets facts of mailpieces that were recorded before `before`, at most `limit` of them: what a mailpiece has become stays
+    /// with it. Returns how many.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn purge_mailpiece_events(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
+        // A mailpiece is older than its facts, and ids are in the order of time.
+        self.execute(
+            "DELETE FROM mailpiece_events WHERE ctid = ANY (ARRAY(
+                 SELECT found.ctid FROM teams CROSS JOIN LATERAL (
+                     SELECT ctid FROM mailpiece_events
+                     WHERE mailpiece_events.team_id = teams.team_id AND mailpiece_id < first_id_of($1) AND recorded_at < $1
+                     ORDER BY mailpiece_id LIMIT $2) found
+                 LIMIT $2))",
+            &[&before, &limit],
+        )
+        .await
+    }
+
     /// Forgets e-mails that were made before `before` and sent, or given up after `attempts` tries, at most `limit` of
     /// them. Returns how many.
     ///

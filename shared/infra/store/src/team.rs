@@ -181,6 +181,21 @@ impl Store {
             .unwrap_or_else(|| Err(StoreError::NotFound(format!("the team {name:?}"))))
     }
 
+    /// The team's time zone.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when there is no such team.
+    pub async fn find_team_time_zone(&self, team_id: TeamId) -> Result<Tz> {
+        let row = self
+            .query_row(
+                "SELECT time_zone FROM teams WHERE team_id = $1",
+                &[&team_id.0],
+            )
+            .await?;
+        let row = row.ok_or_else(|| StoreError::NotFound(format!("the team {team_id}")))?;
+        time_zone_from_row(&row)
+    }
+
     /// The team with this id.
     ///
     /// # Errors

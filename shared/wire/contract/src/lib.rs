@@ -4,6 +4,7 @@
 
 pub mod mcp;
 pub mod push;
+pub mod read;
 pub mod send;
 pub mod webhook;
 pub mod withhold;

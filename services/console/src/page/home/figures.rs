@@ -64,6 +64,8 @@ impl DailyFigures {
                     *sorted.by_reason.entry(reason.as_str()).or_default() += amount;
                     &mut sorted.not_mailed
                 }
+                // Of mailpieces, which this page does not follow.
+                CampaignFigure::Reached(_) => continue,
             };
             numbers[at] += amount;
         }

@@ -473,6 +473,7 @@ pub const METRICS: &[Metric] = {
                     "feed",
                     "emails",
                     "caches",
+                    "mailpiece_events",
                 ],
             )],
             "Rows deleted because their time was over.",

@@ -57,6 +57,17 @@ pub enum SendError {
          send the same request again; nobody is mailed twice."
     )]
     DeadlinePassed,
+    /// No mailpiece with that id on the key's team.
+    #[error("There is no mailpiece with this id on your team.")]
+    MailpieceNotFound,
+    /// The cursor of a list cannot be used.
+    #[error(
+        "This is no cursor of this list with these filters, or it is another team's. Begin again without one."
+    )]
+    InvalidCursor,
+    /// No state of a mailpiece has that name.
+    #[error("There is no state of a mailpiece with this name.")]
+    InvalidState,
     /// Addresses cannot be checked now.
     #[error(
         "Addresses cannot be checked at the moment. Nothing was mailed or charged; try again later."
@@ -75,7 +86,8 @@ impl From<SendRequestError> for SendError {
 
 impl SendError {
     /// The `code` of the contract's table. Added are `timeout`, for a passed deadline (the contract gives the status
-    /// 504 without one), `unsupported_encoding`, and those about an `Idempotency-Key`, which are named as the push API's.
+    /// 504 without one), `unsupported_encoding`, those about an `Idempotency-Key`, which are named as the push API's,
+    /// and those of what a team reads.
     pub const fn code(&self) -> &'static str {
         match self {
             Self::InvalidApiKey => "invalid_api_key",
@@ -92,6 +104,9 @@ impl SendError {
             Self::InternalError => "internal_error",
             Self::DeadlinePassed => "timeout",
             Self::ValidationUnavailable => "validation_unavailable",
+            Self::MailpieceNotFound => "mailpiece_not_found",
+            Self::InvalidCursor => "invalid_cursor",
+            Self::InvalidState => "invalid_state",
         }
     }
 }

@@ -44,6 +44,7 @@ mod outcomes;
 mod parked;
 mod plans;
 mod pooler;
+mod postal;
 mod printing;
 mod push;
 mod replay;

@@ -16,9 +16,9 @@ use storage::Storage;
 use tempfile::TempDir;
 
 /// A stack that prints, and the folder of its files.
-struct Shop {
-    stack: TestStack,
-    folder: TempDir,
+pub(crate) struct Shop {
+    pub(crate) stack: TestStack,
+    pub(crate) folder: TempDir,
 }
 
 /// A postcard with a greeting on its front and a QR code on its back.
@@ -60,7 +60,7 @@ impl Shop {
     }
 
     /// One open for business with so many cards in its queue.
-    async fn with_cards(count: usize, settings: &[(&'static str, &str)]) -> Self {
+    pub(crate) async fn with_cards(count: usize, settings: &[(&'static str, &str)]) -> Self {
         let shop = Self::open(settings).await;
         assert_eq!(
             shop.stack
@@ -82,7 +82,7 @@ impl Shop {
         }
     }
 
-    async fn print(&self) -> PrintSummary {
+    pub(crate) async fn print(&self) -> PrintSummary {
         self.printer()
             .print(&PrintRequest::default())
             .await
@@ -99,7 +99,7 @@ impl Shop {
     }
 
     /// All manifests in JSON, by their names.
-    fn manifests(&self) -> BTreeMap<String, Value> {
+    pub(crate) fn manifests(&self) -> BTreeMap<String, Value> {
         let files = files_below(&self.folder.path().join("print"));
         let manifests = files
             .into_iter()

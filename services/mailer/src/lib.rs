@@ -1,5 +1,5 @@
-//! The mailer: takes send requests from the queue and answers them by [`sending`]. It also does what falls due, and answers
-//! the tools of the Formula MCP server (`formulas`).
+//! The mailer: takes send requests from the queue and answers them by [`sending`]. It also does what falls due, answers
+//! the tools of the Formula MCP server (`formulas`), and follows mailpieces in the mail ([`tracking`]).
 
 mod formulas;
 mod handler;
@@ -44,6 +44,7 @@ pub async fn serve(process: Process, verifier: Arc<dyn AddressVerifier>) -> anyh
         );
         Ok(())
     };
-    tokio::try_join!(sending::run_due_work(&mailer), serving)?;
+    let tracking = async { Ok(tracking::keep_tracking(&process).await?) };
+    tokio::try_join!(sending::run_due_work(&mailer), serving, tracking)?;
     Ok(())
 }

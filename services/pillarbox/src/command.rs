@@ -14,6 +14,7 @@ pub use crate::integration_command::{IntegrationArgs, IntegrationCommand, SyncCo
 use crate::money::Money;
 pub use crate::print_command::{PrintArgs, ProofArgs};
 use crate::sender_command::SenderCommand;
+pub use crate::tracking_command::{HandedOverArgs, PostalScanCommand, PrintRunCommand};
 
 /// Runs Pillarbox: the database, teams and what belongs to them. Settings come from PILLARBOX_CONFIG and
 /// PILLARBOX__SECTION__NAME, as those of the services do. send, push and listen need none: they are for the people whose
@@ -106,6 +107,9 @@ pub enum CliCommand {
     /// Print the queued cards whose time has come: one PDF for each product and run, with a manifest in CSV and JSON, into
     /// the configured store. What a killed run left is finished first.
     Print(PrintArgs),
+    /// The post's own scans of mailpieces.
+    #[command(subcommand)]
+    Scans(PostalScanCommand),
     /// Show how a card prints: a PNG of each surface, and the PDF.
     Proof(ProofArgs),
     /// Messages that no worker could finish or knows.

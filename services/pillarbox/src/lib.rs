@@ -26,6 +26,7 @@ mod send;
 pub mod sender_command;
 mod sheet;
 mod text_file;
+pub mod tracking_command;
 mod upload;
 
 pub use model::money;

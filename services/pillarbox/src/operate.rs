@@ -8,6 +8,7 @@ pub(crate) mod endpoint;
 pub(crate) mod integration;
 pub(crate) mod key;
 pub(crate) mod parked;
+pub(crate) mod postal_scan;
 pub(crate) mod recipient;
 pub(crate) mod sync;
 pub(crate) mod team;

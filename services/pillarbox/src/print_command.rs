@@ -8,9 +8,15 @@ use design::Product;
 use model::id::CampaignId;
 use model::scan::{MailpieceCode, SCAN_PATH, ScanTarget};
 
+use crate::tracking_command::PrintRunCommand;
+
 /// Prints.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct PrintArgs {
+    /// What is done with runs that were printed; left out, due cards are printed.
+    #[command(subcommand)]
+    pub command: Option<PrintRunCommand>,
     /// Only this product, such as postcard_4x6.
     #[arg(long)]
     pub product: Option<Product>,

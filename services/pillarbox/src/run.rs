@@ -16,7 +16,7 @@ use store::Store;
 
 use crate::addresses;
 use crate::apply::{FILE_BYTES, apply_text, fetch_pictures};
-use crate::command::{AddressesCommand, CliCommand, PillarboxArgs, PrintArgs};
+use crate::command::{AddressesCommand, CliCommand, PillarboxArgs, PrintArgs, PrintRunCommand};
 use crate::explain::{explain_code, find_told_code};
 use crate::print::{PrintRequest, PrintRunner};
 use crate::report::{CommandReport, FAILED, INTERRUPTED, NOT_KEPT};
@@ -174,7 +174,14 @@ async fn run_on_database(command: CliCommand) -> anyhow::Result<CommandReport> {
         CliCommand::AddressBook { team } => {
             operate::address_book::write_entries(&open_store(&config).await?, &team, now).await
         }
+        CliCommand::Print(PrintArgs {
+            command: Some(PrintRunCommand::HandedOver(args)),
+            ..
+        }) => operate::postal_scan::hand_over(&open_store(&config).await?, &args, now).await,
         CliCommand::Print(command) => run_print(command, &config).await,
+        CliCommand::Scans(command) => {
+            operate::postal_scan::run_command(&open_store(&config).await?, command, now).await
+        }
         CliCommand::Proof(command) => proof::make_proofs(&config, &command, now).await,
         CliCommand::Parked(command) => operate::parked::run_command(&config, command).await,
         CliCommand::Check => {
@@ -193,6 +200,7 @@ async fn run_print(command: PrintArgs, config: &Config) -> anyhow::Result<Comman
         product,
         mail_by,
         retry,
+        ..
     } = command;
     let printer = PrintRunner {
         store: open_store(config).await?,

@@ -4,6 +4,7 @@
 //! taken, and replaces an earlier one of the same name in one step. Every read has a bound.
 
 mod error;
+mod listing;
 mod name;
 mod settings;
 mod writer;
@@ -19,6 +20,7 @@ use object_store::path::Path;
 use object_store::{BackoffConfig, ClientOptions, ObjectStore, ObjectStoreExt, RetryConfig};
 
 pub use error::{StorageError, StorageSettingsError};
+pub use listing::StoredFile;
 pub use name::{FileName, InvalidFileName};
 pub use settings::{BucketSettings, StorageKind, StorageSettings};
 pub use writer::StorageWriter;

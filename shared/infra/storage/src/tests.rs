@@ -236,3 +236,32 @@ async fn what_a_killed_writer_left_goes_and_nothing_else_does() {
     next.finish().await.unwrap();
     assert_eq!(storage.get(&file, 10).await.unwrap(), "whole");
 }
+
+#[tokio::test]
+async fn files_of_others_are_listed_and_copied() {
+    let (storage, folder) = in_folder();
+    let files = folder.path().join("files");
+    std::fs::create_dir_all(files.join("inbox/day")).unwrap();
+    for name in [
+        "inbox/a.csv",
+        "inbox/day/b.csv",
+        "inbox/not a name",
+        "inbox/c.csv#1",
+        "d.csv",
+    ] {
+        std::fs::write(files.join(name), "12345").unwrap();
+    }
+    let inbox = parse_name("inbox");
+    let listed: Vec<StoredFile> = storage.list_under(&inbox).try_collect().await.unwrap();
+    let mut names: Vec<&str> = listed.iter().map(|file| file.name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["inbox/a.csv", "inbox/day/b.csv"]);
+    assert!(listed.iter().all(|file| file.bytes == 5));
+    let copy = folder.path().join("copy");
+    let mut target = tokio::fs::File::create(&copy).await.unwrap();
+    let name = &listed[0].name;
+    assert_eq!(storage.copy_file(name, &mut target, 5).await.unwrap(), 5);
+    assert_eq!(std::fs::read(&copy).unwrap(), b"12345");
+    let error = storage.copy_file(name, &mut target, 4).await.unwrap_err();
+    assert!(matches!(error, StorageError::TooLarge { .. }), "{error}");
+}

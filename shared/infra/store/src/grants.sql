@@ -110,7 +110,11 @@ GRANT SELECT ON campaigns, campaign_steps TO pillarbox_mailer;
 GRANT UPDATE (committed_cents, refunded_cents, held_at, hold_changed_at, hold_source) ON campaigns TO pillarbox_mailer;
 GRANT SELECT, INSERT, UPDATE, DELETE ON campaign_days TO pillarbox_mailer;
 GRANT INSERT ON feed_batches, mailpiece_events TO pillarbox_mailer;
-GRANT SELECT (mailpiece_id, event_id) ON mailpiece_events TO pillarbox_mailer; -- to tell what is new
+GRANT SELECT (team_id, mailpiece_id, event_id, state, basis, occurred_at) ON mailpiece_events TO pillarbox_mailer; -- to tell what is new
+-- What the post tells: files of its scans, how far mailpieces are, what came back.
+GRANT SELECT, INSERT, UPDATE ON postal_imports, postal_inbox_files, mailpiece_progress, returned_addresses TO pillarbox_mailer;
+GRANT SELECT (run_id, mailer_id, first_serial, mailpieces, printed_at, serials_free_on, settings) ON print_runs TO pillarbox_mailer;
+GRANT SELECT (mailer_id) ON print_serials TO pillarbox_mailer;
 GRANT SELECT (team_id, design_id, name, version, ai_draft, document) ON designs TO pillarbox_mailer;
 -- Cards and the money for them. Of a card it changes only whether it is in the queue; a booking is made and never changed.
 GRANT SELECT, INSERT, DELETE ON mailpieces TO pillarbox_mailer;

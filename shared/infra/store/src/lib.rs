@@ -63,6 +63,8 @@ mod migrations;
 mod person;
 mod picture;
 mod pool;
+mod postal_import;
+mod postal_scan;
 mod print_mailpiece;
 mod print_run;
 mod recipient;
@@ -147,6 +149,8 @@ pub use migrate::{MigrationResult, SchemaVersion, migrate_database};
 pub use person::TeamMember;
 pub use picture::{PictureLinkHash, PictureOutcome, PictureRow, PictureUse};
 pub use pool::{PoolStatus, Store, StoreConnection, StoreSettings, Transaction};
+pub use postal_import::{PostalImport, PostalImportStep};
+pub use postal_scan::{HandedOverRun, MailedPiece, MovingCursor, NewPostalScan, StalledPortion};
 pub use print_mailpiece::PrintMailpiece;
 pub use print_run::{
     PrintLease, PrintPaper, PrintRun, PrintRunRequest, SerialUsage, SetAsideMailpiece,

@@ -9,6 +9,7 @@ mod filters;
 mod formulas;
 mod headers;
 mod links;
+mod postal_files;
 mod push;
 mod rpc;
 mod sends;

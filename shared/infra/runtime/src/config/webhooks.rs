@@ -20,6 +20,16 @@ pub struct ScanSettings {
     pub patience_ms: u64,
     /// Days that scans are kept.
     pub retention_days: i64,
+    /// The folder of the store of files in which the post's files are looked for; empty for none.
+    pub inbox: String,
+    /// The mapping file for what is found there; empty for the defaults.
+    pub mapping_file: PathBuf,
+    /// Milliseconds between looks there.
+    pub inbox_interval_ms: u64,
+    /// Hours without a scan of the post after which a mailpiece counts as stalled.
+    pub stalled_hours: i32,
+    /// Milliseconds between looks for those.
+    pub stalled_interval_ms: u64,
 }
 
 /// The dispatcher.

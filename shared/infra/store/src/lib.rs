@@ -87,8 +87,9 @@ pub use admission::{AdmissionRequest, AdmissionResult, AdmittedKey};
 pub use ai_cell::AiCell;
 pub use backlog::{BACKLOG_KINDS, BacklogRules, BacklogStatus};
 pub use campaign::{
-    AudienceSource, Campaign, CampaignSettings, CampaignStep, CampaignSummary, LockedCampaign,
-    NeighborhoodSettings, StepDesign, StepSettings, StoredCampaignSettings,
+    AudienceSource, Campaign, CampaignSettings, CampaignStatus, CampaignStep, CampaignSummary,
+    CancellationSettings, LockedCampaign, NeighborhoodSettings, StepDesign, StepSettings,
+    StoredCampaignSettings,
 };
 pub use campaign_day::{CampaignDayFigure, CampaignFigure};
 pub use charge::{Charge, ChargeKind, ChargeState, NewCharge};

@@ -6,7 +6,7 @@ use store::{CampaignStep, CampaignSummary, OutcomeCount};
 
 use super::area::AreaPicture;
 use super::conditions::conditions_problem;
-use super::{CampaignBudgetView, CampaignPath, PART, find_campaign};
+use super::{CampaignBudgetView, CampaignPath, PART, find_campaign, status_name};
 use crate::extract::{MemberContext, PagePath};
 use crate::frame::PageFrame;
 use crate::notice::{ActionNotice, redirect_with_notice};
@@ -19,6 +19,8 @@ struct CampaignPage {
     frame: PageFrame,
     campaign: CampaignSummary,
     is_active: bool,
+    is_draft: bool,
+    is_archived: bool,
     takes_requests: bool,
     money: CampaignBudgetView,
     counts: Vec<OutcomeCount>,
@@ -49,6 +51,8 @@ pub(crate) async fn show_campaign(
     Ok(render_page(&CampaignPage {
         conditions_problem: tree.and_then(|tree| conditions_problem(tree, &columns)),
         is_active: settings.is_active,
+        is_draft: campaign.status == "draft",
+        is_archived: campaign.status == "archived",
         takes_requests: settings.audience == store::AudienceSource::Api,
         money: CampaignBudgetView::of(&campaign),
         counts,

@@ -63,6 +63,11 @@ action_notices! {
     CampaignHeld "campaign-held" "Mailpieces held. Those in the queue, and those that are made, do not print until you release them.";
     CampaignReleased "campaign-released" "Mailpieces released. They print when their time has come.";
     CampaignPaused "campaign-paused" "Campaign paused. Its requests are refused, and its due steps wait.";
+    CampaignSaved "campaign-saved" "Saved. It applies from the next request.";
+    CampaignLaunched "campaign-launched" "Campaign launched. It accepts requests from now on.";
+    CampaignArchived "campaign-archived" "Campaign archived. Its requests are refused, and nothing of it is deleted.";
+    CampaignRestored "campaign-restored" "Campaign restored. Activate it when it is to mail again.";
+    CampaignDuplicated "campaign-duplicated" "Campaign duplicated. This is the copy, a draft with the same settings; recipients and do-not-mail list are not copied.";
     AreaChanged "area-changed" "Map area saved. It applies from the next request.";
     AreaRemoved "area-removed" "Map area removed. Addresses everywhere are mailed.";
     ConditionsSaved "conditions-saved" "Conditions saved. They apply from the next request.";

@@ -14,7 +14,10 @@ use crate::guard::guard_route;
 use crate::null_character::refuse_null_characters;
 use crate::page::address_book::{column, contact, entry, formula};
 use crate::page::billing::{self, charge, top_up};
-use crate::page::campaign::{self, area, conditions, do_not_mail, hold, overview, picture};
+use crate::page::campaign::setup::{audience, creative, new, review, schedule};
+use crate::page::campaign::{
+    self, area, conditions, do_not_mail, hold, lifecycle, overview, picture,
+};
 use crate::page::design::{DOCUMENT_BYTES, edit, list as design_list, proof, version};
 use crate::page::endpoint::{self, delivery, detail as endpoint_detail};
 use crate::page::integration::{self, detail, field, key as integration_key, sync};
@@ -61,7 +64,20 @@ route_table! {
     page   Member  "/" home::show_home;
 
     page   Member  "/campaigns" campaign::list::list_campaigns;
+    action Manager "/campaigns" new::create_campaign;
+    page   Manager "/campaigns/new" new::show_new_campaign;
     page   Member  "/campaigns/{campaign_id}" overview::show_campaign;
+    page   Manager "/campaigns/{campaign_id}/audience" audience::show_audience;
+    action Manager "/campaigns/{campaign_id}/audience" audience::save_audience;
+    page   Manager "/campaigns/{campaign_id}/creative" creative::show_creative;
+    action Manager "/campaigns/{campaign_id}/creative" creative::change_creative;
+    page   Manager "/campaigns/{campaign_id}/schedule" schedule::show_schedule;
+    action Manager "/campaigns/{campaign_id}/schedule" schedule::save_schedule;
+    page   Manager "/campaigns/{campaign_id}/review" review::show_review;
+    action Manager "/campaigns/{campaign_id}/launch" review::launch_campaign;
+    action Manager "/campaigns/{campaign_id}/duplicate" lifecycle::duplicate_campaign;
+    action Manager "/campaigns/{campaign_id}/archive" lifecycle::archive_campaign;
+    action Manager "/campaigns/{campaign_id}/restore" lifecycle::restore_campaign;
     action Manager "/campaigns/{campaign_id}/activate" overview::activate_campaign;
     action Manager "/campaigns/{campaign_id}/pause" overview::pause_campaign;
     action Manager "/campaigns/{campaign_id}/hold" hold::hold_campaign;

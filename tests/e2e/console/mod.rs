@@ -15,6 +15,7 @@ mod overtaken;
 mod password;
 mod recipient;
 mod removed;
+mod setup;
 mod shown_once;
 mod sign_in;
 mod stalled;

@@ -4,9 +4,11 @@ pub(crate) mod area;
 pub(crate) mod conditions;
 pub(crate) mod do_not_mail;
 pub(crate) mod hold;
+pub(crate) mod lifecycle;
 pub(crate) mod list;
 pub(crate) mod overview;
 pub(crate) mod picture;
+pub(crate) mod setup;
 
 use model::id::CampaignId;
 use store::CampaignSummary;
@@ -28,6 +30,16 @@ pub(crate) async fn find_campaign(
 ) -> Result<CampaignSummary, PageError> {
     let (store, team_id) = (context.store(), context.team_id());
     Ok(store.find_campaign_summary(team_id, campaign_id).await?)
+}
+
+/// A campaign's status in a word.
+fn status_name(status: &str) -> &'static str {
+    match status {
+        "active" => "Active",
+        "draft" => "Draft",
+        "archived" => "Archived",
+        _ => "Paused",
+    }
 }
 
 /// A campaign's money in words.

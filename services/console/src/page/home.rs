@@ -64,7 +64,10 @@ pub(crate) async fn show_home(context: MemberContext) -> PageResult {
     let total = |numbers: &[i64]| format_number(numbers.iter().sum::<i64>().unsigned_abs());
     Ok(render_page(&HomePage {
         balance: format_dollars(store.find_balance(team_id).await?),
-        has_campaigns: !store.list_campaign_page(team_id, "", 1).await?.is_empty(),
+        has_campaigns: !store
+            .list_campaign_page(team_id, false, "", 1)
+            .await?
+            .is_empty(),
         sends: total(&figures.sends),
         mailed: total(&figures.mailed),
         not_mailed: total(&figures.not_mailed),

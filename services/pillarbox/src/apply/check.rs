@@ -5,32 +5,16 @@ use std::collections::hash_map::Entry;
 use std::hash::Hash;
 
 use audience::{ColumnType, fold_name};
-use campaigns::ConditionsProblem;
 use design::TextTemplate;
 use model::key::KeyKind;
 use serde_json::Value;
 
 use super::error::ApplyError;
 use super::file::{
-    ApplyFile, CampaignKindSpec, CampaignSpec, ColumnSpec, IntegrationSpec, StepSpec, TeamKeySpec,
-    TeamSpec,
+    ApplyFile, CampaignKindSpec, CampaignSpec, ColumnSpec, IntegrationSpec, TeamKeySpec, TeamSpec,
 };
+use campaigns::{CampaignField, CampaignNumbers, CampaignProblem, CampaignRule, ConditionsProblem};
 use secret::KeyText;
-
-/// Steps of a campaign.
-const STEPS: std::ops::RangeInclusive<usize> = 1..=20;
-
-/// Days after step 1 at the most: five years.
-const MOST_DELAY_DAYS: u16 = 1_826;
-
-/// Days of re-send protection at the most: ten years.
-const MOST_RESEND_PROTECTION_DAYS: u16 = 3_653;
-
-/// Metres of a neighborhood's radius at the most.
-const MOST_RADIUS_METRES: u32 = 20_000;
-
-/// Homes of one center at the most: those that a request may mail.
-const MOST_HOMES_PER_CENTER: u32 = model::limits::HOMES_PER_REQUEST as u32;
 
 type Result = std::result::Result<(), ApplyError>;
 
@@ -148,63 +132,60 @@ fn check_prompt(place: &str, prompt: &str) -> Result {
         .map_err(|error| ApplyError::refused(at, error.to_string()))
 }
 
+/// What may be set of a campaign is the same wherever it is set; here it is told with its place in the file.
 fn check_campaign(place: &str, campaign: &CampaignSpec) -> Result {
-    let is_out_of_range = |days| days == 0 || days > MOST_RESEND_PROTECTION_DAYS;
-    if campaign.resend_protection_days.is_some_and(is_out_of_range) {
-        let reason = format!(
-            "must be 1 to {MOST_RESEND_PROTECTION_DAYS} days, or left out for no protection"
-        );
-        return Err(ApplyError::refused(
-            format!("{place}.resend_protection_days"),
-            reason,
-        ));
-    }
-    if !STEPS.contains(&campaign.steps.len()) {
-        let reason = format!("a campaign has {} to {} steps", STEPS.start(), STEPS.end());
-        return Err(ApplyError::refused(format!("{place}.steps"), reason));
-    }
-    check_neighborhood(place, campaign)?;
-    check_delays(place, &campaign.steps)
-}
-
-/// Radius and homes belong to Neighborhood Mail, and have their bounds.
-fn check_neighborhood(place: &str, campaign: &CampaignSpec) -> Result {
-    for (name, value, most) in [
-        ("radius_metres", campaign.radius_metres, MOST_RADIUS_METRES),
-        (
-            "homes_per_center",
-            campaign.homes_per_center,
-            MOST_HOMES_PER_CENTER,
-        ),
+    let is_neighborhood = campaign.kind == Some(CampaignKindSpec::Neighborhood);
+    for (name, value) in [
+        ("radius_metres", campaign.radius_metres),
+        ("homes_per_center", campaign.homes_per_center),
     ] {
-        let Some(value) = value else { continue };
-        let reason = if campaign.kind != Some(CampaignKindSpec::Neighborhood) {
-            "is for campaigns of the kind neighborhood".to_owned()
-        } else if value == 0 || value > most {
-            format!("must be 1 to {most}")
-        } else {
-            continue;
-        };
-        return Err(ApplyError::refused(format!("{place}.{name}"), reason));
+        if value.is_some() && !is_neighborhood {
+            let reason = "is for campaigns of the kind neighborhood";
+            return Err(ApplyError::refused(format!("{place}.{name}"), reason));
+        }
     }
-    Ok(())
+    let numbers = CampaignNumbers {
+        radius_metres: campaign.radius_metres.map(Into::into),
+        homes_per_center: campaign.homes_per_center.map(Into::into),
+        resend_protection_days: campaign.resend_protection_days.map(Into::into),
+        cancel_minutes: campaign.cancel_minutes.map(Into::into),
+        delay_days: campaign
+            .steps
+            .iter()
+            .map(|step| step.delay_days.into())
+            .collect(),
+        is_draft: false,
+    };
+    match campaigns::check_numbers(&numbers).first() {
+        None => Ok(()),
+        Some(problem) => Err(refuse_number(place, problem)),
+    }
 }
 
-fn check_delays(place: &str, steps: &[StepSpec]) -> Result {
-    let mut previous = None;
-    for (place, step) in iter_items(place, "steps", steps) {
-        let days = step.delay_days;
-        let is_right =
-            previous.map_or(days == 0, |previous| days > previous) && days <= MOST_DELAY_DAYS;
-        if !is_right {
-            let reason = format!(
-                "delay_days counts from the first step: 0 there, more in each later one, {MOST_DELAY_DAYS} at the most"
-            );
-            return Err(ApplyError::refused(format!("{place}.delay_days"), reason));
+fn refuse_number(place: &str, problem: &CampaignProblem) -> ApplyError {
+    let field = match problem.field {
+        CampaignField::Radius => "radius_metres".to_owned(),
+        CampaignField::Homes => "homes_per_center".to_owned(),
+        CampaignField::ResendProtection => "resend_protection_days".to_owned(),
+        CampaignField::CancelMinutes => "cancel_minutes".to_owned(),
+        CampaignField::StepDelay(step) => format!("steps[{step}].delay_days"),
+        // The other fields are no numbers: the file's own shapes have checked them.
+        _ => "steps".to_owned(),
+    };
+    let reason = match (problem.field, &problem.rule) {
+        (CampaignField::ResendProtection, CampaignRule::Range(least, most)) => {
+            format!("must be {least} to {most} days, or left out for no protection")
         }
-        previous = Some(days);
-    }
-    Ok(())
+        (CampaignField::Steps, CampaignRule::Range(least, most)) => {
+            format!("a campaign has {least} to {most} steps")
+        }
+        (_, CampaignRule::Range(least, most)) => format!("must be {least} to {most}"),
+        (_, CampaignRule::DelayOrder(most)) => format!(
+            "delay_days counts from the first step: 0 there, more in each later one, {most} at the most"
+        ),
+        (_, rule) => format!("cannot be used: {rule:?}"),
+    };
+    ApplyError::refused(format!("{place}.{field}"), reason)
 }
 
 fn check_integration(place: &str, integration: &IntegrationSpec) -> Result {

@@ -17,12 +17,6 @@ use super::{DisplayName, NormalizedEmail};
 use crate::money::Money;
 use secret::{KeyText, Password};
 
-/// Neighborhood Mail: the radius when none is given.
-const USUAL_RADIUS_METRES: i32 = 400;
-
-/// Neighborhood Mail: the homes per center when no number is given.
-const USUAL_HOMES_PER_CENTER: i32 = 500;
-
 /// Teams with what belongs to them.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object with a list of `teams`")]
@@ -111,6 +105,9 @@ pub(super) struct CampaignSpec {
     pub strictness: Option<StrictnessSpec>,
     pub budget: Option<Money>,
     pub resend_protection_days: Option<u16>,
+    /// Absent keeps what stands, as does the next.
+    pub cancel_minutes: Option<u16>,
+    pub cancels_unwanted: Option<bool>,
     pub area: Option<MapAreaSpec>,
     pub conditions: Option<Value>,
     pub steps: Vec<StepSpec>,
@@ -152,9 +149,10 @@ impl CampaignSpec {
     pub(super) fn neighborhood(&self) -> Option<store::NeighborhoodSettings> {
         // Both are checked to be in their range before.
         let setting = |value: Option<u32>, usual: i32| value.map_or(usual, |value| value as i32);
+        let usual = campaigns::USUAL_NEIGHBORHOOD;
         (self.kind == Some(CampaignKindSpec::Neighborhood)).then(|| store::NeighborhoodSettings {
-            radius_metres: setting(self.radius_metres, USUAL_RADIUS_METRES),
-            homes_per_center: setting(self.homes_per_center, USUAL_HOMES_PER_CENTER),
+            radius_metres: setting(self.radius_metres, usual.radius_metres),
+            homes_per_center: setting(self.homes_per_center, usual.homes_per_center),
         })
     }
 }

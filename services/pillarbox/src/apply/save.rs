@@ -11,7 +11,10 @@ use campaigns::SaveCampaignError;
 use chrono::{DateTime, Utc};
 use model::id::{CampaignId, DesignId, TeamId};
 use model::key::KeyKind;
-use store::{Actor, CampaignSettings, MemberRole, StepSettings, Transaction};
+use store::{
+    Actor, CampaignSettings, CampaignStatus, CancellationSettings, MemberRole, StepSettings,
+    Transaction,
+};
 
 use super::DisplayName;
 use super::applied::{
@@ -253,7 +256,10 @@ impl TeamSaver<'_> {
         let settings = CampaignSettings {
             campaign_id: &campaign_id,
             name: campaign.name.as_str(),
-            is_active: campaign.status == StatusSpec::Active,
+            status: match campaign.status {
+                StatusSpec::Active => CampaignStatus::Active,
+                StatusSpec::Paused => CampaignStatus::Paused,
+            },
             audience: campaign.audience.into(),
             neighborhood: campaign.neighborhood(),
             strictness: campaign.strictness.map(Into::into),
@@ -261,6 +267,9 @@ impl TeamSaver<'_> {
             resend_protection_days: campaign.resend_protection_days.map(i32::from),
             area: campaign.area.as_ref().map(|area| area.0.as_str()),
             conditions: campaign.conditions.as_ref(),
+            cancellation: self
+                .resolve_cancellation(place, &campaign_id, campaign)
+                .await?,
             steps: &steps,
         };
         campaigns::save_campaign_within(
@@ -291,6 +300,32 @@ impl TeamSaver<'_> {
                 Err(ApplyError::refused(place, reason))
             }
         }
+    }
+
+    /// What the file sets of it, over what stands; `None` when it sets nothing.
+    async fn resolve_cancellation(
+        &self,
+        place: &str,
+        campaign_id: &CampaignId,
+        campaign: &CampaignSpec,
+    ) -> ApplyResult<Option<CancellationSettings>> {
+        if campaign.cancel_minutes.is_none() && campaign.cancels_unwanted.is_none() {
+            return Ok(None);
+        }
+        let standing = self
+            .transaction
+            .lock_campaign_settings(self.team_id, campaign_id)
+            .await
+            .with_place(place)?;
+        let standing = standing.map_or_else(CancellationSettings::default, |campaign| {
+            campaign.cancellation
+        });
+        Ok(Some(CancellationSettings {
+            minutes: campaign.cancel_minutes.map(i32::from).or(standing.minutes),
+            cancels_unwanted: campaign
+                .cancels_unwanted
+                .unwrap_or(standing.cancels_unwanted),
+        }))
     }
 
     async fn build_step(

@@ -1,14 +1,16 @@
-//! A whole campaign as a file has it.
+//! A whole campaign saved: the one way in which a file and the console make and change one.
 
 use chrono::{DateTime, Utc};
 use model::id::{CampaignId, TeamId};
 use secret::random_campaign_id;
 use serde_json::Value;
-use store::{Actor, CampaignSettings, StoreError, StoredCampaignSettings, Transaction};
+use store::{
+    Actor, CampaignSettings, CampaignStatus, StoreError, StoredCampaignSettings, Transaction,
+};
 
 use crate::area::area_action;
 use crate::conditions::{CONDITIONS_CHANGED, conditions_subject};
-use crate::status::status_action;
+use crate::status::{LAUNCHED, RESTORED, status_action};
 
 /// Random campaign ids that are tried before giving up. There are two billion.
 const ID_ATTEMPTS: usize = 10;
@@ -36,6 +38,13 @@ pub async fn find_or_choose_id(
     if let Some(id) = transaction.find_campaign_by_name(team_id, name).await? {
         return Ok(id);
     }
+    choose_id(transaction).await
+}
+
+/// An id that no campaign has.
+pub(crate) async fn choose_id(
+    transaction: &Transaction<'_>,
+) -> Result<CampaignId, SaveCampaignError> {
     for _ in 0..ID_ATTEMPTS {
         let id = random_campaign_id();
         if !transaction.campaign_exists(&id).await? {
@@ -96,8 +105,18 @@ fn list_changes(
         let subject = conditions_subject(wanted.name, before, wanted.conditions);
         entries.push((CONDITIONS_CHANGED, subject));
     }
-    if standing.is_active != wanted.is_active {
-        entries.push((status_action(wanted.is_active), name()));
+    let is_active = wanted.status == CampaignStatus::Active;
+    if standing.is_archived && is_active {
+        entries.push((RESTORED, name()));
+    }
+    if standing.status != wanted.status {
+        let is_launched = standing.status == CampaignStatus::Draft && is_active;
+        let action = if is_launched {
+            LAUNCHED
+        } else {
+            status_action(is_active)
+        };
+        entries.push((action, name()));
     }
     entries
 }
@@ -117,6 +136,12 @@ fn changed_settings(
             "re-send protection",
             standing.resend_protection_days != wanted.resend_protection_days,
         ),
+        (
+            "cancellation",
+            wanted
+                .cancellation
+                .is_some_and(|cancellation| cancellation != standing.cancellation),
+        ),
         ("steps", standing.steps != wanted.steps),
     ]
     .into_iter()
@@ -134,14 +159,15 @@ fn is_same_area(standing: Option<&str>, wanted: Option<&str>) -> bool {
 mod tests {
     use contract::send::Postage;
     use serde_json::json;
-    use store::{AudienceSource, StepSettings};
+    use store::{AudienceSource, CancellationSettings, StepSettings};
 
     use super::*;
 
     fn stored_settings() -> StoredCampaignSettings {
         StoredCampaignSettings {
             name: "Spring".to_owned(),
-            is_active: true,
+            status: CampaignStatus::Active,
+            is_archived: false,
             audience: AudienceSource::Api,
             neighborhood: None,
             strictness: None,
@@ -149,6 +175,7 @@ mod tests {
             resend_protection_days: None,
             area: Some("{\"a\": [1, 2]}".to_owned()),
             conditions: None,
+            cancellation: CancellationSettings::default(),
             steps: vec![StepSettings {
                 design_id: None,
                 postage: Postage::Standard,
@@ -157,35 +184,13 @@ mod tests {
         }
     }
 
-    fn wanted_settings<'a>(
-        id: &'a CampaignId,
-        standing: &'a StoredCampaignSettings,
-    ) -> CampaignSettings<'a> {
-        CampaignSettings {
-            campaign_id: id,
-            name: &standing.name,
-            is_active: standing.is_active,
-            audience: standing.audience,
-            neighborhood: standing.neighborhood,
-            strictness: standing.strictness,
-            budget_cents: standing.budget_cents,
-            resend_protection_days: standing.resend_protection_days,
-            area: standing.area.as_deref(),
-            conditions: standing.conditions.as_ref(),
-            steps: &standing.steps,
-        }
-    }
-
     #[test]
     fn what_stands_already_is_no_change() {
         let (id, standing) = (random_campaign_id(), stored_settings());
-        assert_eq!(
-            list_changes(&standing, &wanted_settings(&id, &standing)),
-            []
-        );
+        assert_eq!(list_changes(&standing, &standing.as_wanted(&id)), []);
         let written_otherwise = CampaignSettings {
             area: Some("{\"a\":[1,2]}"),
-            ..wanted_settings(&id, &standing)
+            ..standing.as_wanted(&id)
         };
         assert_eq!(list_changes(&standing, &written_otherwise), []);
     }
@@ -195,12 +200,16 @@ mod tests {
         let (id, standing) = (random_campaign_id(), stored_settings());
         let conditions = json!({ "column": "city", "operator": "is", "value": "Austin" });
         let changed = CampaignSettings {
-            is_active: false,
+            status: CampaignStatus::Paused,
+            cancellation: Some(CancellationSettings {
+                minutes: Some(5),
+                cancels_unwanted: true,
+            }),
             budget_cents: None,
             area: None,
             conditions: Some(&conditions),
             steps: &[],
-            ..wanted_settings(&id, &standing)
+            ..standing.as_wanted(&id)
         };
         let entries = list_changes(&standing, &changed);
         let entries: Vec<(&str, &str)> = entries
@@ -210,7 +219,7 @@ mod tests {
         assert_eq!(
             entries,
             [
-                ("campaign.changed", "Spring: budget, steps"),
+                ("campaign.changed", "Spring: budget, cancellation, steps"),
                 ("campaign_area.removed", "Spring"),
                 (
                     "campaign_conditions.changed",
@@ -218,6 +227,37 @@ mod tests {
                 ),
                 ("campaign.paused", "Spring"),
             ]
+        );
+    }
+
+    #[test]
+    fn a_draft_is_launched_and_an_archived_campaign_restored_by_being_active() {
+        let id = random_campaign_id();
+        let draft = StoredCampaignSettings {
+            status: CampaignStatus::Draft,
+            ..stored_settings()
+        };
+        let active = |standing: &StoredCampaignSettings| {
+            let wanted = CampaignSettings {
+                status: CampaignStatus::Active,
+                cancellation: None,
+                ..standing.as_wanted(&id)
+            };
+            let entries = list_changes(standing, &wanted);
+            entries
+                .into_iter()
+                .map(|(action, _)| action)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(active(&draft), ["campaign.launched"]);
+        let archived = StoredCampaignSettings {
+            status: CampaignStatus::Paused,
+            is_archived: true,
+            ..stored_settings()
+        };
+        assert_eq!(
+            active(&archived),
+            ["campaign.restored", "campaign.activated"]
         );
     }
 }

@@ -40,6 +40,7 @@ mod send;
 mod settle;
 mod validate;
 
+pub use crate::calendar::mail_by_date;
 pub use crate::send::{IncomingSend, SendAnswer, handle_send};
 pub use crate::validate::validate_send;
 

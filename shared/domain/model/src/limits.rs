@@ -23,6 +23,9 @@ pub const FIELD_NAME_CHARS: usize = 200;
 /// Active Full access and Formulas only keys that a team may hold together.
 pub const ACTIVE_TEAM_KEYS: i64 = 10;
 
+/// Campaigns that a team may have before its members can make no more, those put away counted.
+pub const CAMPAIGNS_PER_TEAM: i64 = 10_000;
+
 /// Active keys that one integration may hold; they do not count toward [`ACTIVE_TEAM_KEYS`].
 pub const ACTIVE_INTEGRATION_KEYS: i64 = 2;
 

@@ -35,6 +35,37 @@ impl AudienceSource {
     }
 }
 
+/// How far a campaign is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CampaignStatus {
+    /// Begun and never launched: requests are refused.
+    Draft,
+    /// Requests are taken and due steps mailed.
+    Active,
+    /// Requests are refused, and due steps wait.
+    Paused,
+}
+
+impl CampaignStatus {
+    /// The name in the database.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Draft => "draft",
+            Self::Active => "active",
+            Self::Paused => "paused",
+        }
+    }
+}
+
+/// What becomes of mailpieces that are charged and not printed yet.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CancellationSettings {
+    /// Minutes from the charge in which a mailpiece can be cancelled; `None` is the installation's setting.
+    pub minutes: Option<i32>,
+    /// Whether an address that comes onto the do-not-mail list, or is removed, has its queued mailpieces cancelled.
+    pub cancels_unwanted: bool,
+}
+
 /// What makes a campaign Neighborhood Mail: its recipients are centers, the homes around them are mailed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NeighborhoodSettings {
@@ -110,14 +141,14 @@ pub struct StepDesign {
 }
 
 /// What an owner sets of a campaign.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct CampaignSettings<'a> {
     /// Its public id.
     pub campaign_id: &'a CampaignId,
     /// Its name.
     pub name: &'a str,
-    /// Whether it is active.
-    pub is_active: bool,
+    /// How far it is. One that is archived is restored by being active.
+    pub status: CampaignStatus,
     /// Where its audience comes from.
     pub audience: AudienceSource,
     /// Neighborhood Mail; `None` mails the recipients themselves.
@@ -132,6 +163,8 @@ pub struct CampaignSettings<'a> {
     pub area: Option<&'a str>,
     /// The tree.
     pub conditions: Option<&'a Value>,
+    /// `None` keeps what stands.
+    pub cancellation: Option<CancellationSettings>,
     /// In order, from step 1.
     pub steps: &'a [StepSettings],
 }
@@ -141,8 +174,10 @@ pub struct CampaignSettings<'a> {
 pub struct StoredCampaignSettings {
     /// Its name.
     pub name: String,
-    /// Whether it is active.
-    pub is_active: bool,
+    /// How far it is.
+    pub status: CampaignStatus,
+    /// Whether it is put away.
+    pub is_archived: bool,
     /// Where its audience comes from.
     pub audience: AudienceSource,
     /// Neighborhood Mail; `None` mails the recipients themselves.
@@ -157,8 +192,30 @@ pub struct StoredCampaignSettings {
     pub area: Option<String>,
     /// The tree.
     pub conditions: Option<Value>,
+    /// What becomes of mailpieces that are not printed yet.
+    pub cancellation: CancellationSettings,
     /// In order, from step 1.
     pub steps: Vec<StepSettings>,
+}
+
+impl StoredCampaignSettings {
+    /// All of it, to be saved for this campaign.
+    pub fn as_wanted<'a>(&'a self, campaign_id: &'a CampaignId) -> CampaignSettings<'a> {
+        CampaignSettings {
+            campaign_id,
+            name: &self.name,
+            status: self.status,
+            audience: self.audience,
+            neighborhood: self.neighborhood,
+            strictness: self.strictness,
+            budget_cents: self.budget_cents,
+            resend_protection_days: self.resend_protection_days,
+            area: self.area.as_deref(),
+            conditions: self.conditions.as_ref(),
+            cancellation: Some(self.cancellation),
+            steps: &self.steps,
+        }
+    }
 }
 
 /// What an owner sets of a step.
@@ -179,7 +236,7 @@ pub struct CampaignSummary {
     pub campaign_id: String,
     /// Its name.
     pub name: String,
-    /// `active` or `paused`.
+    /// `draft`, `active` or `paused`; of one that is put away, `archived`.
     pub status: String,
     /// Cents; absent without a limit.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -224,9 +281,15 @@ const STEPS: &str = "
     LEFT JOIN designs design ON design.team_id = $1 AND design.design_id = step.design_id
     WHERE step.campaign_id = $2 ORDER BY step.step";
 
+/// What an owner has set.
 const SETTINGS: &str = "
     SELECT name, status, audience, radius_metres, homes_per_center, strictness, budget_cents, resend_protection_days, area,
-        conditions
+        conditions, cancel_minutes, cancels_unwanted, archived_at IS NOT NULL AS is_archived
+    FROM campaigns WHERE team_id = $1 AND campaign_id = $2";
+
+const LOCK_SETTINGS: &str = "
+    SELECT name, status, audience, radius_metres, homes_per_center, strictness, budget_cents, resend_protection_days, area,
+        conditions, cancel_minutes, cancels_unwanted, archived_at IS NOT NULL AS is_archived
     FROM campaigns WHERE team_id = $1 AND campaign_id = $2 FOR NO KEY UPDATE";
 
 const STEP_SETTINGS: &str = "SELECT design_id, postage, delay_days FROM campaign_steps WHERE campaign_id = $1 ORDER BY step";
@@ -283,8 +346,9 @@ impl Store {
     pub async fn list_campaigns(&self, team_id: TeamId) -> Result<Vec<CampaignSummary>> {
         let rows = self
             .query_rows(
-                "SELECT campaign_id, name, status, budget_cents, committed_cents FROM campaigns
-                 WHERE team_id = $1 ORDER BY name",
+                "SELECT campaign_id, name, CASE WHEN archived_at IS NULL THEN status ELSE 'archived' END,
+                     budget_cents, committed_cents
+                 FROM campaigns WHERE team_id = $1 ORDER BY name",
                 &[&team_id.0],
             )
             .await?;
@@ -298,6 +362,24 @@ impl Store {
                 committed_cents: row.get(4),
             })
             .collect())
+    }
+
+    /// What the owner has set of a team's campaign.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has no such campaign.
+    pub async fn find_campaign_settings(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+    ) -> Result<StoredCampaignSettings> {
+        let id = campaign_id.as_str();
+        let row = self
+            .query_row(SETTINGS, &[&team_id.0, &id])
+            .await?
+            .ok_or_else(|| StoreError::NotFound(format!("the campaign {campaign_id}")))?;
+        let steps = self.query_rows(STEP_SETTINGS, &[&id]).await?;
+        settings_from_rows(&row, &steps)
     }
 
     /// The team that a campaign belongs to.
@@ -337,6 +419,37 @@ fn neighborhood_from_row(row: &Row) -> Option<NeighborhoodSettings> {
     Some(NeighborhoodSettings {
         radius_metres,
         homes_per_center,
+    })
+}
+
+fn settings_from_rows(row: &Row, steps: &[Row]) -> Result<StoredCampaignSettings> {
+    let step = |row: &Row| {
+        Ok(StepSettings {
+            design_id: row.get::<_, Option<Uuid>>("design_id").map(DesignId),
+            postage: postage_from_row(row)?,
+            delay_days: row.get("delay_days"),
+        })
+    };
+    Ok(StoredCampaignSettings {
+        name: row.get("name"),
+        status: match row.get("status") {
+            "draft" => CampaignStatus::Draft,
+            "active" => CampaignStatus::Active,
+            _ => CampaignStatus::Paused,
+        },
+        is_archived: row.get("is_archived"),
+        audience: audience_from_row(row),
+        neighborhood: neighborhood_from_row(row),
+        strictness: strictness_from_row(row),
+        budget_cents: row.get("budget_cents"),
+        resend_protection_days: row.get("resend_protection_days"),
+        area: row.get("area"),
+        conditions: row.get("conditions"),
+        cancellation: CancellationSettings {
+            minutes: row.get("cancel_minutes"),
+            cancels_unwanted: row.get("cancels_unwanted"),
+        },
+        steps: steps.iter().map(step).collect::<Result<_>>()?,
     })
 }
 
@@ -398,29 +511,26 @@ impl Transaction<'_> {
         campaign_id: &CampaignId,
     ) -> Result<Option<StoredCampaignSettings>> {
         let id = campaign_id.as_str();
-        let Some(row) = self.query_row(SETTINGS, &[&team_id.0, &id]).await? else {
+        let Some(row) = self.query_row(LOCK_SETTINGS, &[&team_id.0, &id]).await? else {
             return Ok(None);
         };
         let steps = self.query_rows(STEP_SETTINGS, &[&id]).await?;
-        let step = |row: &Row| {
-            Ok(StepSettings {
-                design_id: row.get::<_, Option<Uuid>>("design_id").map(DesignId),
-                postage: postage_from_row(row)?,
-                delay_days: row.get("delay_days"),
-            })
-        };
-        Ok(Some(StoredCampaignSettings {
-            name: row.get("name"),
-            is_active: row.get::<_, &str>("status") == "active",
-            audience: audience_from_row(&row),
-            neighborhood: neighborhood_from_row(&row),
-            strictness: strictness_from_row(&row),
-            budget_cents: row.get("budget_cents"),
-            resend_protection_days: row.get("resend_protection_days"),
-            area: row.get("area"),
-            conditions: row.get("conditions"),
-            steps: steps.iter().map(step).collect::<Result<_>>()?,
-        }))
+        settings_from_rows(&row, &steps).map(Some)
+    }
+
+    /// The steps of a team's campaign with their designs, as [`Store::find_campaign`] gives them.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn list_campaign_steps(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+    ) -> Result<Vec<CampaignStep>> {
+        let steps = self
+            .query_rows(STEPS, &[&team_id.0, &campaign_id.as_str()])
+            .await?;
+        steps.iter().map(step_from_row).collect()
     }
 
     /// Makes the campaign or changes the team's one with that id, steps included. What it has spent stays.
@@ -434,20 +544,24 @@ impl Transaction<'_> {
         now: DateTime<Utc>,
     ) -> Result<()> {
         let id = wanted.campaign_id.as_str();
-        let status = if wanted.is_active { "active" } else { "paused" };
+        let status = wanted.status.as_str();
+        let cancellation = wanted.cancellation.unwrap_or_default();
         let saved = self
             .execute(
                 "INSERT INTO campaigns AS stored (campaign_id, team_id, name, status, audience, budget_cents,
                      resend_protection_days, area, conditions, created_at, updated_at, strictness, kind, radius_metres,
-                     homes_per_center)
+                     homes_per_center, cancel_minutes, cancels_unwanted)
                  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11,
-                     CASE WHEN $12::int IS NULL THEN 'audience' ELSE 'neighborhood' END, $12, $13)
+                     CASE WHEN $12::int IS NULL THEN 'audience' ELSE 'neighborhood' END, $12, $13, $14, $15)
                  ON CONFLICT (campaign_id) DO UPDATE SET name = excluded.name, status = excluded.status,
                      audience = excluded.audience, budget_cents = excluded.budget_cents,
                      resend_protection_days = excluded.resend_protection_days, area = excluded.area,
                      conditions = excluded.conditions, updated_at = excluded.updated_at,
                      strictness = excluded.strictness, kind = excluded.kind, radius_metres = excluded.radius_metres,
-                     homes_per_center = excluded.homes_per_center
+                     homes_per_center = excluded.homes_per_center,
+                     cancel_minutes = CASE WHEN $16 THEN excluded.cancel_minutes ELSE stored.cancel_minutes END,
+                     cancels_unwanted = CASE WHEN $16 THEN excluded.cancels_unwanted ELSE stored.cancels_unwanted END,
+                     archived_at = CASE WHEN excluded.status = 'active' THEN NULL ELSE stored.archived_at END
                  WHERE stored.team_id = excluded.team_id",
                 &[
                     &id,
@@ -463,6 +577,9 @@ impl Transaction<'_> {
                     &wanted.strictness.map(VerificationStrictness::as_str),
                     &wanted.neighborhood.map(|neighborhood| neighborhood.radius_metres),
                     &wanted.neighborhood.map(|neighborhood| neighborhood.homes_per_center),
+                    &cancellation.minutes,
+                    &cancellation.cancels_unwanted,
+                    &wanted.cancellation.is_some(),
                 ],
             )
             .await?;

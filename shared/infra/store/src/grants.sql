@@ -203,10 +203,14 @@ GRANT SELECT ON charges, ledger_accounts, ledger_transactions, ledger_entries, r
 GRANT SELECT, INSERT ON top_up_requests TO pillarbox_console;
 GRANT UPDATE (state) ON top_up_requests TO pillarbox_console;
 GRANT SELECT (team_id, mailpiece_id, campaign_id, charge_id, step, postage, price_cents) ON mailpieces TO pillarbox_console;
--- Campaigns: whom they mail and whether they run, not what they may spend.
+-- Campaigns: all that is set of them, not what they have spent.
 GRANT SELECT ON campaigns, campaign_steps, campaign_days TO pillarbox_console;
 GRANT UPDATE (status, area, conditions, updated_at, list_changes, held_at, hold_changed_at, hold_source) ON campaigns
     TO pillarbox_console;
+GRANT INSERT ON campaigns TO pillarbox_console;
+GRANT UPDATE (name, audience, budget_cents, resend_protection_days, strictness, kind, radius_metres, homes_per_center,
+    cancel_minutes, cancels_unwanted, archived_at) ON campaigns TO pillarbox_console;
+GRANT INSERT, DELETE ON campaign_steps TO pillarbox_console;
 GRANT SELECT, INSERT, DELETE ON do_not_mail TO pillarbox_console;
 GRANT SELECT, INSERT, UPDATE ON designs TO pillarbox_console;
 GRANT SELECT, INSERT ON design_versions TO pillarbox_console;

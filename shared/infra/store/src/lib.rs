@@ -18,8 +18,8 @@ mod campaign;
 mod campaign_day;
 mod campaign_hold;
 mod campaign_owner;
-mod cancellation;
 mod campaign_view;
+mod cancellation;
 mod charge;
 mod charge_list;
 mod check;
@@ -97,13 +97,14 @@ pub use admission::{AdmissionRequest, AdmissionResult, AdmittedKey};
 pub use ai_cell::AiCell;
 pub use backlog::{BACKLOG_KINDS, BacklogRules, BacklogStatus};
 pub use campaign::{
-    AudienceSource, Campaign, CampaignSettings, CampaignStep, CampaignSummary, LockedCampaign,
-    NeighborhoodSettings, StepDesign, StepSettings, StoredCampaignSettings,
+    AudienceSource, Campaign, CampaignSettings, CampaignStatus, CampaignStep, CampaignSummary,
+    CancellationSettings, LockedCampaign, NeighborhoodSettings, StepDesign, StepSettings,
+    StoredCampaignSettings,
 };
 pub use campaign_day::{CampaignDayFigure, CampaignFigure};
 pub use campaign_hold::CampaignHold;
-pub use cancellation::{CancellationCounts, MailpieceCancellation};
 pub use campaign_view::{CampaignView, CampaignViewStep};
+pub use cancellation::{CancellationCounts, MailpieceCancellation};
 pub use charge::{Charge, ChargeKind, ChargeState, NewCharge};
 pub use charge_list::{ChargeSummary, ChargedMailpieces};
 pub use check::{CheckProgress, Discrepancy};

@@ -69,6 +69,14 @@ pub(super) fn conditions_problem(stored: &Value, columns: &[TeamColumn]) -> Opti
         .map(|error| words::problem_words(&error.problem))
 }
 
+/// Why conditions cannot be used: a sentence without its full stop.
+pub(super) fn condition_problem_words(problem: &ConditionsProblem) -> String {
+    match problem {
+        ConditionsProblem::Condition(error) => words::problem_words(&error.problem),
+        ConditionsProblem::UnknownColumn(name) => words::unknown_column(name),
+    }
+}
+
 /// Adds or removes a part, counts, or saves: whatever the button says. Only saving changes the campaign.
 pub(crate) async fn change_conditions(
     context: MemberContext,

@@ -8,7 +8,7 @@ use serde_json::Value;
 use store::CampaignSummary;
 
 use super::conditions::conditions_problem;
-use super::{CampaignBudgetView, PART};
+use super::{CampaignBudgetView, PART, status_name};
 use crate::extract::{MemberContext, PageQuery};
 use crate::frame::PageFrame;
 use crate::page_error::{PageError, PageResult};
@@ -19,6 +19,9 @@ use crate::render::render_page;
 pub(crate) struct CampaignListQuery {
     #[serde(default)]
     after: String,
+    /// Shows those that are put away in place of all others.
+    #[serde(default)]
+    archived: bool,
 }
 
 /// A campaign of the list.
@@ -35,19 +38,23 @@ struct CampaignListPage {
     frame: PageFrame,
     campaigns: Vec<CampaignListRow>,
     is_first: bool,
+    is_archived: bool,
     next: Option<String>,
 }
 
 /// The list.
 pub(crate) async fn list_campaigns(
     context: MemberContext,
-    PageQuery(CampaignListQuery { after }): PageQuery<CampaignListQuery>,
+    PageQuery(CampaignListQuery { after, archived }): PageQuery<CampaignListQuery>,
 ) -> PageResult {
     let mut campaigns = context
         .store()
-        .list_campaign_page(context.team_id(), &after, LINES + 1)
+        .list_campaign_page(context.team_id(), archived, &after, LINES + 1)
         .await?;
-    let next = cut_page(&mut campaigns).map(|last| url_query(&[("after", &last.name)]));
+    let next = cut_page(&mut campaigns).map(|last| {
+        let archived = if archived { "true" } else { "false" };
+        url_query(&[("after", &last.name), ("archived", archived)])
+    });
     let stuck = stuck_campaigns(&context, &campaigns).await?;
     let campaigns = campaigns.into_iter().map(|campaign| CampaignListRow {
         money: CampaignBudgetView::of(&campaign),
@@ -57,6 +64,7 @@ pub(crate) async fn list_campaigns(
     Ok(render_page(&CampaignListPage {
         frame: context.frame(PART),
         is_first: after.is_empty(),
+        is_archived: archived,
         campaigns: campaigns.collect(),
         next,
     }))

@@ -7,7 +7,7 @@ use store::{CampaignStep, CampaignSummary, OutcomeCount};
 
 use super::area::AreaPicture;
 use super::conditions::conditions_problem;
-use super::{CampaignBudgetView, CampaignPath, PART, find_campaign};
+use super::{CampaignBudgetView, CampaignPath, PART, find_campaign, status_name};
 use crate::extract::{MemberContext, PagePath};
 use crate::frame::PageFrame;
 use crate::notice::{ActionNotice, redirect_with_notice};
@@ -21,6 +21,8 @@ struct CampaignPage {
     campaign: CampaignSummary,
     is_active: bool,
     held_at: Option<DateTime<Utc>>,
+    is_draft: bool,
+    is_archived: bool,
     takes_requests: bool,
     money: CampaignBudgetView,
     counts: Vec<OutcomeCount>,
@@ -52,6 +54,8 @@ pub(crate) async fn show_campaign(
         conditions_problem: tree.and_then(|tree| conditions_problem(tree, &columns)),
         is_active: settings.is_active,
         held_at: settings.held_at,
+        is_draft: campaign.status == "draft",
+        is_archived: campaign.status == "archived",
         takes_requests: settings.audience == store::AudienceSource::Api,
         money: CampaignBudgetView::of(&campaign),
         counts,

@@ -41,24 +41,27 @@ impl LocalVerifier {
             tokio::task::block_in_place(|| parse_addresses(inputs));
         let keys: Vec<PointKey> = readings.iter().map(CheckedAddress::point_key).collect();
         let mut facts = self.store.look_up_address_points(&keys).await?;
-        self.correct_streets(&mut readings, &keys, &mut facts)
+        self.correct_addresses(inputs, &mut readings, &keys, &mut facts)
             .await?;
         Ok(readings.into_iter().zip(facts).collect())
     }
 
-    /// An address on an unknown street may stand for one on another street (see `address::Reading::candidates`). Where points
-    /// do not cover its ZIP, the street may well be there.
-    async fn correct_streets(
+    /// An address on an unknown street may stand for one on another street or in another ZIP (see
+    /// `address::CheckedAddress::street_candidates`). Where points do not cover its ZIP, the street may well be there.
+    async fn correct_addresses(
         &self,
+        inputs: &[AddressInput<'_>],
         readings: &mut [CheckedAddress],
         keys: &[PointKey],
         facts: &mut [AddressPointFacts],
     ) -> Result<(), StoreError> {
         let is_open = |at: &usize| {
-            keys[*at].is_in_zip()
-                && self.is_covered(&facts[*at])
-                && !facts[*at].is_overridden
-                && facts[*at].evidence == PointEvidence::Nothing
+            let is_unknown = if keys[*at].is_in_zip() {
+                self.is_covered(&facts[*at]) && facts[*at].evidence == PointEvidence::Nothing
+            } else {
+                readings[*at].is_misplaced()
+            };
+            is_unknown && !facts[*at].is_overridden
         };
         let (open, questions): (Vec<usize>, Vec<_>) = tokio::task::block_in_place(|| {
             let asked = (0..keys.len()).filter(is_open);
@@ -75,7 +78,7 @@ impl LocalVerifier {
             .zip(&namesakes)
             .flat_map(|(at, namesakes)| {
                 readings[at]
-                    .street_candidates(namesakes)
+                    .street_candidates(inputs[at], namesakes)
                     .into_iter()
                     .map(move |candidate| (at, candidate))
             })
@@ -113,18 +116,22 @@ impl LocalVerifier {
         strictness: Option<VerificationStrictness>,
     ) -> AddressVerdict {
         let reading_if_overridden = facts.is_overridden.then(|| reading.clone());
+        let is_known = self.is_covered(&facts) || facts.evidence != PointEvidence::Nothing;
         let verdict = if reading.failure().is_some() {
             reading.into_verdict()
         } else {
-            let is_covered = reading.point_key().is_in_zip()
-                && (self.is_covered(&facts) || facts.evidence != PointEvidence::Nothing);
-            let usual = if is_covered {
+            let usual = if is_known && reading.point_key().is_in_zip() {
                 VerificationStrictness::DeliveryPoint
             } else {
                 VerificationStrictness::Zip
             };
+            let evidence = if is_known {
+                facts.evidence
+            } else {
+                PointEvidence::Uncovered
+            };
             reading
-                .confirm(facts.evidence)
+                .confirm(evidence)
                 .into_verdict(strictness.unwrap_or(usual))
         };
         match (verdict, reading_if_overridden) {

@@ -7,7 +7,7 @@
 //! Reading order: `line` cuts text into words, `delivery` reads the delivery line with the word
 //! lists of `tables`, `last_line` reads city, state and ZIP, `parsed` puts the standard form
 //! together, `compared` says which spellings are one address, `zips` holds the ZIP codes, `verify` decides, `points` adds what address points
-//! confirm, `correction` says which other street may have been meant.
+//! confirm, `correction` says which other street may have been meant, `misplaced` which other ZIP, `misspelling` what a slip is.
 
 mod casing;
 mod cell;
@@ -20,6 +20,8 @@ mod input;
 mod last_line;
 mod line;
 mod listed;
+mod misplaced;
+mod misspelling;
 mod parsed;
 mod points;
 mod tables;
@@ -33,6 +35,7 @@ pub use correction::{SimilarStreets, StreetQuestion, find_only_confirmed, is_one
 pub use id::{AddressId, unverified_address_id};
 pub use input::{AddressInput, INPUT_BYTES_MAX, one_line_as_sent};
 pub use listed::AddressListEntry;
+pub use misspelling::NameEnds;
 pub use parsed::{ParsedAddress, parse, parse_one_line};
 pub use points::{DeliveryPoint, PointEvidence, PointKey, StandardStreet};
 pub use unit::{lines_as_sent, split_unit};

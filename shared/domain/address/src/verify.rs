@@ -197,7 +197,7 @@ fn check_state_and_zip(
 
 /// Puts the post office's name for the city, or leaves the name of a neighbouring one. A name that no post office of
 /// the state has (a quarter, a slip of the pen) is corrected to the ZIP's; one that a post office elsewhere in the state
-/// has contradicts the ZIP.
+/// has contradicts the ZIP, and so does one that stands for a city of another state.
 fn check_city(
     parsed: &mut ParsedAddress,
     input: AddressInput<'_>,
@@ -222,7 +222,9 @@ fn check_city(
     if is_acceptable {
         return Ok(());
     }
-    if !is_military && zips::is_city(&parsed.state, &parsed.city) {
+    let is_elsewhere = zips::is_city(&parsed.state, &parsed.city)
+        || zips::is_city_elsewhere(&parsed.state, &parsed.city);
+    if !is_military && is_elsewhere {
         let (zip, zip_city) = (parsed.zip.clone(), known.to_owned());
         return Err(AddressError::CityNotInZip {
             zip,

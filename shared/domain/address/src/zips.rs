@@ -165,6 +165,45 @@ pub(crate) fn is_city(state: &str, city: &str) -> bool {
         .is_some_and(|state| ZIPS.by_city.contains_key(&(state, city_key(city))))
 }
 
+/// The first and the last ZIP of the city; `None` when the state has no post office by this name. Between them are other
+/// cities' ZIPs too, see [`is_zip_of_city`].
+pub(crate) fn city_zips(state: &str, city: &str) -> Option<(i32, i32)> {
+    let places = ZIPS
+        .by_city
+        .get(&(state::state_index(state)?, city_key(city)))?;
+    let number = |place: &u32| i32::try_from(ZIPS.entry_at(*place).number).ok();
+    // Places are in the order of their ZIPs.
+    Some((number(places.first()?)?, number(places.last()?)?))
+}
+
+/// True when the post office of the ZIP (five digits) has this name.
+pub(crate) fn is_zip_of_city(zip5: &str, state: &str, city: &str) -> bool {
+    find_zip(zip5).is_some_and(|zip| zip.state() == state && is_same_city(zip.city(), city))
+}
+
+/// True when the ZIP (five digits) is in the state, and a post office of this name serves its neighbourhood there.
+pub(crate) fn is_zip_near_city(zip5: &str, state: &str, city: &str) -> bool {
+    find_zip(zip5).is_some_and(|zip| zip.state() == state && zip.accepts_city(city))
+}
+
+/// ZIPs that a city of this size has, so that its name is not taken for a quarter's elsewhere.
+const CITY_ZIPS_MIN: usize = 5;
+
+/// True when a name stands for a city of another state: one that has [`CITY_ZIPS_MIN`] ZIPs there, and at least seven of
+/// eight of all that bear the name. `Albuquerque` does; `Brooklyn` and `Hollywood` may be a quarter of any city.
+pub(crate) fn is_city_elsewhere(state: &str, city: &str) -> bool {
+    let (here, key) = (state::state_index(state), city_key(city));
+    let (mut all, mut most) = (0, (None, 0));
+    for index in state::state_indexes() {
+        let count = ZIPS.by_city.get(&(index, key)).map_or(0, Vec::len);
+        all += count;
+        if count > most.1 {
+            most = (Some(index), count);
+        }
+    }
+    most.0 != here && most.1 >= CITY_ZIPS_MIN && most.1 * 8 >= all * 7
+}
+
 /// The centre of a ZIP (five digits): degrees north and east. `None` for a ZIP that is not known
 /// or has no place, like the military ones.
 pub fn zip_centre(zip5: &str) -> Option<(f64, f64)> {

@@ -176,6 +176,30 @@ fn a_city_elsewhere_in_the_state_contradicts_the_zip() {
 }
 
 #[test]
+fn a_city_of_another_state_contradicts_state_and_zip() {
+    for (city, state, zip) in [
+        ("Albuquerque", "CA", "90028"),
+        ("Los Angeles", "TX", "78701"),
+        ("Miami", "CA", "90028"),
+        ("SAINT LOUIS", "IL", "60601"),
+    ] {
+        let failure = expect_undeliverable("500 Main St", [city, state, zip]);
+        assert!(
+            matches!(failure, AddressError::CityNotInZip { .. }),
+            "{city}: {failure}"
+        );
+    }
+    // Names that cities of several states have may be a quarter's.
+    for (city, state, zip) in [
+        ("Hollywood", "CA", "90028"),
+        ("Brooklyn", "OH", "44144"),
+        ("Ballard", "WA", "98107"),
+    ] {
+        expect_deliverable("500 Main St", "", [city, state, zip]);
+    }
+}
+
+#[test]
 fn a_city_that_no_post_office_has_is_corrected_to_the_one_of_the_zip() {
     for city in ["Asutin", "Gotham"] {
         let verified = expect_deliverable("123 Main St", "", [city, "TX", "78701"]);

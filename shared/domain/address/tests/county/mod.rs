@@ -9,7 +9,7 @@ use address::{
 };
 
 /// ZIPs that lie near each other.
-pub const ZIPS: &[&str] = &["21219", "21221", "21222"];
+pub const ZIPS: &[&str] = &["21209", "21210", "21212"];
 
 /// City and state of all of them.
 pub fn last_line() -> AddressInput<'static> {
@@ -30,7 +30,7 @@ pub struct Household {
 }
 
 impl Household {
-    /// `7 Main St Apt 2|21219`.
+    /// `7 Main St Apt 2|21209`.
     pub fn parse(text: &str) -> Self {
         let (line, zip) = text.split_once('|').expect("a ZIP behind the line");
         let (line, unit) = match line.find(" Apt ") {
@@ -125,25 +125,45 @@ impl County {
     /// The verdict where this much of an address is asked for as there is of it.
     pub fn verify(&self, input: AddressInput<'_>) -> AddressVerdict {
         let reading = CheckedAddress::from_input(input);
+        let key = reading.point_key();
+        let evidence = self.find_evidence(key);
+        let is_open = if key.is_in_zip() {
+            evidence == PointEvidence::Nothing && self.is_covered(key.zip)
+        } else {
+            reading.is_misplaced()
+        };
+        let corrected = is_open
+            .then(|| self.find_correction(input, &reading))
+            .flatten();
+        let (reading, evidence) = corrected.unwrap_or((reading, evidence));
         if reading.failure().is_some() {
             return reading.into_verdict();
         }
-        let key = reading.point_key();
-        let evidence = self.find_evidence(key);
-        let is_open = evidence == PointEvidence::Nothing && self.is_covered(key.zip);
-        let corrected = is_open.then(|| self.find_correction(&reading)).flatten();
-        let (reading, evidence) = corrected.unwrap_or((reading, evidence));
         reading
             .confirm(evidence)
             .into_verdict(VerificationStrictness::Zip)
     }
 
-    fn find_correction(&self, reading: &CheckedAddress) -> Option<(CheckedAddress, PointEvidence)> {
+    fn find_correction(
+        &self,
+        input: AddressInput<'_>,
+        reading: &CheckedAddress,
+    ) -> Option<(CheckedAddress, PointEvidence)> {
         let namesakes = self.find_similar_streets(&reading.street_question()?);
-        let candidates = reading.street_candidates(&namesakes).into_iter();
+        let candidates = reading.street_candidates(input, &namesakes).into_iter();
         find_only_confirmed(
             candidates.map(|one| (one.clone(), self.find_evidence(one.point_key()))),
             |evidence| evidence,
+        )
+    }
+
+    /// Whether there is such a house, or a unit in it, in the ZIP.
+    pub fn knows_house(&self, input: AddressInput<'_>) -> bool {
+        let key = CheckedAddress::from_input(input).point_key();
+        let evidence = self.find_evidence(key);
+        matches!(
+            evidence,
+            PointEvidence::House(_) | PointEvidence::DeliveryPoint(_)
         )
     }
 
@@ -176,8 +196,38 @@ impl County {
             .range((question.zip, i64::MIN)..=(question.zip, i64::MAX));
         let in_zip = in_zip.filter(|(_, (key, _))| *key == question.name_key || is_longer(key));
         let (first, last) = question.zips_nearby;
-        let nearby = || self.streets.range((first, i64::MIN)..=(last, i64::MAX));
+        let nearby = || {
+            let count = if first > last { 0 } else { usize::MAX };
+            self.streets
+                .range((first.min(last), i64::MIN)..=(last.max(first), i64::MAX))
+                .take(count)
+        };
+        let (city_first, city_last) = question.zips_of_city.unwrap_or((0, -1));
+        let in_city = || {
+            self.streets
+                .iter()
+                .filter(|((zip, _), _)| (city_first..=city_last).contains(zip))
+        };
+        let is_alike = |street: &&(i64, StandardStreet)| {
+            question.name_ends.as_ref().is_some_and(|ends| {
+                let name = street.1.name.to_lowercase();
+                let reversed: String = name.chars().rev().collect();
+                name.starts_with(&ends.beginning) || reversed.starts_with(&ends.reversed_end)
+            })
+        };
+        let here = self
+            .streets
+            .range((question.zip, i64::MIN)..=(question.zip, i64::MAX));
         SimilarStreets {
+            written_zips: in_city()
+                .filter(|((_, street_key), _)| *street_key == question.street_key)
+                .map(|((zip, _), _)| *zip)
+                .collect(),
+            alike_in_zip: here
+                .map(|(_, street)| street)
+                .filter(is_alike)
+                .map(|(_, street)| street.clone())
+                .collect(),
             in_zip: in_zip.map(|(_, (_, street))| street.clone()).collect(),
             is_written_nearby: nearby()
                 .any(|((_, street_key), _)| *street_key == question.street_key),

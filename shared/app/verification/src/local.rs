@@ -56,17 +56,21 @@ impl LocalVerifier {
         facts: &mut [AddressPointFacts],
     ) -> Result<(), StoreError> {
         let is_open = |at: &usize| {
-            let is_unknown = if keys[*at].is_in_zip() {
-                self.is_covered(&facts[*at]) && facts[*at].evidence == PointEvidence::Nothing
-            } else {
-                readings[*at].is_misplaced()
-            };
-            is_unknown && !facts[*at].is_overridden
+            let is_doubtful = readings[*at].is_misplaced()
+                || (keys[*at].is_in_zip() && self.is_covered(&facts[*at]));
+            is_doubtful
+                && facts[*at].evidence == PointEvidence::Nothing
+                && !facts[*at].is_overridden
         };
         let (open, questions): (Vec<usize>, Vec<_>) = tokio::task::block_in_place(|| {
             let asked = (0..keys.len()).filter(is_open);
             asked
-                .filter_map(|at| Some((at, readings[at].street_question()?)))
+                .filter_map(|at| {
+                    Some((
+                        at,
+                        readings[at].street_question(self.is_covered(&facts[at]))?,
+                    ))
+                })
                 .unzip()
         });
         if open.is_empty() {
@@ -78,7 +82,7 @@ impl LocalVerifier {
             .zip(&namesakes)
             .flat_map(|(at, namesakes)| {
                 readings[at]
-                    .street_candidates(inputs[at], namesakes)
+                    .street_candidates(inputs[at], namesakes, self.is_covered(&facts[at]))
                     .into_iter()
                     .map(move |candidate| (at, candidate))
             })

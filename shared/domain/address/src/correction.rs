@@ -61,8 +61,8 @@ struct LongerName {
 
 impl CheckedAddress {
     /// What to ask of the streets when none is known as it was written; `None` for what is on no street of a ZIP.
-    pub fn street_question(&self) -> Option<StreetQuestion> {
-        if self.failure.is_some() {
+    pub fn street_question(&self, is_zip_covered: bool) -> Option<StreetQuestion> {
+        if self.failure.is_some() || !is_zip_covered {
             return self.misplaced_question();
         }
         let key = self.point_key();
@@ -83,14 +83,16 @@ impl CheckedAddress {
         })
     }
 
-    /// The addresses that this one, sent as `input`, may stand for when its ZIP does not know its street.
+    /// The addresses that this one, sent as `input`, may stand for when its ZIP does not know its street. Where points do
+    /// not cover the ZIP, the street may well be there: then only a ZIP that is not the city's can be wrong.
     pub fn street_candidates(
         &self,
         input: AddressInput<'_>,
         namesakes: &SimilarStreets,
+        is_zip_covered: bool,
     ) -> Vec<Self> {
-        if self.failure.is_some() || namesakes.is_written_nearby {
-            return self.candidates_in_city(input, namesakes);
+        if self.failure.is_some() || !is_zip_covered || namesakes.is_written_nearby {
+            return self.candidates_in_city(input, namesakes, is_zip_covered);
         }
         let longer_names = longer_names(&self.parsed);
         let longer: Vec<Self> = self.candidates_on_streets(&namesakes.in_zip, |street| {

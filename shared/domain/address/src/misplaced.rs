@@ -3,7 +3,9 @@
 use crate::{
     correction::{SimilarStreets, StreetQuestion},
     input::AddressInput,
+    parsed::ParsedAddress,
     points,
+    tables::suffix,
     verdict::{AddressCorrection, AddressError, AddressField},
     verify::CheckedAddress,
     zips,
@@ -13,10 +15,14 @@ use crate::{
 const NO_ZIPS: (i32, i32) = (0, -1);
 
 impl CheckedAddress {
-    /// Whether only its ZIP keeps the address from being mailed, because it is none or contradicts city and state. Where
-    /// city and ZIP agree against the state, the state may be what is wrong.
+    /// Whether its ZIP may be wrong whatever is known of the ZIP's streets: it is none, contradicts city or state, or is a
+    /// neighbouring city's. Where city and ZIP agree against the state, the state may be what is wrong.
     pub fn is_misplaced(&self) -> bool {
+        let ParsedAddress {
+            zip, state, city, ..
+        } = &self.parsed;
         let is_about_zip = match &self.failure {
+            None => !zips::is_zip_of_city(zip, state, city),
             Some(AddressError::UnknownZip(_) | AddressError::CityNotInZip { .. }) => true,
             Some(AddressError::ZipNotInState { zip, zip_state, .. }) => {
                 !zips::is_zip_near_city(zip, zip_state, &self.parsed.city)
@@ -31,7 +37,7 @@ impl CheckedAddress {
         zips::city_zips(&self.parsed.state, &self.parsed.city)
     }
 
-    /// What to ask of the streets of the city for an address that [`CheckedAddress::is_misplaced`].
+    /// What to ask of the streets of the city for an address that [`CheckedAddress::is_misplaced`]. Of its ZIP nothing is asked.
     pub(crate) fn misplaced_question(&self) -> Option<StreetQuestion> {
         let key = self.parsed.point_key().filter(|_| self.is_misplaced())?;
         Some(StreetQuestion {
@@ -45,17 +51,24 @@ impl CheckedAddress {
         })
     }
 
-    /// The address in the ZIPs of its city that have its street as it was written.
+    /// The address in the ZIPs of its city that have its street as it was written. Where nobody knows whether the written
+    /// ZIP has it too, only those that are one slip of the pen away.
     pub(crate) fn candidates_in_city(
         &self,
         input: AddressInput<'_>,
         namesakes: &SimilarStreets,
+        is_zip_covered: bool,
     ) -> Vec<Self> {
+        let is_slip = |zip: &str| {
+            zip.len() == self.parsed.zip.len()
+                && suffix::is_one_edit_apart(zip.as_bytes(), self.parsed.zip.as_bytes())
+        };
+        let is_certain = is_zip_covered || !self.point_key().is_in_zip();
         namesakes
             .written_zips
             .iter()
             .map(|zip| format!("{zip:05}"))
-            .filter(|zip| *zip != self.parsed.zip)
+            .filter(|zip| *zip != self.parsed.zip && (is_certain || is_slip(zip)))
             .filter_map(|zip| self.with_zip(input, zip))
             .collect()
     }

@@ -398,3 +398,29 @@ fn where_city_and_zip_contradict_each_other_the_zip_is_wrong_only_if_it_has_no_s
         );
     }
 }
+
+#[test]
+fn where_nothing_is_known_of_a_contradictory_zip_only_a_slip_in_it_is_put_right() {
+    let county = || {
+        let points = ["7 Holly Rd|21209", "8 Holly Rd|21209"].map(Household::parse);
+        County::from_households(points).covered_by(2)
+    };
+    let becomes = |zip| {
+        let input = AddressInput {
+            address_1: "7 Holly Rd",
+            city: "Baltimore",
+            state: "MD",
+            zip,
+            ..AddressInput::default()
+        };
+        match county().verify(input) {
+            AddressVerdict::Deliverable(verified) => Some(verified.zip),
+            AddressVerdict::Undeliverable(_) => None,
+        }
+    };
+    assert_eq!(becomes("21709").as_deref(), Some("21209"));
+    assert_eq!(becomes("21740"), None);
+    // One nearby is accepted as it is, unless the house is in the city that was written.
+    assert_eq!(becomes("21219").as_deref(), Some("21209"));
+    assert_eq!(becomes("21228").as_deref(), Some("21228"));
+}

@@ -127,12 +127,8 @@ impl County {
         let reading = CheckedAddress::from_input(input);
         let key = reading.point_key();
         let evidence = self.find_evidence(key);
-        let is_open = if key.is_in_zip() {
-            evidence == PointEvidence::Nothing && self.is_covered(key.zip)
-        } else {
-            reading.is_misplaced()
-        };
-        let corrected = is_open
+        let is_doubtful = reading.is_misplaced() || (key.is_in_zip() && self.is_covered(key.zip));
+        let corrected = (is_doubtful && evidence == PointEvidence::Nothing)
             .then(|| self.find_correction(input, &reading))
             .flatten();
         let (reading, evidence) = corrected.unwrap_or((reading, evidence));
@@ -149,8 +145,11 @@ impl County {
         input: AddressInput<'_>,
         reading: &CheckedAddress,
     ) -> Option<(CheckedAddress, PointEvidence)> {
-        let namesakes = self.find_similar_streets(&reading.street_question()?);
-        let candidates = reading.street_candidates(input, &namesakes).into_iter();
+        let is_covered = self.is_covered(reading.point_key().zip);
+        let namesakes = self.find_similar_streets(&reading.street_question(is_covered)?);
+        let candidates = reading
+            .street_candidates(input, &namesakes, is_covered)
+            .into_iter();
         find_only_confirmed(
             candidates.map(|one| (one.clone(), self.find_evidence(one.point_key()))),
             |evidence| evidence,

@@ -286,7 +286,7 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
     (
         "Result",
         "reference! address! status! reason detail! homesFound homesMailed product_type postage mail_by_date warnings \
-         return_address_fallback return_address_reason",
+         return_address_fallback return_address_reason verification+",
     ),
     ("Warning", "code! field! detail!"),
     (
@@ -358,8 +358,10 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
 
 /// Types of what the service adds, which the contract does not know.
 pub(super) const ADDED_TYPES: &[&str] = &[
+    "AddressVerification",
     "ContactAnswer",
     "ContactIssue",
+    "CorrectedPart",
     "JsonRpcError",
     "JsonRpcResponse",
     "RequestAnswer",
@@ -368,6 +370,7 @@ pub(super) const ADDED_TYPES: &[&str] = &[
     "SyncsAnswer",
     "ValidatedComplete",
     "ValidationSummary",
+    "VerificationLevel",
 ];
 
 /// The words that values are taken from: of a type, or of a field.

@@ -242,7 +242,7 @@ async fn a_slip_in_a_street_and_a_wrong_zip_are_corrected_and_told() {
     let answer = stack
         .send_recipients(&[
             in_baltimore("7 Hollly Rd", "21209"),
-            in_baltimore("8 St Charlse Ave", "21209"),
+            in_baltimore("8 Saint Charlse Ave", "21209"),
             in_baltimore("7 Elm St", "21212"),
             in_baltimore("7 Elm Street", "21740"),
             // The house stands in two ZIPs of the city; the street stands as it was written in another ZIP.

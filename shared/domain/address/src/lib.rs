@@ -7,10 +7,12 @@
 //! Reading order: `line` cuts text into words, `delivery` reads the delivery line with the word
 //! lists of `tables`, `last_line` reads city, state and ZIP, `parsed` puts the standard form
 //! together, `compared` says which spellings are one address, `zips` holds the ZIP codes, `verify` decides, `points` adds what address points
-//! confirm, `correction` says which other street may have been meant.
+//! confirm, `correction` says which other street may have been meant, `readings` reads an address in the other ways that
+//! `choice` names.
 
 mod casing;
 mod cell;
+mod choice;
 mod compared;
 mod correction;
 mod delivery;
@@ -22,6 +24,7 @@ mod line;
 mod listed;
 mod parsed;
 mod points;
+mod readings;
 mod tables;
 mod unit;
 mod verdict;
@@ -29,12 +32,14 @@ mod verify;
 mod zips;
 
 pub use cell::{RANGES_MAX, cell_at, cells_around, distance_metres};
+pub use choice::ReadingGround;
 pub use correction::{SimilarStreets, StreetQuestion, find_only_confirmed, is_one_component_apart};
 pub use id::{AddressId, unverified_address_id};
 pub use input::{AddressInput, INPUT_BYTES_MAX, one_line_as_sent};
 pub use listed::AddressListEntry;
 pub use parsed::{ParsedAddress, parse, parse_one_line};
 pub use points::{DeliveryPoint, PointEvidence, PointKey, StandardStreet};
+pub use readings::{AddressReading, READINGS_MAX, parse_readings};
 pub use unit::{lines_as_sent, split_unit};
 pub use verdict::{
     AddressCorrection, AddressError, AddressField, AddressVerdict, ConfirmationLevel,

@@ -12,7 +12,7 @@ use crate::{
     input::AddressInput,
     misspelling::{self, NameEnds},
     parsed::ParsedAddress,
-    points::{self, PointEvidence, StandardStreet},
+    points::{self, StandardStreet},
     tables::{direction, suffix},
     verify::CheckedAddress,
     zips,
@@ -123,22 +123,6 @@ impl CheckedAddress {
             .map(|street| self.with_street(street))
             .collect()
     }
-}
-
-/// The one candidate whose house is known, when no other's is and it is confirmed whole.
-pub fn find_only_confirmed<Facts>(
-    candidates: impl IntoIterator<Item = (CheckedAddress, Facts)>,
-    evidence: impl Fn(&Facts) -> &PointEvidence,
-) -> Option<(CheckedAddress, Facts)> {
-    let is_house = |facts: &Facts| {
-        matches!(
-            evidence(facts),
-            PointEvidence::DeliveryPoint(_) | PointEvidence::House(_)
-        )
-    };
-    let mut houses = candidates.into_iter().filter(|(_, facts)| is_house(facts));
-    let only = houses.next().filter(|_| houses.next().is_none());
-    only.filter(|(_, facts)| matches!(evidence(facts), PointEvidence::DeliveryPoint(_)))
 }
 
 /// Whether somebody else's form of an address may be taken for what was sent: one component is another at the most, the

@@ -1,6 +1,7 @@
 //! An address in its parts and in standard form.
 
 use crate::{
+    choice::{ReadingChoices, ReadingGround},
     compared,
     delivery::{DeliveryLine, InputLine, SecondaryUnit, format_numbered_street, push_part},
     id::AddressId,
@@ -76,10 +77,18 @@ const NOTHING: [&str; 6] = ["N/A", "NA", "NONE", "NULL", "NIL", "NOT APPLICABLE"
 /// Parses and standardises an address sent in parts. Never fails: what cannot be read is left out
 /// of the parts, and an input longer than `INPUT_BYTES_MAX` gives no parts at all.
 pub fn parse(input: AddressInput<'_>) -> ParsedAddress {
+    parse_by_choice(input, ReadingGround::Standard).0
+}
+
+/// Parses an address as [`parse`] does, but for what this ground speaks against, and gives the choices that were met.
+pub(crate) fn parse_by_choice(
+    input: AddressInput<'_>,
+    ground: ReadingGround,
+) -> (ParsedAddress, ReadingChoices) {
     if input.is_too_long() {
-        return ParsedAddress::default();
+        return Default::default();
     }
-    let mut delivery = DeliveryLine::default();
+    let mut delivery = DeliveryLine::with_choices(ReadingChoices::with_ground(ground));
     delivery.read_line(
         FoldedLine::fold(input.address_1).words(),
         InputLine::Address1,
@@ -94,7 +103,8 @@ pub fn parse(input: AddressInput<'_>) -> ParsedAddress {
         );
     }
     let last_line = LastLine::from_parts(input.city, input.state, input.zip);
-    ParsedAddress::assemble(delivery, last_line)
+    let choices = delivery.choices;
+    (ParsedAddress::assemble(delivery, last_line), choices)
 }
 
 /// Parses and standardises an address written on one line, with or without commas. Never fails,

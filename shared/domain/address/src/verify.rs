@@ -37,7 +37,7 @@ pub struct CheckedAddress {
 impl CheckedAddress {
     /// Reads an address sent in parts.
     pub fn from_input(input: AddressInput<'_>) -> Self {
-        Self::new(parse(input), input)
+        Self::from_parsed(parse(input), input)
     }
 
     /// The identity of the address, also of one that cannot be mailed.
@@ -85,7 +85,8 @@ impl CheckedAddress {
         }
     }
 
-    fn new(mut parsed: ParsedAddress, input: AddressInput<'_>) -> Self {
+    /// Checks the parts that were read of an address.
+    pub(crate) fn from_parsed(mut parsed: ParsedAddress, input: AddressInput<'_>) -> Self {
         let mut corrections = Vec::new();
         let failure = check_address(&mut parsed, input, &mut corrections).err();
         Self {

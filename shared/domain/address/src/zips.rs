@@ -171,9 +171,10 @@ pub(crate) fn city_zips(state: &str, city: &str) -> Option<(i32, i32)> {
     let places = ZIPS
         .by_city
         .get(&(state::state_index(state)?, city_key(city)))?;
-    let number = |place: &u32| i32::try_from(ZIPS.entry_at(*place).number).ok();
-    // Places are in the order of their ZIPs.
-    Some((number(places.first()?)?, number(places.last()?)?))
+    let numbers = places
+        .iter()
+        .map(|place| ZIPS.entry_at(*place).number as i32);
+    Some((numbers.clone().min()?, numbers.max()?))
 }
 
 /// True when the post office of the ZIP (five digits) has this name.

@@ -2,7 +2,9 @@
 
 mod county;
 
-use address::{AddressField, AddressInput, AddressVerdict, ConfirmationLevel, parse};
+use address::{
+    AddressField, AddressInput, AddressVerdict, ConfirmationLevel, parse, parse_readings,
+};
 use county::{County, Household, ZIPS};
 use proptest::prelude::*;
 
@@ -423,4 +425,89 @@ fn where_nothing_is_known_of_a_contradictory_zip_only_a_slip_in_it_is_put_right(
     // One nearby is accepted as it is, unless the house is in the city that was written.
     assert_eq!(becomes("21219").as_deref(), Some("21209"));
     assert_eq!(becomes("21228").as_deref(), Some("21228"));
+}
+
+/// A county of these, each read in another way than the usual.
+fn county_of_other_readings(points: &[&str]) -> County {
+    let read = |household: Household| {
+        let line = household.delivery_line();
+        let mut readings = parse_readings(household.address_input(&line));
+        let other = readings.swap_remove(1).parsed;
+        (household, other)
+    };
+    County::from_points(points.iter().map(|point| read(Household::parse(point))))
+}
+
+#[test]
+fn the_reading_that_points_know_is_the_one_that_is_meant() {
+    for (written, line) in [
+        ("2628 N Cove Rd|21209", "2628 North Cove Rd"),
+        ("2628 North Cove Rd|21209", "2628 North Cove Rd"),
+        ("60 Park East|21209", "60 Park East"),
+        ("42 Cottage Grove|21209", "42 Cottage Grove"),
+    ] {
+        let written = Household::parse(written);
+        let address_1 = written.delivery_line();
+        let input = written.address_input(&address_1);
+        let there = Household {
+            street: line[line.find(' ').expect("a number") + 1..].to_owned(),
+            ..written.clone()
+        };
+        let county =
+            county_of_other_readings(&[&format!("{}|{}", there.delivery_line(), there.zip)])
+                .covered_by(9);
+        let AddressVerdict::Deliverable(verified) = county.verify(input) else {
+            panic!("undeliverable")
+        };
+        assert_eq!(
+            (verified.level, verified.line1.as_str()),
+            (ConfirmationLevel::DeliveryPoint, line),
+            "{address_1}"
+        );
+        assert_eq!(verified.corrections, [], "the words are the same");
+        assert_eq!(verified.written_id, parse(input).id(), "as lists read it");
+    }
+}
+
+#[test]
+fn a_street_that_stands_in_either_reading_is_not_corrected() {
+    let verify = |county: County| {
+        let written = Household::parse("7 N Cove Rd|21209");
+        let address_1 = written.delivery_line();
+        match county.verify(written.address_input(&address_1)) {
+            AddressVerdict::Deliverable(verified) => (verified.level, verified.line1),
+            other => panic!("{other:?}"),
+        }
+    };
+    let left_alone = |level| (level, "7 N Cove Rd".to_owned());
+    // The usual reading's street stands: the house of the other is another.
+    let usual = ["1 N Cove Rd|21209"]
+        .map(Household::parse)
+        .map(|household| {
+            let line = household.delivery_line();
+            let parsed = parse(household.address_input(&line));
+            (household, parsed)
+        });
+    let other = |point: &str| {
+        let household = Household::parse(point);
+        let line = household.delivery_line();
+        let parsed = parse_readings(household.address_input(&line))
+            .swap_remove(1)
+            .parsed;
+        (household, parsed)
+    };
+    let both = usual.into_iter().chain([other("7 North Cove Rd|21209")]);
+    assert_eq!(
+        verify(County::from_points(both)),
+        left_alone(ConfirmationLevel::Street)
+    );
+    // The other reading's street stands without the house: no suffix gives way to another.
+    let suffix = Household::parse("7 N Cove Ct|21209");
+    let line = suffix.delivery_line();
+    let parsed = parse(suffix.address_input(&line));
+    let points = [other("1 North Cove Rd|21209"), (suffix.clone(), parsed)];
+    assert_eq!(
+        verify(County::from_points(points)),
+        left_alone(ConfirmationLevel::Zip)
+    );
 }

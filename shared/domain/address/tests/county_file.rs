@@ -7,7 +7,9 @@ mod county;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 
-use address::{AddressInput, AddressVerdict, ConfirmationLevel, StandardStreet, parse};
+use address::{
+    AddressInput, AddressVerdict, ConfirmationLevel, ParsedAddress, StandardStreet, parse_readings,
+};
 use county::{County, Household};
 
 /// Points that cover a ZIP, as the configuration has it.
@@ -19,6 +21,28 @@ const SAMPLE: usize = 97;
 struct Place {
     household: Household,
     city: String,
+    /// Read with the parts that the file has.
+    parsed: ParsedAddress,
+}
+
+/// The reading with these parts of the street, or the usual one.
+fn read_as_source(input: AddressInput<'_>, parts: [&str; 3]) -> ParsedAddress {
+    let mut readings = parse_readings(input);
+    let fits = |parsed: &ParsedAddress| {
+        let read = [
+            &parsed.predirectional,
+            &parsed.suffix,
+            &parsed.postdirectional,
+        ];
+        read.into_iter()
+            .zip(parts)
+            .all(|(read, part)| read.is_empty() == part.is_empty())
+    };
+    let at = readings
+        .iter()
+        .position(|reading| fits(&reading.parsed))
+        .unwrap_or(0);
+    readings.swap_remove(at).parsed
 }
 
 /// The places of the file, in its order. No value of it has a comma.
@@ -37,12 +61,32 @@ fn read_places() -> Vec<Place> {
             .position(|column| *column == name)
             .expect("a known column")
     };
-    let columns = ["ADDRLABEL", "ST_NUMBER", "CITY_POSTA", "ZIP", "STATUS"].map(at);
+    let columns = [
+        "ADDRLABEL",
+        "ST_NUMBER",
+        "CITY_POSTA",
+        "ZIP",
+        "STATUS",
+        "ST_PREFIXD",
+        "ST_TYPE",
+        "ST_SUFFIXD",
+    ]
+    .map(at);
     let places = rows.filter_map(|row| {
-        let [label, number, city, zip, status] = columns.map(|column| row[column]);
+        let [label, number, city, zip, status, before, suffix, behind] =
+            columns.map(|column| row[column]);
         let street = label.strip_prefix(number)?.strip_prefix(' ')?;
-        let is_kept = status == "ACTIVE" && !city.is_empty() && number != "0";
-        is_kept.then(|| Place {
+        if status != "ACTIVE" || city.is_empty() || number == "0" {
+            return None;
+        }
+        let input = AddressInput {
+            address_1: label,
+            city,
+            state: "MD",
+            zip,
+            ..AddressInput::default()
+        };
+        Some(Place {
             household: Household {
                 number: number.to_owned(),
                 street: street.to_owned(),
@@ -50,6 +94,7 @@ fn read_places() -> Vec<Place> {
                 zip: zip.to_owned(),
             },
             city: city.to_owned(),
+            parsed: read_as_source(input, [before, suffix, behind]),
         })
     });
     places.collect()
@@ -120,19 +165,19 @@ impl Tally {
 #[ignore = "it needs a file of address points, named by ADDRESS_POINTS"]
 fn nobody_elses_house_is_confirmed_in_a_whole_county() {
     let places = read_places();
-    let county = County::from_households(places.iter().map(|place| place.household.clone()))
-        .covered_by(COVERAGE_POINTS);
+    let points = places
+        .iter()
+        .map(|place| (place.household.clone(), place.parsed.clone()));
+    let county = County::from_points(points).covered_by(COVERAGE_POINTS);
     let mut zips: BTreeMap<String, ZipStreets> = BTreeMap::new();
     let mut standard_line = BTreeMap::new();
-    for Place { household, city } in &places {
+    for Place {
+        household,
+        city,
+        parsed,
+    } in &places
+    {
         let line = household.delivery_line();
-        let parsed = parse(AddressInput {
-            address_1: &line,
-            city,
-            state: "MD",
-            zip: &household.zip,
-            ..AddressInput::default()
-        });
         let Some(key) = parsed.point_key() else {
             continue;
         };
@@ -164,8 +209,14 @@ fn nobody_elses_house_is_confirmed_in_a_whole_county() {
     siblings.print("a number of a sibling street");
     assert_eq!((siblings.right, siblings.wrong), (0, 0));
     let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
-    for (at, Place { household, city }) in
-        places.iter().enumerate().filter(|(at, _)| at % SAMPLE == 0)
+    for (
+        at,
+        Place {
+            household,
+            city,
+            parsed,
+        },
+    ) in places.iter().enumerate().filter(|(at, _)| at % SAMPLE == 0)
     {
         let line = household.delivery_line();
         let zip = &household.zip;
@@ -182,13 +233,6 @@ fn nobody_elses_house_is_confirmed_in_a_whole_county() {
                 .count(&county, line, city, zip, right);
         };
         let words: Vec<&str> = line.split(' ').collect();
-        let parsed = parse(AddressInput {
-            address_1: &line,
-            city,
-            state: "MD",
-            zip,
-            ..AddressInput::default()
-        });
         if !parsed.suffix.is_empty() && parsed.postdirectional.is_empty() {
             ask(
                 "a suffix left out",

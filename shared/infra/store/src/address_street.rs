@@ -74,6 +74,9 @@ impl Store {
         questions: &[StreetQuestion],
     ) -> Result<Vec<SimilarStreets>> {
         let mut namesakes = vec![SimilarStreets::default(); questions.len()];
+        if questions.is_empty() {
+            return Ok(namesakes);
+        }
         let asked = StreetNameQuery::from_questions(questions);
         let (here, nearby, in_city, alike) =
             (&asked.here, &asked.nearby, &asked.in_city, &asked.alike);

@@ -9,7 +9,7 @@ mod units;
 
 use std::ops::Range;
 
-use crate::{casing, line::AddressWord, parsed::StreetParts};
+use crate::{casing, choice::ReadingChoices, line::AddressWord, parsed::StreetParts};
 
 pub(crate) use units::SecondaryUnit;
 
@@ -35,6 +35,8 @@ pub(crate) struct DeliveryLine {
     pub others: Vec<String>,
     /// How many addresses begin `others`.
     replaced: usize,
+    /// What could be read in two ways.
+    pub choices: ReadingChoices,
 }
 
 /// Which part of the input a line came from.
@@ -45,6 +47,14 @@ pub(crate) enum InputLine {
 }
 
 impl DeliveryLine {
+    /// An empty one in which choices will be made so.
+    pub fn with_choices(choices: ReadingChoices) -> Self {
+        Self {
+            choices,
+            ..Self::default()
+        }
+    }
+
     /// Reads one line into the parts that are not taken yet.
     pub fn read_line(&mut self, words: Vec<AddressWord<'_>>, source: InputLine) {
         let words = self.take_care_of(words);

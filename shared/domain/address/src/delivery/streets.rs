@@ -3,6 +3,7 @@
 use super::{DeliveryLine, InputLine, highways, number, units};
 use crate::{
     casing,
+    choice::ReadingGround,
     line::AddressWord,
     tables::{direction, suffix},
 };
@@ -17,8 +18,9 @@ pub(super) fn read_street_segment(
         .then(|| number::move_number_first(words))
         .flatten();
     let words = turned.as_deref().unwrap_or(words);
-    let (number, words) = number::split_house_number(words);
+    let (number, behind) = number::split_house_number(words);
     delivery.number = number;
+    let words = take_number_letter(delivery, words, behind, source);
     // `6910 # G Mary Caroline Cir`: the unit stands before the street.
     let words = match units::read_unit(words, source) {
         Some((unit, used)) if unit.is_named_early(words, used) => {
@@ -33,6 +35,28 @@ pub(super) fn read_street_segment(
     read_street(delivery, street, source);
 }
 
+/// A letter that was sent apart from the house number may be the unit. Gives the words behind both.
+fn take_number_letter<'w, 'a>(
+    delivery: &mut DeliveryLine,
+    words: &[AddressWord<'a>],
+    behind: &'w [AddressWord<'a>],
+    source: InputLine,
+) -> &'w [AddressWord<'a>] {
+    if let [number, letter, ..] = words
+        && behind.len() + 2 == words.len()
+        && number.is_number()
+        && letter.is_letter()
+        && delivery.choices.is_taken(ReadingGround::LetterIsUnit)
+    {
+        number.upper.clone_into(&mut delivery.number);
+        let letter = letter.upper.to_owned();
+        delivery
+            .units
+            .push(units::SecondaryUnit::without_designator(letter, source));
+    }
+    behind
+}
+
 /// Reads directionals, name and suffix.
 fn read_street(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: InputLine) {
     let words = take_bare_unit(delivery, words, source);
@@ -40,14 +64,15 @@ fn read_street(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: I
         return;
     }
     let words = take_tail(delivery, words, source);
-    let words = take_postdirectional(delivery, words);
+    let words = take_postdirectional(delivery, words, source);
     let words = take_suffix(delivery, words);
     let words = take_predirectional(delivery, words);
-    delivery.street = format_street_name(
-        words,
-        !delivery.suffix.is_empty(),
-        !delivery.predirectional.is_empty(),
-    );
+    let form = NameForm {
+        has_suffix: !delivery.suffix.is_empty(),
+        has_predirectional: !delivery.predirectional.is_empty(),
+        spells_directionals: delivery.choices.has_directional_in_name(),
+    };
+    delivery.street = format_street_name(words, form);
 }
 
 /// A road with a number: what follows it is a directional, a suffix (`Byp`) or both.
@@ -92,7 +117,7 @@ fn read_highway(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: 
         delivery.street.push(' ');
         delivery
             .street
-            .push_str(&format_street_name(rest, false, false));
+            .push_str(&format_street_name(rest, NameForm::default()));
     }
     true
 }
@@ -123,7 +148,8 @@ fn take_bare_unit<'w, 'a>(
         return words;
     }
     let has_unit = !delivery.units.is_empty();
-    if ends_in_suffix(head) || (is_number && !has_unit && is_plain_name(head)) {
+    let is_unit = ends_in_suffix(head) || (is_number && !has_unit && is_plain_name(head));
+    if is_unit && !delivery.choices.is_taken(ReadingGround::NumberInName) {
         delivery
             .units
             .push(units::SecondaryUnit::without_designator(
@@ -218,9 +244,27 @@ fn find_building_start(words: &[AddressWord<'_>]) -> Option<usize> {
 fn take_postdirectional<'w, 'a>(
     delivery: &mut DeliveryLine,
     words: &'w [AddressWord<'a>],
+    source: InputLine,
 ) -> &'w [AddressWord<'a>] {
     let (postdirectional, head) = split_final_directional(words);
     if postdirectional.is_empty() || is_only_type(head) {
+        return words;
+    }
+    if ends_in_suffix(head) {
+        let letter = words[head.len()];
+        if letter.is_letter()
+            && delivery.units.is_empty()
+            && delivery.choices.is_taken(ReadingGround::DirectionalIsUnit)
+        {
+            delivery
+                .units
+                .push(units::SecondaryUnit::without_designator(
+                    letter.upper.to_owned(),
+                    source,
+                ));
+            return head;
+        }
+    } else if delivery.choices.is_taken(ReadingGround::DirectionalEnds) {
         return words;
     }
     postdirectional.clone_into(&mut delivery.postdirectional);
@@ -276,6 +320,9 @@ fn take_suffix<'w, 'a>(
     if is_name && !is_thoroughfare {
         return words;
     }
+    if !is_thoroughfare && delivery.choices.is_taken(ReadingGround::SuffixInName) {
+        return words;
+    }
     standard.clone_into(&mut delivery.suffix);
     &words[..words.len() - 1]
 }
@@ -300,6 +347,12 @@ fn take_predirectional<'w, 'a>(
         [_, second, ..] if matches!(second.upper, "AND" | "&") => words,
         [first, rest @ ..] if !rest.is_empty() => {
             match direction::abbreviate_directional(first.upper) {
+                Some(_)
+                    if !rest[0].starts_with_digit()
+                        && delivery.choices.is_taken(ReadingGround::DirectionalBegins) =>
+                {
+                    words
+                }
                 Some(direction) => {
                     direction.clone_into(&mut delivery.predirectional);
                     rest
@@ -311,14 +364,20 @@ fn take_predirectional<'w, 'a>(
     }
 }
 
+/// What stands around a street's name.
+#[derive(Default)]
+struct NameForm {
+    has_suffix: bool,
+    has_predirectional: bool,
+    /// A directional at either end was taken for a word of the name.
+    spells_directionals: bool,
+}
+
 /// The street's name in mixed case. Words that a suffix follows are written out: a directional
 /// (`Bay West Dr`, §233.3) and a suffix (`19th Street Ct`, §234). So is a directional that follows
 /// the predirectional (`S West Main St`).
-fn format_street_name(
-    words: &[AddressWord<'_>],
-    has_suffix: bool,
-    has_predirectional: bool,
-) -> String {
+fn format_street_name(words: &[AddressWord<'_>], form: NameForm) -> String {
+    let NameForm { has_suffix, .. } = form;
     let mut name = String::new();
     let last = words.len().saturating_sub(1);
     let mut index = 0;
@@ -329,8 +388,9 @@ fn format_street_name(
         }
         let ends_name = index == last && !is_first && has_suffix;
         let begins_type = is_first && is_avenue_by_name(words);
-        let behind_directional = is_first && has_predirectional && last > 0;
-        if (ends_name || behind_directional)
+        let behind_directional = is_first && form.has_predirectional && last > 0;
+        let is_chosen = form.spells_directionals && (is_first || index == last);
+        if (ends_name || behind_directional || is_chosen)
             && let Some(direction) = direction::abbreviate_directional(word.upper)
         {
             name.push_str(direction::spell_directional(direction));

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use address::{
-    AddressInput, AddressVerdict, CheckedAddress, DeliveryPoint, PointEvidence, PointKey,
-    SimilarStreets, StandardStreet, StreetQuestion, VerificationStrictness, find_only_confirmed,
-    parse,
+    AddressInput, AddressVerdict, CheckedAddress, DeliveryPoint, ParsedAddress, PointEvidence,
+    PointKey, SimilarStreets, StandardStreet, StreetQuestion, VerificationStrictness,
+    find_meant_address, parse,
 };
 
 /// ZIPs that lie near each other.
@@ -75,11 +75,19 @@ pub struct County {
 }
 
 impl County {
+    /// The points of these households, each as it is read usually.
     pub fn from_households(households: impl IntoIterator<Item = Household>) -> Self {
-        let mut county = Self::default();
-        for household in households {
+        Self::from_points(households.into_iter().map(|household| {
             let line = household.delivery_line();
             let parsed = parse(household.address_input(&line));
+            (household, parsed)
+        }))
+    }
+
+    /// The points of these households, each read so.
+    pub fn from_points(points: impl IntoIterator<Item = (Household, ParsedAddress)>) -> Self {
+        let mut county = Self::default();
+        for (household, parsed) in points {
             if let Some(key) = parsed.point_key() {
                 county
                     .points
@@ -127,9 +135,8 @@ impl County {
         let reading = CheckedAddress::from_input(input);
         let key = reading.point_key();
         let evidence = self.find_evidence(key);
-        let is_doubtful = reading.is_misplaced() || (key.is_in_zip() && self.is_covered(key.zip));
-        let corrected = (is_doubtful && evidence == PointEvidence::Nothing)
-            .then(|| self.find_correction(input, &reading))
+        let corrected = (evidence == PointEvidence::Nothing)
+            .then(|| self.find_meant(input, &reading))
             .flatten();
         let (reading, evidence) = corrected.unwrap_or((reading, evidence));
         if reading.failure().is_some() {
@@ -140,18 +147,31 @@ impl County {
             .into_verdict(VerificationStrictness::Zip)
     }
 
-    fn find_correction(
+    fn find_meant(
         &self,
         input: AddressInput<'_>,
         reading: &CheckedAddress,
     ) -> Option<(CheckedAddress, PointEvidence)> {
-        let is_covered = self.is_covered(reading.point_key().zip);
-        let namesakes = self.find_similar_streets(&reading.street_question(is_covered)?);
-        let candidates = reading
-            .street_candidates(input, &namesakes, is_covered)
-            .into_iter();
-        find_only_confirmed(
-            candidates.map(|one| (one.clone(), self.find_evidence(one.point_key()))),
+        let key = reading.point_key();
+        let is_covered = self.is_covered(key.zip);
+        let is_doubtful = reading.is_misplaced() || (key.is_in_zip() && is_covered);
+        let question = is_doubtful
+            .then(|| reading.street_question(is_covered))
+            .flatten();
+        let corrections = question.map_or_else(Vec::new, |question| {
+            let namesakes = self.find_similar_streets(&question);
+            reading.street_candidates(input, &namesakes, is_covered)
+        });
+        let look_up = |all: Vec<CheckedAddress>| {
+            let known = all.into_iter().map(|one| {
+                let evidence = self.find_evidence(one.point_key());
+                (one, evidence)
+            });
+            known.collect()
+        };
+        find_meant_address(
+            look_up(reading.other_readings(input)),
+            look_up(corrections),
             |evidence| evidence,
         )
     }

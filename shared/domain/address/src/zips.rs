@@ -15,6 +15,12 @@ use crate::{hash::FnvHasher, tables::state};
 /// are in ten-thousandths and may be empty, as may the city. `data/README.md` says where from.
 static DATA: &[u8] = include_bytes!("../data/zips.tsv.gz");
 
+/// One line a place: `zip name`, separated by a tab, for places of which another one's post office delivers the mail.
+static LOCALITIES: &str = include_str!("../data/localities.tsv");
+
+/// The least ZIPs in one state of a city that is known by its name alone: nobody means a quarter elsewhere by it.
+const KNOWN_CITY_ZIPS_MIN: usize = 10;
+
 /// The most bytes that the data may unpack to.
 const DATA_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
@@ -146,6 +152,13 @@ fn parse_zip_data(text: &str) -> ZipTable {
         });
     }
     zips.names.shrink_to_fit();
+    for (number, name) in LOCALITIES.lines().filter_map(|row| row.split_once('\t')) {
+        let number = number.parse().unwrap_or_default();
+        if let Ok(index) = zips.sorted.binary_search_by_key(&number, |zip| zip.number) {
+            let key = (zips.sorted[index].state, city_key(name));
+            zips.by_city.entry(key).or_default().push(index as u32);
+        }
+    }
     zips
 }
 
@@ -163,6 +176,17 @@ pub(crate) fn find_zip(zip5: &str) -> Option<&'static ZipEntry> {
 pub(crate) fn is_city(state: &str, city: &str) -> bool {
     state::state_index(state)
         .is_some_and(|state| ZIPS.by_city.contains_key(&(state, city_key(city))))
+}
+
+/// True when a large city of another state bears this name, and no post office of this one does.
+pub(crate) fn is_city_elsewhere(state: &str, city: &str) -> bool {
+    let key = city_key(city);
+    let is_large = |state: u8| {
+        ZIPS.by_city
+            .get(&(state, key))
+            .is_some_and(|zips| zips.len() >= KNOWN_CITY_ZIPS_MIN)
+    };
+    !is_city(state, city) && ZIPS.by_state.keys().copied().any(is_large)
 }
 
 /// The centre of a ZIP (five digits): degrees north and east. `None` for a ZIP that is not known

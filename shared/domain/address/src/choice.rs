@@ -15,14 +15,23 @@ pub enum ReadingGround {
     DirectionalIsUnit,
     /// The letter behind the house number may be the unit: `12 B Main St`.
     LetterIsUnit,
+    /// The number in words may be the street's name behind a shorter one: `One Twenty-Five High St`.
+    NumberNamesStreet,
+    /// The directional before the house number may be the number's, or the street's where it is usually the number's.
+    GridNumber,
+    /// `Un` may be a unit, or the suffix `Union` where it is usually a unit: `12 Oak Un 282`.
+    ShortUnit,
     /// The number behind the name may belong to it and be no unit.
     NumberInName,
 }
 
 impl ReadingGround {
     /// Every ground, the one that decides most often first.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 10] = [
         Self::Standard,
+        Self::GridNumber,
+        Self::NumberNamesStreet,
+        Self::ShortUnit,
         Self::DirectionalBegins,
         Self::DirectionalEnds,
         Self::SuffixInName,

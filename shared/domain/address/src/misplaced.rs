@@ -86,7 +86,10 @@ impl CheckedAddress {
                 AddressField::Address1 | AddressField::Address2
             )
         };
-        if other.failure.is_some() || other.corrections.iter().any(is_last_line) {
+        if other.failure.is_some()
+            || other.parsed.zip != zip
+            || other.corrections.iter().any(is_last_line)
+        {
             return None;
         }
         other.written_id = self.written_id;

@@ -15,6 +15,12 @@ use crate::{hash::FnvHasher, tables::state};
 /// are in ten-thousandths and may be empty, as may the city. `data/README.md` says where from.
 static DATA: &[u8] = include_bytes!("../data/zips.tsv.gz");
 
+/// One line a place: `zip name`, separated by a tab, for places of which another one's post office delivers the mail.
+static LOCALITIES: &str = include_str!("../data/localities.tsv");
+
+/// ZIPs that a city of this size has, so that its name is not taken for a quarter's elsewhere.
+const CITY_ZIPS_MIN: usize = 5;
+
 /// The most bytes that the data may unpack to.
 const DATA_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
@@ -146,6 +152,13 @@ fn parse_zip_data(text: &str) -> ZipTable {
         });
     }
     zips.names.shrink_to_fit();
+    for (number, name) in LOCALITIES.lines().filter_map(|row| row.split_once('\t')) {
+        let number = number.parse().unwrap_or_default();
+        if let Ok(index) = zips.sorted.binary_search_by_key(&number, |zip| zip.number) {
+            let key = (zips.sorted[index].state, city_key(name));
+            zips.by_city.entry(key).or_default().push(index as u32);
+        }
+    }
     zips
 }
 
@@ -186,9 +199,6 @@ pub(crate) fn is_zip_of_city(zip5: &str, state: &str, city: &str) -> bool {
 pub(crate) fn is_zip_near_city(zip5: &str, state: &str, city: &str) -> bool {
     find_zip(zip5).is_some_and(|zip| zip.state() == state && zip.accepts_city(city))
 }
-
-/// ZIPs that a city of this size has, so that its name is not taken for a quarter's elsewhere.
-const CITY_ZIPS_MIN: usize = 5;
 
 /// True when a name stands for a city of another state: one that has [`CITY_ZIPS_MIN`] ZIPs there, and at least seven of
 /// eight of all that bear the name. `Albuquerque` does; `Brooklyn` and `Hollywood` may be a quarter of any city.

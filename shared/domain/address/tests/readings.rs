@@ -38,6 +38,22 @@ fn a_word_with_two_meanings_gives_two_readings() {
             ReadingGround::DirectionalBegins,
         ),
         (
+            "E 613 Mitchell Ave",
+            "E613 Mitchell Ave",
+            ReadingGround::GridNumber,
+        ),
+        (
+            "One Twenty-Five High Street",
+            "1 Twenty-Five High St",
+            ReadingGround::NumberNamesStreet,
+        ),
+        ("12 Oak Un 282", "12 Oak Unit 282", ReadingGround::ShortUnit),
+        (
+            "12 Oak St Un 282",
+            "12 Oak Street Un # 282",
+            ReadingGround::ShortUnit,
+        ),
+        (
             "60 Park East",
             "60 Park East",
             ReadingGround::DirectionalEnds,
@@ -124,4 +140,19 @@ proptest! {
             prop_assert!(readings[..index].iter().all(|before| before.parsed.id() != reading.parsed.id()));
         }
     }
+}
+
+#[test]
+fn a_directional_before_the_number_is_the_numbers_in_wisconsin() {
+    let sent = AddressInput {
+        city: "Brookfield",
+        state: "Wisconsin",
+        zip: "53045",
+        ..input("W 1234 Smith Rd")
+    };
+    let lines: Vec<String> = parse_readings(sent)
+        .into_iter()
+        .map(|reading| reading.parsed.line1)
+        .collect();
+    assert_eq!(lines, ["W1234 Smith Rd", "1234 W Smith Rd"]);
 }

@@ -1,6 +1,6 @@
 //! A numbered street line: Publication 28 §231 to §237.
 
-use super::{DeliveryLine, InputLine, highways, number, units};
+use super::{DeliveryLine, InputLine, highways, number, spelled, units};
 use crate::{
     casing,
     choice::ReadingGround,
@@ -8,19 +8,26 @@ use crate::{
     tables::{direction, suffix},
 };
 
+/// The state whose house numbers begin with the letter of a directional (Publication 28, Appendix D1).
+const GRID_STATE: &str = "WI";
+
 /// Reads a street segment, whose leading units are taken already, into the delivery.
 pub(super) fn read_street_segment(
     delivery: &mut DeliveryLine,
     words: &[AddressWord<'_>],
     source: InputLine,
 ) {
-    let turned = number::begins_spanish_street(words)
-        .then(|| number::move_number_first(words))
-        .flatten();
-    let words = turned.as_deref().unwrap_or(words);
-    let (number, behind) = number::split_house_number(words);
-    delivery.number = number;
-    let words = take_number_letter(delivery, words, behind, source);
+    let turned = if number::begins_spanish_street(words) {
+        number::move_number_first(words)
+    } else {
+        number::begins_with_directional(words).then(|| number::turn_directional(words))
+    };
+    let turned_words = turned.as_deref().unwrap_or(words);
+    let words = if turned.is_some() && number::begins_with_directional(words) {
+        take_number_behind_directional(delivery, turned_words)
+    } else {
+        take_number(delivery, turned_words, source)
+    };
     // `6910 # G Mary Caroline Cir`: the unit stands before the street.
     let words = match units::read_unit(words, source) {
         Some((unit, used)) if unit.is_named_early(words, used) => {
@@ -33,6 +40,44 @@ pub(super) fn read_street_segment(
     let (street, units) = words.split_at(units_start);
     delivery.read_others(units, source);
     read_street(delivery, street, source);
+}
+
+/// Takes the house number, in digits or in words, and gives the words behind it.
+fn take_number<'w, 'a>(
+    delivery: &mut DeliveryLine,
+    words: &'w [AddressWord<'a>],
+    source: InputLine,
+) -> &'w [AddressWord<'a>] {
+    if let Some((number, used)) = spelled::read_spelled_number(words, false) {
+        let shorter = spelled::read_spelled_number(words, true).filter(|short| short.1 < used);
+        let (number, used) = shorter
+            .filter(|_| delivery.choices.is_taken(ReadingGround::NumberNamesStreet))
+            .unwrap_or((number, used));
+        delivery.number = number.to_string();
+        return &words[used..];
+    }
+    let (number, behind) = number::split_house_number(words);
+    delivery.number = number;
+    take_number_letter(delivery, words, behind, source)
+}
+
+/// The directional was sent before the house number. It is the street's, or, in the grid of a Wisconsin county, the
+/// number's: `E 613` is then `E613`.
+fn take_number_behind_directional<'w, 'a>(
+    delivery: &mut DeliveryLine,
+    words: &'w [AddressWord<'a>],
+) -> &'w [AddressWord<'a>] {
+    let number = words[0].upper;
+    let direction = words[1].upper;
+    let is_usual = !delivery.choices.is_taken(ReadingGround::GridNumber);
+    let is_grid = direction.len() == 1 && (delivery.state == GRID_STATE) == is_usual;
+    if is_grid {
+        delivery.number = format!("{direction}{number}");
+        &words[2..]
+    } else {
+        number.clone_into(&mut delivery.number);
+        &words[1..]
+    }
 }
 
 /// A letter that was sent apart from the house number may be the unit. Gives the words behind both.
@@ -83,7 +128,7 @@ fn read_highway(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: 
     highway
         .predirectional
         .clone_into(&mut delivery.predirectional);
-    delivery.street = highway.name;
+    delivery.street = highways::name_road_in_state(highway.name, delivery.state);
     let rest = match &words[highway.used..] {
         // `State Route 410 E 216`: a unit that nobody named.
         [direction, unit]
@@ -148,17 +193,39 @@ fn take_bare_unit<'w, 'a>(
         return words;
     }
     let has_unit = !delivery.units.is_empty();
-    let is_unit = ends_in_suffix(head) || (is_number && !has_unit && is_plain_name(head));
-    if is_unit && !delivery.choices.is_taken(ReadingGround::NumberInName) {
-        delivery
-            .units
-            .push(units::SecondaryUnit::without_designator(
-                last.upper.to_owned(),
-                source,
-            ));
-        return &words[..words.len() - 1];
+    let follows_suffix = ends_in_suffix(head);
+    if !follows_suffix && !(is_number && !has_unit && is_plain_name(head)) {
+        return words;
     }
-    words
+    if is_short_unit(delivery, head) {
+        delivery.units.push(units::SecondaryUnit {
+            designator: "Unit",
+            identifier: last.upper.to_owned(),
+            source,
+        });
+        return &words[..words.len() - 2];
+    }
+    if !follows_suffix && delivery.choices.is_taken(ReadingGround::NumberInName) {
+        return words;
+    }
+    delivery
+        .units
+        .push(units::SecondaryUnit::without_designator(
+            last.upper.to_owned(),
+            source,
+        ));
+    &words[..words.len() - 1]
+}
+
+/// True when the `Un` before a number is a unit: usually behind a suffix, elsewhere it is usually the suffix `Union`.
+fn is_short_unit(delivery: &mut DeliveryLine, head: &[AddressWord<'_>]) -> bool {
+    let [street @ .., union] = head else {
+        return false;
+    };
+    if union.upper != "UN" || street.is_empty() {
+        return false;
+    }
+    ends_in_suffix(street) != delivery.choices.is_taken(ReadingGround::ShortUnit)
 }
 
 /// True for a name and its suffix, with or without a directional behind.
@@ -219,7 +286,7 @@ fn take_tail<'w, 'a>(
 }
 
 /// Where a building behind the street begins, whose name ends as a street's may: `Campbell Ave Logan Square`. It has two
-/// words at least, and no directional between it and the street.
+/// words at least. A directional between them is the street's.
 fn find_building_start(words: &[AddressWord<'_>]) -> Option<usize> {
     let kind = suffix::standard_suffix(words.last()?.upper)?;
     if !matches!(
@@ -228,16 +295,23 @@ fn find_building_start(words: &[AddressWord<'_>]) -> Option<usize> {
     ) {
         return None;
     }
-    let is_street_end = |index: &usize| {
-        let ends = suffix::standard_suffix(words[*index].upper).is_some_and(|standard| {
-            matches!(standard, "Ave" | "Blvd" | "Dr" | "Ln" | "Pkwy" | "Rd")
-        });
-        ends && direction::abbreviate_directional(words[index + 1].upper).is_none()
+    let street_end = |index: usize| {
+        let standard = suffix::standard_suffix(words[index].upper)?;
+        let is_sure = matches!(standard, "Ave" | "Blvd" | "Dr" | "Ln" | "Pkwy" | "Rd");
+        let is_directional =
+            |at: usize| direction::abbreviate_directional(words[at].upper).is_some();
+        match is_directional(index + 1) {
+            // Before a directional `St` is a street, never a saint.
+            true => ((is_sure || standard == "St")
+                && index + 3 < words.len()
+                && !is_directional(index - 1))
+            .then_some(index + 2),
+            false => is_sure.then_some(index + 1),
+        }
     };
     (1..words.len().saturating_sub(2))
         .rev()
-        .find(is_street_end)
-        .map(|end| end + 1)
+        .find_map(street_end)
 }
 
 /// Takes the directional at the end (§233.2), unless it would be all of the name.

@@ -207,6 +207,129 @@ async fn a_suffix_that_is_missing_or_wrong_is_corrected_from_the_points_and_told
     );
 }
 
+/// Points of Baltimore, whose ZIPs are covered from their first point on.
+async fn with_points(rows: &str) -> TestStack {
+    let stack = covered().await;
+    let file = PointFile::new(&format!("number,street,postcode,lat,lon\n{rows}"));
+    pillarbox::addresses::import::import_file(&stack.store, &file.path, false, stack.now())
+        .await
+        .unwrap();
+    stack
+}
+
+fn in_baltimore(line: &str, zip: &str) -> Value {
+    let fields = [
+        ("reference", line),
+        ("address_1", line),
+        ("city", "Baltimore"),
+        ("state", "MD"),
+        ("zip", zip),
+    ];
+    fields
+        .into_iter()
+        .fold(build_recipient(1), |person, (name, value)| {
+            with(person, name, value)
+        })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slip_in_a_street_and_a_wrong_zip_are_corrected_and_told() {
+    let stack = with_points(
+        "7,HOLLY RD,21209,39.2,-76.4\n8,SAINT CHARLES AVE,21209,39.2,-76.4\n7,ELM ST,21210,39.2,-76.4\n\
+         9,ELM ST,21209,39.2,-76.4\n9,ELM ST,21212,39.2,-76.4\n5,HILLY RD,21210,39.2,-76.4\n",
+    )
+    .await;
+    let answer = stack
+        .send_recipients(&[
+            in_baltimore("7 Hollly Rd", "21209"),
+            in_baltimore("8 Saint Charlse Ave", "21209"),
+            in_baltimore("7 Elm St", "21212"),
+            in_baltimore("7 Elm Street", "21740"),
+            // The house stands in two ZIPs of the city; the street stands as it was written in another ZIP.
+            in_baltimore("9 Elm St", "21210"),
+            in_baltimore("7 Hilly Rd", "21209"),
+        ])
+        .await;
+    let invalid = "invalid_address";
+    assert_eq!(
+        answer.reasons(),
+        ["mailed", "mailed", invalid, invalid, invalid, invalid]
+    );
+    let results = &answer.json()["results"];
+    assert_eq!(results[0]["address"], "7 Holly Rd, Baltimore, MD 21209");
+    assert_eq!(
+        results[0]["verification"],
+        json!({"level": "delivery_point", "corrected": [{"field": "address_1", "from": "Hollly Rd", "to": "Holly Rd"}]})
+    );
+    assert_eq!(
+        results[1]["address"],
+        "8 Saint Charles Ave, Baltimore, MD 21209"
+    );
+    assert_eq!(results[2].get("verification"), None);
+    let answer = stack
+        .send_recipients(&[
+            in_baltimore("7 Holly Rd", "21212"),
+            in_baltimore("8 Saint Charles Ave", "21029"),
+        ])
+        .await;
+    assert_eq!(answer.reasons(), ["duplicate_recent", "duplicate_recent"]);
+    let results = &answer.json()["results"];
+    assert_eq!(results[0]["address"], "7 Holly Rd, Baltimore, MD 21209");
+    assert_eq!(
+        results[1]["verification"]["corrected"],
+        json!([{"field": "zip", "from": "21029", "to": "21209"}])
+    );
+    stack.assert_consistent().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_result_tells_how_far_its_address_was_verified() {
+    let stack = covered().await;
+    stack
+        .sql
+        .execute(
+            "UPDATE address_points SET plus4 = '1234' WHERE line_1 = '7 Main St'",
+            &[],
+        )
+        .await
+        .unwrap();
+    stack
+        .save_campaign(json!({"id": "PA-ZIP001", "name": "Zip", "strictness": "zip"}))
+        .await;
+    let recipients = [
+        with(build_recipient(7), "address_1", "7 Main"),
+        build_recipient(4_000),
+        with(build_recipient(5), "address_1", "PO Box 5"),
+        with(build_recipient(6), "zip", ""),
+    ];
+    let answer = stack.send_recipients_to("PA-ZIP001", &recipients).await;
+    let told = |at: usize| answer.json()["results"][at]["verification"].clone();
+    let corrected = json!([{"field": "address_1", "from": "Main", "to": "Main St"}]);
+    assert_eq!(
+        told(0),
+        json!({"level": "delivery_point", "plus4": "1234", "corrected": corrected})
+    );
+    assert_eq!(told(1), json!({"level": "street"}));
+    assert_eq!(told(2), json!({"level": "zip"}));
+    assert_eq!(told(3), Value::Null);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_said_against_a_street_of_a_zip_of_which_nothing_is_known() {
+    let stack = TestStack::start().await;
+    stack
+        .save_campaign(json!({"id": "PA-STREET", "name": "Street", "strictness": "street"}))
+        .await;
+    let answer = stack
+        .send_recipients_to("PA-STREET", &[build_recipient(5)])
+        .await;
+    assert_eq!(answer.reasons(), ["invalid_address"]);
+    assert_eq!(
+        answer.json()["results"][0]["detail"],
+        "City, state and ZIP code agree, but too little is known of ZIP code 78701 to say whether Main St is there."
+    );
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn no_street_is_corrected_where_points_do_not_cover_the_zip() {
     let settings = vec![("VERIFICATION__COVERAGE_POINTS", "1000".to_owned())];

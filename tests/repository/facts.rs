@@ -443,7 +443,7 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
     (
         "Result",
         "reference! address! status! reason detail! homesFound homesMailed product_type postage mail_by_date warnings \
-         return_address_fallback return_address_reason",
+         return_address_fallback return_address_reason verification+",
     ),
     ("Warning", "code! field! detail!"),
     (
@@ -515,6 +515,7 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
 
 /// Types of what the service adds, which the contract does not know.
 pub(super) const ADDED_TYPES: &[&str] = &[
+    "AddressVerification",
     "Campaign",
     "CampaignAnswer",
     "CampaignCounts",
@@ -528,6 +529,7 @@ pub(super) const ADDED_TYPES: &[&str] = &[
     "CancelledState",
     "ContactAnswer",
     "ContactIssue",
+    "CorrectedPart",
     "HistoryEntry",
     "JsonRpcError",
     "JsonRpcResponse",
@@ -546,6 +548,7 @@ pub(super) const ADDED_TYPES: &[&str] = &[
     "SyncsAnswer",
     "ValidatedComplete",
     "ValidationSummary",
+    "VerificationLevel",
 ];
 
 /// The words that values are taken from: of a type, or of a field.

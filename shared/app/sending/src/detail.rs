@@ -1,9 +1,11 @@
 //! Why a recipient was not mailed, as a sentence for a person. Clients never branch on it.
 
-use address::{AddressCorrection, AddressVerdict};
+use address::{AddressCorrection, AddressVerdict, ConfirmationLevel};
 use audience::BuiltInColumn;
 use audience::column::MAX_VALUE_CHARS;
-use contract::send::{NotMailedReason, RecipientWarning};
+use contract::send::{
+    AddressVerification, CorrectedPart, NotMailedReason, RecipientWarning, VerificationLevel,
+};
 use model::limits::HOMES_PER_REQUEST;
 use store::NeighborhoodSettings;
 
@@ -141,6 +143,29 @@ pub(crate) fn collect_warnings(
         .chain(of_values)
         .chain(birthday)
         .collect()
+}
+
+/// How far an address was verified; `None` when it could not be.
+pub(crate) fn describe_verification(verdict: &AddressVerdict) -> Option<AddressVerification> {
+    let AddressVerdict::Deliverable(verified) = verdict else {
+        return None;
+    };
+    let level = match verified.level {
+        ConfirmationLevel::DeliveryPoint => VerificationLevel::DeliveryPoint,
+        ConfirmationLevel::Street => VerificationLevel::Street,
+        ConfirmationLevel::Zip => VerificationLevel::Zip,
+        ConfirmationLevel::Override => VerificationLevel::Override,
+    };
+    let corrected = |AddressCorrection { field, from, to }: &AddressCorrection| CorrectedPart {
+        field: field.as_str().to_owned(),
+        from: from.clone(),
+        to: to.clone(),
+    };
+    Some(AddressVerification {
+        level,
+        plus4: verified.plus4.clone(),
+        corrected: verified.corrections.iter().map(corrected).collect(),
+    })
 }
 
 fn explain_birthday(unread: UnreadBirthday, sent: &str) -> String {

@@ -22,7 +22,7 @@ use crate::assess::{AssessedRecipient, mailpiece_rows, recipient_rows};
 use crate::calendar::DecisionTimes;
 use crate::cards::MailpieceDraft;
 use crate::decide::{MailingCandidate, MailingDecision, decide_candidates};
-use crate::detail::{collect_warnings, explain_reason};
+use crate::detail::{collect_warnings, describe_verification, explain_reason};
 use crate::neighborhood::{CenterMailing, HomeLinkContext, NeighborhoodHomes};
 use crate::prepare::PreparedRequest;
 use crate::rules::{AudienceRules, StepRules};
@@ -344,7 +344,7 @@ fn recipient_outcome(
     address: String,
 ) -> RecipientOutcome {
     let reference = assessed.prepared.reference.map(str::to_owned);
-    match decision {
+    let outcome = match decision {
         MailingDecision::Mail => {
             let StepRules { product, step, .. } = plan.step;
             RecipientOutcome::mailed(
@@ -377,7 +377,8 @@ fn recipient_outcome(
             reason,
             explain_reason(plan, (assessed, card), reason),
         ),
-    }
+    };
+    outcome.with_verification(describe_verification(assessed.verdict))
 }
 
 /// Writes everything that the request leaves besides the entries. The statements do not need each other's results, so

@@ -5,8 +5,8 @@ use std::panic::resume_unwind;
 use std::thread;
 
 use address::{
-    AddressInput, AddressVerdict, CheckedAddress, PointEvidence, PointKey, VerificationStrictness,
-    find_only_confirmed,
+    AddressInput, AddressVerdict, CheckedAddress, PointEvidence, PointKey, StreetQuestion,
+    VerificationStrictness, find_meant_address,
 };
 use futures_util::future::BoxFuture;
 use store::{AddressPointFacts, Store, StoreError};
@@ -21,6 +21,16 @@ const ADDRESSES_PER_THREAD: usize = 500;
 pub struct LocalVerifier {
     store: Store,
     coverage_points: i64,
+}
+
+/// An address whose street points do not know as it was first read.
+struct AddressDoubt {
+    /// Its place in the request.
+    at: usize,
+    /// Its other readings.
+    others: Vec<CheckedAddress>,
+    /// What to ask of the streets for its corrections, if it may have any.
+    question: Option<StreetQuestion>,
 }
 
 impl LocalVerifier {
@@ -41,64 +51,101 @@ impl LocalVerifier {
             tokio::task::block_in_place(|| parse_addresses(inputs));
         let keys: Vec<PointKey> = readings.iter().map(CheckedAddress::point_key).collect();
         let mut facts = self.store.look_up_address_points(&keys).await?;
-        self.correct_streets(&mut readings, &keys, &mut facts)
+        self.settle_doubts(inputs, &mut readings, &mut facts)
             .await?;
         Ok(readings.into_iter().zip(facts).collect())
     }
 
-    /// An address on an unknown street may stand for one on another street (see `address::Reading::candidates`). Where points
-    /// do not cover its ZIP, the street may well be there.
-    async fn correct_streets(
+    /// An address on an unknown street may be another reading of the same words (see
+    /// `address::CheckedAddress::other_readings`), or stand for one on another street or in another ZIP
+    /// (`street_candidates`). Where points do not cover its ZIP, the street may well be there.
+    async fn settle_doubts(
         &self,
+        inputs: &[AddressInput<'_>],
         readings: &mut [CheckedAddress],
-        keys: &[PointKey],
         facts: &mut [AddressPointFacts],
     ) -> Result<(), StoreError> {
-        let is_open = |at: &usize| {
-            keys[*at].is_in_zip()
-                && self.is_covered(&facts[*at])
-                && !facts[*at].is_overridden
-                && facts[*at].evidence == PointEvidence::Nothing
-        };
-        let (open, questions): (Vec<usize>, Vec<_>) = tokio::task::block_in_place(|| {
-            let asked = (0..keys.len()).filter(is_open);
-            asked
-                .filter_map(|at| Some((at, readings[at].street_question()?)))
-                .unzip()
+        let doubts: Vec<AddressDoubt> = tokio::task::block_in_place(|| {
+            (0..inputs.len())
+                .filter_map(|at| self.find_doubt(at, inputs[at], &readings[at], &facts[at]))
+                .collect()
         });
-        if open.is_empty() {
+        if doubts.is_empty() {
             return Ok(());
         }
-        let namesakes = self.store.find_similar_streets(&questions).await?;
-        let candidates: Vec<(usize, CheckedAddress)> = open
-            .into_iter()
-            .zip(&namesakes)
-            .flat_map(|(at, namesakes)| {
-                readings[at]
-                    .street_candidates(namesakes)
-                    .into_iter()
-                    .map(move |candidate| (at, candidate))
-            })
-            .collect();
-        let candidate_keys: Vec<PointKey> = candidates
+        let questions: Vec<StreetQuestion> = doubts
             .iter()
-            .map(|(_, candidate)| candidate.point_key())
+            .filter_map(|doubt| doubt.question.clone())
             .collect();
-        let candidate_facts = self.store.look_up_address_points(&candidate_keys).await?;
-        let mut found = candidates.into_iter().zip(candidate_facts).peekable();
-        while let Some(&((at, _), _)) = found.peek() {
-            // Candidates of one address follow each other.
-            let of_address = std::iter::from_fn(|| found.next_if(|((next, _), _)| *next == at));
-            let candidates: Vec<_> = of_address
-                .map(|((_, candidate), facts)| (candidate, facts))
-                .collect();
-            if let Some(confirmed) =
-                find_only_confirmed(candidates, |facts: &AddressPointFacts| &facts.evidence)
-            {
-                (readings[at], facts[at]) = confirmed;
+        let mut similar = self
+            .store
+            .find_similar_streets(&questions)
+            .await?
+            .into_iter();
+        let candidates: Vec<(usize, Vec<CheckedAddress>, Vec<CheckedAddress>)> = doubts
+            .into_iter()
+            .map(
+                |AddressDoubt {
+                     at,
+                     others,
+                     question,
+                 }| {
+                    let similar = question.and_then(|_| similar.next());
+                    let is_covered = self.is_covered(&facts[at]);
+                    let corrected = similar.map_or_else(Vec::new, |similar| {
+                        readings[at].street_candidates(inputs[at], &similar, is_covered)
+                    });
+                    (at, others, corrected)
+                },
+            )
+            .collect();
+        let keys: Vec<PointKey> = candidates
+            .iter()
+            .flat_map(|(_, others, corrected)| others.iter().chain(corrected))
+            .map(CheckedAddress::point_key)
+            .collect();
+        // In the order of the keys, so that each candidate takes its own.
+        let mut found = self.store.look_up_address_points(&keys).await?.into_iter();
+        for (at, others, corrected) in candidates {
+            let others = others.into_iter().zip(found.by_ref()).collect();
+            let corrected = corrected.into_iter().zip(found.by_ref()).collect();
+            let meant = find_meant_address(others, corrected, |facts: &AddressPointFacts| {
+                &facts.evidence
+            });
+            if let Some(meant) = meant {
+                (readings[at], facts[at]) = meant;
             }
         }
         Ok(())
+    }
+
+    /// What to look for when points do not know the street of an address as it was first read.
+    fn find_doubt(
+        &self,
+        at: usize,
+        input: AddressInput<'_>,
+        reading: &CheckedAddress,
+        facts: &AddressPointFacts,
+    ) -> Option<AddressDoubt> {
+        if facts.is_overridden || facts.evidence != PointEvidence::Nothing {
+            return None;
+        }
+        let is_covered = self.is_covered(facts);
+        let is_doubtful = reading.is_misplaced() || (reading.point_key().is_in_zip() && is_covered);
+        let question = is_doubtful
+            .then(|| reading.street_question(is_covered))
+            .flatten();
+        // In a ZIP without points no reading is known.
+        let others = if facts.points_in_zip > 0 {
+            reading.other_readings(input)
+        } else {
+            Vec::new()
+        };
+        (question.is_some() || !others.is_empty()).then_some(AddressDoubt {
+            at,
+            others,
+            question,
+        })
     }
 
     /// Whether points cover the whole ZIP.
@@ -113,18 +160,22 @@ impl LocalVerifier {
         strictness: Option<VerificationStrictness>,
     ) -> AddressVerdict {
         let reading_if_overridden = facts.is_overridden.then(|| reading.clone());
+        let is_known = self.is_covered(&facts) || facts.evidence != PointEvidence::Nothing;
         let verdict = if reading.failure().is_some() {
             reading.into_verdict()
         } else {
-            let is_covered = reading.point_key().is_in_zip()
-                && (self.is_covered(&facts) || facts.evidence != PointEvidence::Nothing);
-            let usual = if is_covered {
+            let usual = if is_known && reading.point_key().is_in_zip() {
                 VerificationStrictness::DeliveryPoint
             } else {
                 VerificationStrictness::Zip
             };
+            let evidence = if is_known {
+                facts.evidence
+            } else {
+                PointEvidence::Uncovered
+            };
             reading
-                .confirm(facts.evidence)
+                .confirm(evidence)
                 .into_verdict(strictness.unwrap_or(usual))
         };
         match (verdict, reading_if_overridden) {

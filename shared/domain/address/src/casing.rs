@@ -34,8 +34,19 @@ pub(crate) fn push_word(out: &mut String, sent: &str, is_first: bool) {
     }
 }
 
+/// The least letters of a word that a hyphen parts from a number: `7-Eleven`, but `12-REV`.
+const HYPHENATED_LETTERS_MIN: usize = 4;
+
 /// A number with letters: an ordinal's are small (`42nd`), others are capitals (`A1A`).
 fn push_word_with_digits(out: &mut String, sent: &str) {
+    if let Some((number, word)) = sent.split_once('-')
+        && word.len() >= HYPHENATED_LETTERS_MIN
+        && word.bytes().all(|byte| byte.is_ascii_alphabetic())
+    {
+        push_word_with_digits(out, number);
+        out.push('-');
+        return push_capitalised(out, word, |c| c.to_ascii_lowercase());
+    }
     let is_ordinal = is_ordinal(sent);
     out.extend(sent.chars().map(|c| {
         if is_ordinal {

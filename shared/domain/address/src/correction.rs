@@ -1,15 +1,18 @@
 //! Which other street an address may have meant when its ZIP has none as it was written. Pure: looking streets and
 //! houses up is the caller's part.
 //!
-//! Another household's card is worse than none, so one component changes at the most, and it is the street's suffix: one
-//! that was left out is added, a wrong one gives way to another. A directional never changes. A street that stands as it
-//! was written, here or in a ZIP nearby, is the one that was meant. What adds to the written words comes before what
-//! takes some away, and where two addresses remain neither is taken.
+//! Another household's card is worse than none, so one component changes at the most: the street's suffix (one that was
+//! left out is added, a wrong one gives way to another), its name by one slip of the pen, or the ZIP. A directional never
+//! changes. A street that stands as it was written, here or in a ZIP nearby, is the one that was meant. What adds to the
+//! written words comes before what takes some away, a name that stands is no slip, and where two addresses remain neither
+//! is taken.
 
 use crate::{
     compared,
+    input::AddressInput,
+    misspelling::{self, NameEnds},
     parsed::ParsedAddress,
-    points::{self, PointEvidence, StandardStreet},
+    points::{self, StandardStreet},
     tables::{direction, suffix},
     verify::CheckedAddress,
     zips,
@@ -18,16 +21,20 @@ use crate::{
 /// A written street that its ZIP does not know, as it is asked about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreetQuestion {
-    /// The ZIP as a number.
+    /// The ZIP as a number; of no ZIP when the written one cannot be the right one.
     pub zip: i32,
     /// The first and the last ZIP of the neighbourhood, in which a sender may have taken the wrong one.
     pub zips_nearby: (i32, i32),
+    /// The first and the last ZIP of the city that was written.
+    pub zips_of_city: Option<(i32, i32)>,
     /// The street as it was written.
     pub street_key: i64,
     /// Its name.
     pub name_key: i64,
     /// Names that hold all words of it, so that a suffix may follow: `Carroll Manor` of `Carroll Mnr`.
     pub longer_name_keys: Vec<i64>,
+    /// What a name that is one slip from it shares with it.
+    pub name_ends: Option<NameEnds>,
 }
 
 /// What is known of the streets that share a name with a written one.
@@ -39,6 +46,10 @@ pub struct SimilarStreets {
     pub is_written_nearby: bool,
     /// Whether one with a longer name does.
     pub is_longer_nearby: bool,
+    /// The ZIPs from the first to the last of the city in which the street stands as it was written.
+    pub written_zips: Vec<i32>,
+    /// The streets of the ZIP that share an end of the name, with names that are one slip apart among them.
+    pub alike_in_zip: Vec<StandardStreet>,
 }
 
 /// A name that holds all words of a written street.
@@ -50,7 +61,10 @@ struct LongerName {
 
 impl CheckedAddress {
     /// What to ask of the streets when none is known as it was written; `None` for what is on no street of a ZIP.
-    pub fn street_question(&self) -> Option<StreetQuestion> {
+    pub fn street_question(&self, is_zip_covered: bool) -> Option<StreetQuestion> {
+        if self.failure.is_some() || !is_zip_covered {
+            return self.misplaced_question();
+        }
         let key = self.point_key();
         let zips_nearby = zips::nearby_zips(&self.parsed.zip).filter(|_| key.is_in_zip())?;
         let longer_name_keys = longer_names(&self.parsed)
@@ -61,55 +75,54 @@ impl CheckedAddress {
         Some(StreetQuestion {
             zip: key.zip,
             zips_nearby,
+            zips_of_city: self.zips_of_city(),
             street_key,
             name_key,
             longer_name_keys,
+            name_ends: NameEnds::from_name(&self.parsed.street),
         })
     }
 
-    /// The addresses that this one may stand for, when its ZIP does not know its street.
-    pub fn street_candidates(&self, namesakes: &SimilarStreets) -> Vec<Self> {
-        if namesakes.is_written_nearby {
-            return Vec::new();
+    /// The addresses that this one, sent as `input`, may stand for when its ZIP does not know its street. Where points do
+    /// not cover the ZIP, the street may well be there: then only a ZIP that is not the city's can be wrong.
+    pub fn street_candidates(
+        &self,
+        input: AddressInput<'_>,
+        namesakes: &SimilarStreets,
+        is_zip_covered: bool,
+    ) -> Vec<Self> {
+        if self.failure.is_some() || !is_zip_covered || namesakes.is_written_nearby {
+            return self.candidates_in_city(input, namesakes, is_zip_covered);
         }
         let longer_names = longer_names(&self.parsed);
-        let longer: Vec<Self> = self.candidates_on_streets(namesakes, |street| {
+        let longer: Vec<Self> = self.candidates_on_streets(&namesakes.in_zip, |street| {
             extends_written_name(&self.parsed, &longer_names, street)
         });
         if !longer.is_empty() || namesakes.is_longer_nearby {
             return longer;
         }
-        self.candidates_on_streets(namesakes, |street| differs_in_suffix(&self.parsed, street))
+        let is_named = |street: &StandardStreet| has_name(&self.parsed, street);
+        if namesakes.in_zip.iter().any(is_named) {
+            return self.candidates_on_streets(&namesakes.in_zip, |street| {
+                differs_in_suffix(&self.parsed, street)
+            });
+        }
+        self.candidates_on_streets(&namesakes.alike_in_zip, |street| {
+            differs_by_slip(&self.parsed, street)
+        })
     }
 
     fn candidates_on_streets(
         &self,
-        namesakes: &SimilarStreets,
+        streets: &[StandardStreet],
         is_meant: impl Fn(&StandardStreet) -> bool,
     ) -> Vec<Self> {
-        namesakes
-            .in_zip
+        streets
             .iter()
             .filter(|street| is_meant(street))
             .map(|street| self.with_street(street))
             .collect()
     }
-}
-
-/// The one candidate whose house is known, when no other's is and it is confirmed whole.
-pub fn find_only_confirmed<Facts>(
-    candidates: impl IntoIterator<Item = (CheckedAddress, Facts)>,
-    evidence: impl Fn(&Facts) -> &PointEvidence,
-) -> Option<(CheckedAddress, Facts)> {
-    let is_house = |facts: &Facts| {
-        matches!(
-            evidence(facts),
-            PointEvidence::DeliveryPoint(_) | PointEvidence::House(_)
-        )
-    };
-    let mut houses = candidates.into_iter().filter(|(_, facts)| is_house(facts));
-    let only = houses.next().filter(|_| houses.next().is_none());
-    only.filter(|(_, facts)| matches!(evidence(facts), PointEvidence::DeliveryPoint(_)))
 }
 
 /// Whether somebody else's form of an address may be taken for what was sent: one component is another at the most, the
@@ -142,7 +155,21 @@ fn has_directionals(street: &StandardStreet, predirectional: &str, postdirection
 fn differs_in_suffix(written: &ParsedAddress, street: &StandardStreet) -> bool {
     has_directionals(street, &written.predirectional, &written.postdirectional)
         && street.suffix != written.suffix
-        && compared::comparable_name(&street.name) == compared::comparable_name(&written.street)
+        && has_name(written, street)
+}
+
+/// A name with one slip in it, and nothing else.
+fn differs_by_slip(written: &ParsedAddress, street: &StandardStreet) -> bool {
+    has_directionals(street, &written.predirectional, &written.postdirectional)
+        && street.suffix == written.suffix
+        && misspelling::is_one_slip_apart(
+            &compared::comparable_name(&written.street),
+            &compared::comparable_name(&street.name),
+        )
+}
+
+fn has_name(written: &ParsedAddress, street: &StandardStreet) -> bool {
+    compared::comparable_name(&street.name) == compared::comparable_name(&written.street)
 }
 
 /// All words that were written, and a suffix.

@@ -24,6 +24,15 @@ impl LastLine {
     /// Reads the three parts as they were sent apart. A state or ZIP that cannot be read is kept in
     /// capitals as it is.
     pub fn from_parts(city: &str, state: &str, zip: &str) -> Self {
+        if state.trim().is_empty() && zip.trim().is_empty() {
+            // All three may be in the city's place.
+            let line = FoldedLine::fold(city);
+            let (rest, last_line) = split_last_line(line.words());
+            if rest.is_empty() && last_line.has_state_or_zip() {
+                return last_line;
+            }
+        }
+        let (state, zip) = part_state_and_zip(state, zip);
         let (zip, plus4) = read_zip(zip).unwrap_or_else(|| (zip.trim().to_owned(), String::new()));
         let sent = FoldedLine::fold(state);
         let names = join_words(&sent.words(), |word| word.upper);
@@ -38,6 +47,34 @@ impl LastLine {
     fn has_state_or_zip(&self) -> bool {
         !self.state.is_empty() || !self.zip.is_empty()
     }
+}
+
+/// State and ZIP where one of them has both: `TX78701`.
+fn part_state_and_zip<'a>(state: &'a str, zip: &'a str) -> (&'a str, &'a str) {
+    let place = |text: &str| text.find(|c: char| c.is_ascii_digit());
+    let part = |text: &'a str| {
+        let (name, zip) = text.split_at(place(text)?);
+        let name = name.trim_end_matches([' ', '-', ',', '.']);
+        (is_state_name(name) && read_zip(zip).is_some()).then_some((name, zip))
+    };
+    let of_state = part(state);
+    let of_zip = part(zip);
+    let name = match of_state {
+        Some((name, _)) => name,
+        None if state.trim().is_empty() => of_zip.map_or(state, |(name, _)| name),
+        None => state,
+    };
+    let code = match of_zip {
+        Some((_, code)) => code,
+        None if zip.trim().is_empty() => of_state.map_or(zip, |(_, code)| code),
+        None => zip,
+    };
+    (name, code)
+}
+
+fn is_state_name(text: &str) -> bool {
+    let line = FoldedLine::fold(text);
+    state::abbreviate_state(&join_words(&line.words(), |word| word.upper)).is_some()
 }
 
 fn join_words<'a>(words: &[AddressWord<'a>], text: impl Fn(&AddressWord<'a>) -> &'a str) -> String {
@@ -90,11 +127,40 @@ pub(crate) fn read_zip(text: &str) -> Option<(String, String)> {
 pub(crate) fn split_last_line(mut words: Vec<AddressWord<'_>>) -> (Vec<AddressWord<'_>>, LastLine) {
     let mut last_line = LastLine::default();
     while take_country(&mut words) {}
+    part_glued_zip(&mut words);
     take_zip(&mut words, &mut last_line);
     take_state(&mut words, &mut last_line);
     take_city(&mut words, &mut last_line);
     take_state_before_city(&mut words, &mut last_line);
     (words, last_line)
+}
+
+/// `TX78701` at the end becomes two words.
+fn part_glued_zip(words: &mut Vec<AddressWord<'_>>) {
+    let Some(last) = words.last_mut() else {
+        return;
+    };
+    let Some((name, zip)) = last.upper.split_at_checked(2) else {
+        return;
+    };
+    let zip = zip.trim_start_matches('-');
+    let is_glued = zip.len() >= 5
+        && zip.starts_with(|c: char| c.is_ascii_digit())
+        && state::find_state_abbreviation(name).is_some()
+        && read_zip(zip).is_some_and(|(zip, _)| zips::find_zip(&zip).is_some());
+    if is_glued {
+        let zip = AddressWord {
+            upper: zip,
+            sent: zip,
+            ..*last
+        };
+        *last = AddressWord {
+            upper: name,
+            sent: &last.sent[..2],
+            ends_segment: false,
+        };
+        words.push(zip);
+    }
 }
 
 /// False when no country stands at the end.
@@ -270,6 +336,8 @@ fn take_city(words: &mut Vec<AddressWord<'_>>, last_line: &mut LastLine) {
     let count = match known {
         // `Bolton Rd, NW Atlanta`: the directional is the street's.
         known if known + 1 == segment.len() && is_short_direction(&segment[0]) => known,
+        // `Lucerne Dr S E Grand Rapids`: two letters are the street's, although there is an East Grand Rapids.
+        known if known > 1 && parts_directional(segment, known) => known - 1,
         // `Wealthy St SE E Grand Rapids`: the street has its directional, the second one is the city's.
         known if known > 0 && follows_two_directions(segment, known) => known + 1,
         _ if is_city_segment(words, segment, last_line) => segment.len(),
@@ -279,6 +347,17 @@ fn take_city(words: &mut Vec<AddressWord<'_>>, last_line: &mut LastLine) {
     let start = words.len() - count;
     last_line.city = format_city_name(&words[start..]);
     words.truncate(start);
+}
+
+/// True when the last `known` words begin with a letter that is one directional with the letter before it.
+fn parts_directional(segment: &[AddressWord<'_>], known: usize) -> bool {
+    let (before, name) = segment.split_at(segment.len() - known);
+    let (Some(first), Some(second)) = (before.last(), name.first()) else {
+        return false;
+    };
+    first.is_letter()
+        && second.is_letter()
+        && direction::combine_directionals(first.upper, second.upper).is_some()
 }
 
 /// True when two directionals stand before the last `known` words.

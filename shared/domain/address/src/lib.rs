@@ -7,10 +7,12 @@
 //! Reading order: `line` cuts text into words, `delivery` reads the delivery line with the word
 //! lists of `tables`, `last_line` reads city, state and ZIP, `parsed` puts the standard form
 //! together, `compared` says which spellings are one address, `zips` holds the ZIP codes, `verify` decides, `points` adds what address points
-//! confirm, `correction` says which other street may have been meant.
+//! confirm, `correction` says which other street may have been meant, `misplaced` which other ZIP, `misspelling` what a slip
+//! is, `readings` reads an address in the other ways that `choice` names, `meant` decides between readings and corrections.
 
 mod casing;
 mod cell;
+mod choice;
 mod compared;
 mod correction;
 mod delivery;
@@ -20,8 +22,12 @@ mod input;
 mod last_line;
 mod line;
 mod listed;
+mod meant;
+mod misplaced;
+mod misspelling;
 mod parsed;
 mod points;
+mod readings;
 mod tables;
 mod unit;
 mod verdict;
@@ -29,12 +35,16 @@ mod verify;
 mod zips;
 
 pub use cell::{RANGES_MAX, cell_at, cells_around, distance_metres};
-pub use correction::{SimilarStreets, StreetQuestion, find_only_confirmed, is_one_component_apart};
+pub use choice::ReadingGround;
+pub use correction::{SimilarStreets, StreetQuestion, is_one_component_apart};
 pub use id::{AddressId, unverified_address_id};
 pub use input::{AddressInput, INPUT_BYTES_MAX, one_line_as_sent};
 pub use listed::AddressListEntry;
+pub use meant::find_meant_address;
+pub use misspelling::NameEnds;
 pub use parsed::{ParsedAddress, parse, parse_one_line};
 pub use points::{DeliveryPoint, PointEvidence, PointKey, StandardStreet};
+pub use readings::{AddressReading, READINGS_MAX, parse_readings};
 pub use unit::{lines_as_sent, split_unit};
 pub use verdict::{
     AddressCorrection, AddressError, AddressField, AddressVerdict, ConfirmationLevel,

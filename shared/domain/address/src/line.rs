@@ -47,6 +47,8 @@ impl FoldedLine {
     /// Folds `text`: accents go, punctuation that means nothing goes, abbreviations written with
     /// full stops close up (`P.O.` is `PO`), `#` and `&` stand alone.
     pub fn fold(text: &str) -> Self {
+        let closed = close_hyphen(text);
+        let text = closed.as_deref().unwrap_or(text);
         let mut folder = LineFolder::with_capacity(text.len());
         if text.is_ascii() {
             folder.push_all(text.chars());
@@ -86,6 +88,29 @@ impl FoldedLine {
         }
         words
     }
+}
+
+/// The most digits of a house number before its hyphen and behind it: `147-25` in Queens, `94-1234` in Hawaii.
+const HYPHENATED_DIGITS_MAX: (usize, usize) = (3, 4);
+
+/// The text with the hyphen of its house number closed up: `147 - 25 Sanford Ave` is number 147-25.
+fn close_hyphen(text: &str) -> Option<String> {
+    let text = text.trim_start();
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let (block, rest) = text.split_at(digits(text));
+    let open = rest.trim_start_matches(' ');
+    let hyphen = open.chars().next().map(plain_punctuation)?;
+    if hyphen != '-' {
+        return None;
+    }
+    let behind = open.trim_start_matches(|c| plain_punctuation(c) == '-');
+    let house = behind.trim_start_matches(' ');
+    let (house, street) = house.split_at(digits(house));
+    let is_number = (1..=HYPHENATED_DIGITS_MAX.0).contains(&block.len())
+        && (2..=HYPHENATED_DIGITS_MAX.1).contains(&house.len());
+    let name = street.strip_prefix(' ')?.trim_start();
+    (is_number && name.starts_with(|c: char| c.is_ascii_alphanumeric()))
+        .then(|| format!("{block}-{house}{street}"))
 }
 
 /// The first letter or digit of a text that has no form in ASCII, like those of other scripts.

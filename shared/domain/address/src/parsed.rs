@@ -1,8 +1,12 @@
 //! An address in its parts and in standard form.
 
 use crate::{
+    choice::{ReadingChoices, ReadingGround},
     compared,
-    delivery::{DeliveryLine, InputLine, SecondaryUnit, format_numbered_street, push_part},
+    delivery::{
+        DeliveryLine, InputLine, SecondaryUnit, format_numbered_street, is_numbered_route,
+        push_part,
+    },
     id::AddressId,
     input::{AddressInput, INPUT_BYTES_MAX},
     last_line::{self, LastLine},
@@ -76,25 +80,27 @@ const NOTHING: [&str; 6] = ["N/A", "NA", "NONE", "NULL", "NIL", "NOT APPLICABLE"
 /// Parses and standardises an address sent in parts. Never fails: what cannot be read is left out
 /// of the parts, and an input longer than `INPUT_BYTES_MAX` gives no parts at all.
 pub fn parse(input: AddressInput<'_>) -> ParsedAddress {
+    parse_by_choice(input, ReadingGround::Standard).0
+}
+
+/// Parses an address as [`parse`] does, but for what this ground speaks against, and gives the choices that were met.
+pub(crate) fn parse_by_choice(
+    input: AddressInput<'_>,
+    ground: ReadingGround,
+) -> (ParsedAddress, ReadingChoices) {
     if input.is_too_long() {
-        return ParsedAddress::default();
-    }
-    let mut delivery = DeliveryLine::default();
-    delivery.read_line(
-        FoldedLine::fold(input.address_1).words(),
-        InputLine::Address1,
-    );
-    if !NOTHING
-        .iter()
-        .any(|nothing| nothing.eq_ignore_ascii_case(input.address_2.trim()))
-    {
-        delivery.read_line(
-            FoldedLine::fold(input.address_2).words(),
-            InputLine::Address2,
-        );
+        return Default::default();
     }
     let last_line = LastLine::from_parts(input.city, input.state, input.zip);
-    ParsedAddress::assemble(delivery, last_line)
+    let mut delivery = DeliveryLine::new(&last_line.state, ReadingChoices::with_ground(ground));
+    let is_nothing = NOTHING
+        .iter()
+        .any(|nothing| nothing.eq_ignore_ascii_case(input.address_2.trim()));
+    let second = if is_nothing { "" } else { input.address_2 };
+    let lines = [input.address_1, second].map(FoldedLine::fold);
+    delivery.read_lines(lines[0].words(), lines[1].words());
+    let choices = delivery.choices;
+    (ParsedAddress::assemble(delivery, last_line), choices)
 }
 
 /// Parses and standardises an address written on one line, with or without commas. Never fails,
@@ -105,7 +111,7 @@ pub fn parse_one_line(text: &str) -> ParsedAddress {
     }
     let line = FoldedLine::fold(text);
     let (words, last_line) = last_line::split_last_line(line.words());
-    let mut delivery = DeliveryLine::default();
+    let mut delivery = DeliveryLine::new(&last_line.state, ReadingChoices::default());
     delivery.read_line(words, InputLine::Address1);
     ParsedAddress::assemble(delivery, last_line)
 }
@@ -140,7 +146,13 @@ impl ParsedAddress {
         delivery.take_box_from_units();
         delivery.units = sort_units(delivery.units);
         let street_line = delivery.street_line();
-        let box_line = format_box_line(&delivery);
+        // A route whose box nobody named leads nowhere: the street beside it does.
+        let is_route_beside = delivery.is_route_beside_street();
+        let box_line = if is_route_beside {
+            String::new()
+        } else {
+            format_box_line(&delivery)
+        };
         let is_dual = !box_line.is_empty() && !street_line.is_empty();
         let base = if box_line.is_empty() {
             &street_line
@@ -206,7 +218,11 @@ impl ParsedAddress {
 
     /// True for an address on a numbered street: address points hold these and no boxes.
     pub fn is_street(&self) -> bool {
-        self.po_box.is_empty() && self.rural_route.is_empty() && !self.number.is_empty()
+        let is_on_route = !self.rural_route.is_empty()
+            && !(is_numbered_route(&self.rural_route)
+                && self.box_number.is_empty()
+                && !self.street.is_empty());
+        self.po_box.is_empty() && !is_on_route && !self.number.is_empty()
     }
 
     /// Directionals, name and suffix, without the house number.
@@ -338,8 +354,9 @@ fn format_second_line(delivery: &DeliveryLine, street: Option<String>) -> String
         line.push_str("Urb ");
         line.push_str(&delivery.urbanization);
     }
-    let route = (!delivery.po_box.is_empty() && !delivery.rural_route.is_empty())
-        .then(|| format_route_line(delivery));
+    let is_above = !delivery.po_box.is_empty() && !delivery.rural_route.is_empty();
+    let route =
+        (is_above || delivery.is_route_beside_street()).then(|| format_route_line(delivery));
     for part in delivery
         .care_of
         .iter()

@@ -12,7 +12,7 @@ use crate::{
 use std::hash::Hasher;
 
 /// The ZIP of an address that no point can be found for.
-const NO_ZIP: i32 = -1;
+pub(crate) const NO_ZIP: i32 = -1;
 
 /// Where the points of an address are looked up. Keys are compared within one ZIP only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -63,6 +63,8 @@ pub struct DeliveryPoint {
 /// What address points say of an address.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PointEvidence {
+    /// Too few points are in its ZIP to know its streets.
+    Uncovered,
     /// Points know nothing of its street.
     Nothing,
     /// They know the street, and not the house.
@@ -107,9 +109,11 @@ pub(crate) fn hash_compared_street(compared: &str) -> i64 {
 
 impl CheckedAddress {
     /// Where the points of the address are looked up. For what points do not hold, and for what cannot be mailed
-    /// anyway, it is in no ZIP: nothing but an override is found there.
+    /// anyway, it is in no ZIP: nothing but an override is found there. Where city and ZIP contradict each other it is in
+    /// the ZIP.
     pub fn point_key(&self) -> PointKey {
-        let key = if self.failure.is_some() {
+        let is_in_doubt = matches!(self.failure, Some(AddressError::CityNotInZip { .. }));
+        let key = if self.failure.is_some() && !is_in_doubt {
             None
         } else {
             self.parsed.point_key()
@@ -142,7 +146,12 @@ impl CheckedAddress {
             PointEvidence::Nothing if self.parsed.is_street() => {
                 (ConfirmationLevel::Zip, None, Some(self.unknown_street()))
             }
-            PointEvidence::Nothing => (ConfirmationLevel::Zip, None, None),
+            PointEvidence::Uncovered if self.parsed.is_street() => {
+                (ConfirmationLevel::Zip, None, Some(self.uncovered_street()))
+            }
+            PointEvidence::Nothing | PointEvidence::Uncovered => {
+                (ConfirmationLevel::Zip, None, None)
+            }
             PointEvidence::Street => (ConfirmationLevel::Street, None, Some(self.unknown_number())),
             PointEvidence::House(place) => (
                 ConfirmationLevel::Street,
@@ -168,6 +177,13 @@ impl CheckedAddress {
 
     fn unknown_street(&self) -> AddressError {
         AddressError::UnknownStreet {
+            street: self.parsed.street_name(),
+            zip: self.parsed.zip.clone(),
+        }
+    }
+
+    fn uncovered_street(&self) -> AddressError {
+        AddressError::UncoveredStreet {
             street: self.parsed.street_name(),
             zip: self.parsed.zip.clone(),
         }

@@ -227,6 +227,16 @@ pub enum AddressError {
         /// Five digits.
         zip: String,
     },
+    /// Nothing says whether the ZIP code has a street of this name.
+    #[error(
+        "city, state and ZIP code agree, but too little is known of ZIP code {zip} to say whether {street} is there"
+    )]
+    UncoveredStreet {
+        /// Directionals, name and suffix.
+        street: String,
+        /// Five digits.
+        zip: String,
+    },
     /// The street has no house of this number.
     #[error("there is no number {number} on {street} in ZIP code {zip}")]
     UnknownNumber {

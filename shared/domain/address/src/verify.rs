@@ -37,7 +37,7 @@ pub struct CheckedAddress {
 impl CheckedAddress {
     /// Reads an address sent in parts.
     pub fn from_input(input: AddressInput<'_>) -> Self {
-        Self::new(parse(input), input)
+        Self::from_parsed(parse(input), input)
     }
 
     /// The identity of the address, also of one that cannot be mailed.
@@ -85,7 +85,8 @@ impl CheckedAddress {
         }
     }
 
-    fn new(mut parsed: ParsedAddress, input: AddressInput<'_>) -> Self {
+    /// Checks the parts that were read of an address.
+    pub(crate) fn from_parsed(mut parsed: ParsedAddress, input: AddressInput<'_>) -> Self {
         let mut corrections = Vec::new();
         let failure = check_address(&mut parsed, input, &mut corrections).err();
         Self {
@@ -105,7 +106,7 @@ fn check_address(
     if input.is_too_long() {
         return Err(AddressError::TooLong);
     }
-    check_present(input)?;
+    check_present(parsed, input)?;
     check_characters(input)?;
     check_state_and_zip(parsed, input, corrections)?;
     check_city(parsed, input, corrections)?;
@@ -149,18 +150,26 @@ fn record_removed_symbols(
     }
 }
 
-fn check_present(input: AddressInput<'_>) -> Result<(), AddressError> {
+fn check_present(parsed: &ParsedAddress, input: AddressInput<'_>) -> Result<(), AddressError> {
     for (field, value) in [
         (AddressField::Address1, input.address_1),
         (AddressField::City, input.city),
-        (AddressField::State, input.state),
-        (AddressField::Zip, input.zip),
+        // State and ZIP may have been sent as one.
+        (
+            AddressField::State,
+            first_present(input.state, &parsed.state),
+        ),
+        (AddressField::Zip, first_present(input.zip, &parsed.zip)),
     ] {
         if value.trim().is_empty() {
             return Err(AddressError::Missing(field));
         }
     }
     Ok(())
+}
+
+fn first_present<'a>(sent: &'a str, read: &'a str) -> &'a str {
+    if sent.trim().is_empty() { read } else { sent }
 }
 
 /// The state is one, the ZIP is one, and the ZIP is in the state.
@@ -172,7 +181,7 @@ fn check_state_and_zip(
     if state::find_state_abbreviation(&parsed.state).is_none() {
         return Err(AddressError::UnknownState(input.state.trim().to_owned()));
     }
-    if last_line::read_zip(input.zip).is_none() {
+    if last_line::read_zip(&parsed.zip).is_none() {
         return Err(AddressError::UnreadableZip(input.zip.trim().to_owned()));
     }
     let zip_state = state::military_state(&parsed.zip)
@@ -185,7 +194,10 @@ fn check_state_and_zip(
             state: parsed.state.clone(),
         });
     }
-    if !input.zip.trim().starts_with(&parsed.zip) {
+    let is_as_sent = [input.zip, input.state, input.city]
+        .iter()
+        .any(|part| part.contains(&parsed.zip));
+    if !is_as_sent {
         corrections.push(AddressCorrection {
             field: AddressField::Zip,
             from: input.zip.trim().to_owned(),
@@ -195,9 +207,9 @@ fn check_state_and_zip(
     Ok(())
 }
 
-/// Puts the post office's name for the city, or leaves the name of a neighbouring one. A name that no post office of
-/// the state has (a quarter, a slip of the pen) is corrected to the ZIP's; one that a post office elsewhere in the state
-/// has contradicts the ZIP.
+/// Puts the post office's name for the city, or leaves the name of a neighbouring one and of a place that it delivers to. A
+/// name that no post office of the state has (a quarter, a slip of the pen) is corrected to the ZIP's; one that a post
+/// office elsewhere in the state has contradicts the ZIP, and so does that of a large city of another state.
 fn check_city(
     parsed: &mut ParsedAddress,
     input: AddressInput<'_>,
@@ -222,7 +234,9 @@ fn check_city(
     if is_acceptable {
         return Ok(());
     }
-    if !is_military && zips::is_city(&parsed.state, &parsed.city) {
+    let is_another = zips::is_city(&parsed.state, &parsed.city)
+        || zips::is_city_elsewhere(&parsed.state, &parsed.city);
+    if !is_military && is_another {
         let (zip, zip_city) = (parsed.zip.clone(), known.to_owned());
         return Err(AddressError::CityNotInZip {
             zip,

@@ -15,6 +15,12 @@ use crate::{hash::FnvHasher, tables::state};
 /// are in ten-thousandths and may be empty, as may the city. `data/README.md` says where from.
 static DATA: &[u8] = include_bytes!("../data/zips.tsv.gz");
 
+/// One line a place: `zip name`, separated by a tab, for places of which another one's post office delivers the mail.
+static LOCALITIES: &str = include_str!("../data/localities.tsv");
+
+/// ZIPs that a city of this size has, so that its name is not taken for a quarter's elsewhere.
+const CITY_ZIPS_MIN: usize = 5;
+
 /// The most bytes that the data may unpack to.
 const DATA_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
@@ -146,6 +152,13 @@ fn parse_zip_data(text: &str) -> ZipTable {
         });
     }
     zips.names.shrink_to_fit();
+    for (number, name) in LOCALITIES.lines().filter_map(|row| row.split_once('\t')) {
+        let number = number.parse().unwrap_or_default();
+        if let Ok(index) = zips.sorted.binary_search_by_key(&number, |zip| zip.number) {
+            let key = (zips.sorted[index].state, city_key(name));
+            zips.by_city.entry(key).or_default().push(index as u32);
+        }
+    }
     zips
 }
 
@@ -163,6 +176,43 @@ pub(crate) fn find_zip(zip5: &str) -> Option<&'static ZipEntry> {
 pub(crate) fn is_city(state: &str, city: &str) -> bool {
     state::state_index(state)
         .is_some_and(|state| ZIPS.by_city.contains_key(&(state, city_key(city))))
+}
+
+/// The first and the last ZIP of the city; `None` when the state has no post office by this name. Between them are other
+/// cities' ZIPs too, see [`is_zip_of_city`].
+pub(crate) fn city_zips(state: &str, city: &str) -> Option<(i32, i32)> {
+    let places = ZIPS
+        .by_city
+        .get(&(state::state_index(state)?, city_key(city)))?;
+    let numbers = places
+        .iter()
+        .map(|place| ZIPS.entry_at(*place).number as i32);
+    Some((numbers.clone().min()?, numbers.max()?))
+}
+
+/// True when the post office of the ZIP (five digits) has this name.
+pub(crate) fn is_zip_of_city(zip5: &str, state: &str, city: &str) -> bool {
+    find_zip(zip5).is_some_and(|zip| zip.state() == state && is_same_city(zip.city(), city))
+}
+
+/// True when the ZIP (five digits) is in the state, and a post office of this name serves its neighbourhood there.
+pub(crate) fn is_zip_near_city(zip5: &str, state: &str, city: &str) -> bool {
+    find_zip(zip5).is_some_and(|zip| zip.state() == state && zip.accepts_city(city))
+}
+
+/// True when a name stands for a city of another state: one that has [`CITY_ZIPS_MIN`] ZIPs there, and at least seven of
+/// eight of all that bear the name. `Albuquerque` does; `Brooklyn` and `Hollywood` may be a quarter of any city.
+pub(crate) fn is_city_elsewhere(state: &str, city: &str) -> bool {
+    let (here, key) = (state::state_index(state), city_key(city));
+    let (mut all, mut most) = (0, (None, 0));
+    for index in state::state_indexes() {
+        let count = ZIPS.by_city.get(&(index, key)).map_or(0, Vec::len);
+        all += count;
+        if count > most.1 {
+            most = (Some(index), count);
+        }
+    }
+    most.0 != here && most.1 >= CITY_ZIPS_MIN && most.1 * 8 >= all * 7
 }
 
 /// The centre of a ZIP (five digits): degrees north and east. `None` for a ZIP that is not known

@@ -35,6 +35,16 @@ fn each_evidence_has_its_level_and_says_what_is_lacking() {
         nothing.shortfall,
         Some(AddressError::UnknownStreet { .. })
     ));
+    // Where nothing is known of a ZIP's streets, nothing is said against this one.
+    let uncovered = confirmed(PointEvidence::Uncovered);
+    assert_eq!(uncovered.level, ConfirmationLevel::Zip);
+    assert_eq!(
+        uncovered.shortfall.map(|shortfall| shortfall.to_sentence()),
+        Some(
+            "City, state and ZIP code agree, but too little is known of ZIP code 78701 to say whether Main St is there."
+                .to_owned()
+        )
+    );
     let street = confirmed(PointEvidence::Street);
     assert_eq!(street.level, ConfirmationLevel::Street);
     assert!(matches!(

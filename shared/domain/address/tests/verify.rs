@@ -176,6 +176,30 @@ fn a_city_elsewhere_in_the_state_contradicts_the_zip() {
 }
 
 #[test]
+fn a_city_of_another_state_contradicts_state_and_zip() {
+    for (city, state, zip) in [
+        ("Albuquerque", "CA", "90028"),
+        ("Los Angeles", "TX", "78701"),
+        ("Miami", "CA", "90028"),
+        ("SAINT LOUIS", "IL", "60601"),
+    ] {
+        let failure = expect_undeliverable("500 Main St", [city, state, zip]);
+        assert!(
+            matches!(failure, AddressError::CityNotInZip { .. }),
+            "{city}: {failure}"
+        );
+    }
+    // Names that cities of several states have may be a quarter's.
+    for (city, state, zip) in [
+        ("Hollywood", "CA", "90028"),
+        ("Brooklyn", "OH", "44144"),
+        ("Ballard", "WA", "98107"),
+    ] {
+        expect_deliverable("500 Main St", "", [city, state, zip]);
+    }
+}
+
+#[test]
 fn a_city_that_no_post_office_has_is_corrected_to_the_one_of_the_zip() {
     for city in ["Asutin", "Gotham"] {
         let verified = expect_deliverable("123 Main St", "", [city, "TX", "78701"]);
@@ -475,5 +499,63 @@ fn one_line_without_state_or_zip_keeps_what_there_is() {
         let parsed = parse_one_line(text);
         let parts = [&parsed.line1, &parsed.city, &parsed.state, &parsed.zip];
         assert_eq!(parts, [line1, city, state, zip], "{text}");
+    }
+}
+
+#[test]
+fn a_place_that_another_post_office_delivers_to_is_kept_as_sent() {
+    for (city, state, zip) in [
+        ("Hollywood", "CA", "90028"),
+        ("North Miami", "FL", "33161"),
+        ("N. Miami", "FL", "33161"),
+        ("Doral", "FL", "33178"),
+        ("Shoreline", "WA", "98133"),
+        ("Overland Park", "KS", "66204"),
+        ("Cleveland Heights", "OH", "44106"),
+        ("Saint Louis Park", "MN", "55416"),
+        ("St. Louis Park", "MN", "55416"),
+    ] {
+        let verified = expect_deliverable("100 Main St", "", [city, state, zip]);
+        assert_eq!(verified.corrections, [], "{city}");
+        let kept = city.replace("N.", "North").replace("St.", "Saint");
+        assert_eq!(verified.city, kept);
+    }
+    // The same name in another part of the state contradicts the ZIP.
+    assert!(matches!(
+        expect_undeliverable("100 Main St", ["Hollywood", "CA", "94105"]),
+        AddressError::CityNotInZip { .. }
+    ));
+}
+
+#[test]
+fn a_large_city_of_another_state_contradicts_the_zip() {
+    for (city, state, zip) in [
+        ("Albuquerque", "CA", "90028"),
+        ("Seattle", "CA", "90028"),
+        ("Chicago", "TX", "78701"),
+        ("houston", "CA", "90028"),
+        ("Boise", "WA", "98101"),
+        ("Salt Lake City", "NV", "89101"),
+        ("ST. LOUIS", "TX", "78701"),
+    ] {
+        let failure = expect_undeliverable("500 Main St", [city, state, zip]);
+        assert!(
+            matches!(failure, AddressError::CityNotInZip { .. }),
+            "{city}: {failure:?}"
+        );
+        assert!(failure.to_sentence().contains(city), "{failure:?}");
+    }
+}
+
+#[test]
+fn a_state_and_its_zip_in_one_word_can_be_mailed() {
+    for last in [
+        ["Austin", "TX78701", ""],
+        ["Austin", "", "TX78701"],
+        ["Austin", "TX", "TX78701"],
+    ] {
+        let verified = expect_deliverable("123 Main St", "", last);
+        assert_eq!(verified.one_line, "123 Main St, Austin, TX 78701");
+        assert_eq!(verified.corrections, [], "{last:?}");
     }
 }

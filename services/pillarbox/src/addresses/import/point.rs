@@ -83,13 +83,16 @@ pub(super) fn parse_point(row: &SourceRow<'_>) -> Result<AddressPointRow, PointS
         .into_iter()
         .find(|plus4| is_plus4(plus4))
         .map(str::to_owned);
-    let parsed = address::parse(AddressInput {
-        address_1: &format!("{number} {street}"),
-        address_2: &format_unit(row),
-        city: city.unwrap_or(city_of_zip),
-        state,
-        zip: &zip,
-    });
+    let parsed = read_as_source(
+        row,
+        AddressInput {
+            address_1: &format!("{number} {street}"),
+            address_2: &format_unit(row),
+            city: city.unwrap_or(city_of_zip),
+            state,
+            zip: &zip,
+        },
+    );
     // The post office of a ZIP is known better than a city hall's name for it.
     let key = parsed.point_key().ok_or(PointSkipReason::Unreadable)?;
     let street = parsed.street_parts();
@@ -111,6 +114,41 @@ pub(super) fn parse_point(row: &SourceRow<'_>) -> Result<AddressPointRow, PointS
         plus4,
         residential,
     })
+}
+
+/// The reading that has the parts that the source has; the usual one where the source has none, or no reading has them.
+fn read_as_source(row: &SourceRow<'_>, input: AddressInput<'_>) -> ParsedAddress {
+    let usual = address::parse(input);
+    let has_parts = |parsed: &ParsedAddress| {
+        [
+            (SourceColumnRole::PreDirectional, &parsed.predirectional),
+            (SourceColumnRole::StreetType, &parsed.suffix),
+            (SourceColumnRole::PostDirectional, &parsed.postdirectional),
+        ]
+        .into_iter()
+        .all(|(role, part)| row.get(role).is_empty() == part.is_empty())
+    };
+    if row.get(SourceColumnRole::StreetName).is_empty() || has_parts(&usual) {
+        return usual;
+    }
+    // A direction that is abbreviated is one, wherever the source has it.
+    let is_whole = |parsed: &ParsedAddress| {
+        let spells = |word: &str| {
+            parsed
+                .street
+                .split(' ')
+                .any(|one| one.eq_ignore_ascii_case(word))
+        };
+        let mut words = row
+            .get(SourceColumnRole::StreetName)
+            .split_ascii_whitespace();
+        words.all(spells)
+    };
+    let others = address::parse_readings(input).into_iter().skip(1);
+    others
+        .map(|reading| reading.parsed)
+        .find(|parsed| has_parts(parsed) && is_whole(parsed))
+        .unwrap_or(usual)
 }
 
 /// The house number with what belongs to it: `123`, `123A`, `123 1/2`. `0` stands for none.
@@ -263,6 +301,31 @@ mod tests {
             .chain(USUAL.into_iter().filter(|(other, _)| *other != role))
             .collect();
         parse_point(&build_row(&values))
+    }
+
+    #[test]
+    fn a_direction_that_the_source_has_in_the_name_is_a_word_of_it() {
+        let street = |name: &str, direction: &str| {
+            let row = row(&[
+                (SourceColumnRole::StreetName, name),
+                (SourceColumnRole::PreDirectional, direction),
+                (SourceColumnRole::StreetType, "RD"),
+            ]);
+            let point = parse_point(&row).unwrap();
+            (point.street.predirectional, point.street.name, point.line_1)
+        };
+        let expected = |parts: [&str; 3]| {
+            let [direction, name, line] = parts.map(str::to_owned);
+            (direction, name, line)
+        };
+        for (name, direction, parts) in [
+            ("NORTH COVE", "", ["", "North Cove", "12 North Cove Rd"]),
+            ("COVE", "NORTH", ["N", "Cove", "12 N Cove Rd"]),
+            ("N COVE", "", ["N", "Cove", "12 N Cove Rd"]),
+            ("COVE", "", ["", "Cove", "12 Cove Rd"]),
+        ] {
+            assert_eq!(street(name, direction), expected(parts), "{name}");
+        }
     }
 
     #[test]

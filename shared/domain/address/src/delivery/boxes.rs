@@ -63,12 +63,19 @@ fn read_box(words: &[AddressWord<'_>], start: usize) -> Option<(BoxAddress, usiz
 fn read_post_office_box(words: &[AddressWord<'_>]) -> Option<(BoxAddress, usize)> {
     let upper = |index: usize| words.get(index).map_or("", |word| word.upper);
     let (named, is_whole) = match (upper(0), upper(1)) {
+        ("P", "OBOX" | "OB") => (2, true),
         ("P", "O") | ("POST", "OFFICE") => (2, false),
-        ("POBOX" | "POB" | "POBX" | "PBOX", _) => (1, true),
+        ("POBOX" | "POB" | "POBX" | "PBOX" | "PO-BOX" | "P-O-BOX", _) => (1, true),
         ("PO" | "P/O" | "P-O" | "P0" | "POSTOFFICE", _) => (1, false),
-        _ => return None,
+        (glued, _) => {
+            let number = read_glued_box_number(glued, &["POBOX", "POBX", "POB", "PBOX"])?;
+            return Some((BoxAddress::PostOffice(number), 1));
+        }
     };
-    let kind = usize::from(is_box_word(upper(named)));
+    if let Some(number) = read_glued_box_number(upper(named), &["BOX"]) {
+        return Some((BoxAddress::PostOffice(number), named + 1));
+    }
+    let kind = count_box_words(&words[named..]);
     let (number, used) = read_box_number(words, named + kind)?;
     let is_box = is_whole || kind > 0 || number.bytes().any(|byte| byte.is_ascii_digit());
     is_box.then_some((BoxAddress::PostOffice(number), used))
@@ -78,7 +85,8 @@ fn read_post_office_box(words: &[AddressWord<'_>]) -> Option<(BoxAddress, usize)
 fn read_unnamed_box(words: &[AddressWord<'_>]) -> Option<(BoxAddress, usize)> {
     let upper = |index: usize| words.get(index).map_or("", |word| word.upper);
     let named = match (upper(0), upper(1)) {
-        ("LOCK", "BOX") | ("FIRM", "CALLER") => 2,
+        ("LOCK", "BOX" | "DRAWER") | ("FIRM", "CALLER") => 2,
+        ("CALLER" | "CALLERS", "SERVICE" | "SERVICES" | "SVC" | "BOX") => 2,
         ("BOX" | "BX" | "CALLER" | "DRAWER" | "LOCKBOX" | "LBX", _) => 1,
         _ => return None,
     };
@@ -87,11 +95,22 @@ fn read_unnamed_box(words: &[AddressWord<'_>]) -> Option<(BoxAddress, usize)> {
         .then_some((BoxAddress::PostOffice(number), used))
 }
 
-fn is_box_word(word: &str) -> bool {
-    matches!(
-        word,
-        "BOX" | "BX" | "DRAWER" | "BIN" | "LOCKBOX" | "CALLER" | "BOXES"
-    )
+/// How many words say that a box follows: `Box`, `Caller Service`.
+fn count_box_words(words: &[AddressWord<'_>]) -> usize {
+    let upper = |index: usize| words.get(index).map_or("", |word| word.upper);
+    match (upper(0), upper(1)) {
+        ("CALLER", "SERVICE" | "SVC") => 2,
+        ("BOX" | "BX" | "DRAWER" | "BIN" | "LOCKBOX" | "CALLER" | "BOXES", _) => 1,
+        _ => 0,
+    }
+}
+
+/// The number behind letters that it is glued to: `POBox884`.
+fn read_glued_box_number(word: &str, letters: &[&str]) -> Option<String> {
+    let number = letters.iter().find_map(|head| word.strip_prefix(head))?;
+    let is_number =
+        number.starts_with(|c: char| c.is_ascii_digit()) && number.len() <= BOX_NUMBER_BYTES_MAX;
+    is_number.then(|| number.to_owned())
 }
 
 /// The box number at `index`, behind an optional `#`, and the words used up to its end.
@@ -124,8 +143,9 @@ fn read_box_number(words: &[AddressWord<'_>], index: usize) -> Option<(String, u
 fn read_route(words: &[AddressWord<'_>], opens: bool) -> Option<(BoxAddress, usize)> {
     let upper = |index: usize| words.get(index).map_or("", |word| word.upper);
     let (kind, named, is_certain) = match (upper(0), upper(1), upper(2)) {
-        ("RURAL", "ROUTE" | "RTE" | "RT", _) => ("RR", 2, true),
-        ("RURAL" | "RR" | "RFD" | "RURALROUTE", "#" | "RT", _) => ("RR", 1, true),
+        ("RURAL", "FREE", "DELIVERY") => ("RR", 3, true),
+        ("RURAL", "DELIVERY" | "ROUTE" | "RTE" | "RT", _) => ("RR", 2, true),
+        ("RURALROUTE", ..) => ("RR", 1, true),
         ("R", "F", "D") => ("RR", 3, true),
         ("R", "R" | "D", _) => ("RR", 2, true),
         ("RR" | "RFD" | "RURAL" | "RD", ..) => ("RR", 1, upper(0) != "RD"),
@@ -133,8 +153,8 @@ fn read_route(words: &[AddressWord<'_>], opens: bool) -> Option<(BoxAddress, usi
         ("HIGHWAY" | "HWY", "CONTRACT", "ROUTE" | "RTE" | "RT") => ("HC", 3, true),
         ("HIGHWAY" | "HWY", "CONTRACT", _) => ("HC", 2, true),
         ("STAR", "ROUTE" | "RTE" | "RT", _) => ("HC", 2, true),
+        ("H", "C", "R") => ("HC", 3, true),
         ("H", "C", _) => ("HC", 2, true),
-        ("HC" | "HCR" | "HCO", "RT" | "ROUTE" | "RTE", _) => ("HC", 2, true),
         ("HC" | "HCR" | "HCO", ..) => ("HC", 1, true),
         ("PSC", ..) => ("PSC", 1, true),
         ("CMR", ..) => ("CMR", 1, true),
@@ -144,6 +164,7 @@ fn read_route(words: &[AddressWord<'_>], opens: bool) -> Option<(BoxAddress, usi
         ("UNIT", ..) => ("Unit", 1, false),
         (glued, ..) => return read_glued_route(glued, words, opens),
     };
+    let named = named + usize::from(names_route_again(kind, upper(named)));
     if words.iter().take(named).any(|word| word.ends_segment) {
         return None;
     }
@@ -153,8 +174,29 @@ fn read_route(words: &[AddressWord<'_>], opens: bool) -> Option<(BoxAddress, usi
         return Some((BoxAddress::Route(kind.to_owned(), box_number), used));
     }
     let (number, used) = read_box_number(words, named)?;
+    let number = match number.strip_prefix('R') {
+        // `HC R32`.
+        Some(digits) if kind == "HC" && digits.starts_with(|c: char| c.is_ascii_digit()) => {
+            digits.to_owned()
+        }
+        _ => number,
+    };
     let found = finish_route(kind, number, words, used, is_certain && opens)?;
     (opens || is_certain).then_some(found)
+}
+
+/// True for `RR 2` and `HC 68`: routes along which boxes stand.
+pub(crate) fn is_numbered_route(route: &str) -> bool {
+    route.starts_with("RR ") || route.starts_with("HC ")
+}
+
+/// The `Route` of `RFD Route 4`, the `R` of `HC R 32`.
+fn names_route_again(kind: &str, word: &str) -> bool {
+    match word {
+        "ROUTE" | "RTE" | "RT" => matches!(kind, "RR" | "HC"),
+        "R" => kind == "HC",
+        _ => false,
+    }
 }
 
 /// A ship, with or without a box (§238): `USS Nimitz Box 12`. Its name goes on to the box, a unit or the segment's end.

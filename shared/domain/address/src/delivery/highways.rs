@@ -3,7 +3,7 @@
 use crate::{
     casing,
     line::AddressWord,
-    tables::{direction, highway, state},
+    tables::{direction, highway, state, unit},
 };
 
 /// The most words that a road's name takes before its number.
@@ -71,6 +71,9 @@ fn read_numbered_road(words: &[AddressWord<'_>]) -> Option<NumberedRoad> {
         "RM ",
         "Farm Road ",
         "Ranch Road ",
+        "Private Road ",
+        "Business ",
+        "Alternate ",
     ]
     .iter()
     .any(|name| road.name.starts_with(name));
@@ -86,10 +89,23 @@ fn read_numbered_road(words: &[AddressWord<'_>]) -> Option<NumberedRoad> {
     })
 }
 
+/// A road and its number, and its kind again where that was sent twice (`US 93 Hwy`).
 fn read_road_at_type(words: &[AddressWord<'_>]) -> Option<NumberedRoad> {
-    if let Some(highway) = read_glued_road(words.first()?) {
-        return Some(highway);
+    let mut road = match read_glued_road(words.first()?) {
+        Some(road) => road,
+        None => read_road_in_words(words)?,
+    };
+    let kind = words
+        .get(road.used)
+        .filter(|_| !words[road.used - 1].ends_segment)
+        .and_then(|word| highway::road_kind(word.upper));
+    if kind.is_some_and(|kind| road.name.rsplit(' ').nth(1) == Some(kind)) {
+        road.used += 1;
     }
+    Some(road)
+}
+
+fn read_road_in_words(words: &[AddressWord<'_>]) -> Option<NumberedRoad> {
     let mut buffer = [""; NAME_WORDS_MAX];
     let count = words.len().min(NAME_WORDS_MAX);
     for (slot, word) in buffer.iter_mut().zip(words) {
@@ -123,7 +139,10 @@ fn read_road_by_type(
 ) -> Option<NumberedRoad> {
     let (mut name, used) = match highway::road_type(upper) {
         Some((written, used)) => (written.to_owned(), used),
-        None => read_road_owner(upper)?,
+        None => match read_road_owner(upper) {
+            Some(road) => road,
+            None => return read_parted_road(upper),
+        },
     };
     let used = skipped + used;
     // `Highway No 33`.
@@ -141,9 +160,9 @@ fn read_road_by_type(
     }
     let used = used + usize::from(signed);
     let may_be_letter = words.len() == used + 1 && highway::may_have_road_letter(&name);
-    let number = words
-        .get(used)
-        .filter(|word| is_road_number(word, may_be_letter))?;
+    let number = words.get(used).filter(|word| {
+        is_road_number(word, may_be_letter) || is_letter_road(&name, &words[used..])
+    })?;
     if words[..used].iter().any(|word| word.ends_segment) {
         return None;
     }
@@ -158,6 +177,32 @@ fn read_road_by_type(
     })
 }
 
+/// `County 12 Rd`, `State 60 Hwy`: the kind stands behind the number.
+fn read_parted_road(upper: &[&str]) -> Option<NumberedRoad> {
+    let (owner, used) = highway::road_owner(upper)?;
+    let (number, kind) = (upper.get(used)?, upper.get(used + 1)?);
+    let kind = highway::road_kind(kind)?;
+    number
+        .bytes()
+        .all(|byte| byte.is_ascii_digit())
+        .then(|| NumberedRoad {
+            name: format!("{owner} {kind} {number}"),
+            used: used + 2,
+        })
+}
+
+/// True for the letters of a county's road with nothing but units behind them: `County Road ZZZ`.
+fn is_letter_road(road: &str, words: &[AddressWord<'_>]) -> bool {
+    let [letters, behind @ ..] = words else {
+        return false;
+    };
+    let ends = letters.ends_segment
+        || behind
+            .first()
+            .is_none_or(|word| unit::find_unit_designator(word.upper).is_some());
+    ends && highway::is_county_road_letters(road, letters.upper)
+}
+
 /// `County Hwy`, `US 41`, `Highway`: the owner, the kind, or both, and the words used.
 fn read_road_owner(upper: &[&str]) -> Option<(String, usize)> {
     let owner = highway::road_owner(upper);
@@ -168,6 +213,14 @@ fn read_road_owner(upper: &[&str]) -> Option<(String, usize)> {
         (Some(("US", used)), None) => Some(("US Highway".to_owned(), used)),
         (None, Some(kind)) => Some((kind.to_owned(), 1)),
         _ => None,
+    }
+}
+
+/// The name of a road in its state: what is a private road in Texas is one of the commonwealth's in Puerto Rico.
+pub(super) fn name_road_in_state(name: String, state: &str) -> String {
+    match name.strip_prefix(highway::PRIVATE_ROAD) {
+        Some(number) if state == "PR" => format!("PR Highway{number}"),
+        _ => name,
     }
 }
 
@@ -191,7 +244,9 @@ fn read_glued_road(word: &AddressWord<'_>) -> Option<NumberedRoad> {
     if letters.is_empty() || !number.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    let kind = if highway::is_glued_type(letters) {
+    let kind = if letters == "PR" && rest.starts_with('-') {
+        highway::PRIVATE_ROAD.to_owned()
+    } else if highway::is_glued_type(letters) {
         let (name, _) = highway::road_type(&[letters]).map_or_else(
             || read_road_owner(&[letters]),
             |(name, used)| Some((name.to_owned(), used)),

@@ -4,13 +4,17 @@ mod boxes;
 mod highways;
 mod number;
 mod places;
+mod spelled;
 mod streets;
 mod units;
 
 use std::ops::Range;
 
-use crate::{casing, line::AddressWord, parsed::StreetParts};
+use crate::{
+    casing, choice::ReadingChoices, line::AddressWord, parsed::StreetParts, tables::state,
+};
 
+pub(crate) use boxes::is_numbered_route;
 pub(crate) use units::SecondaryUnit;
 
 /// The parts of the delivery lines, in standard form and mixed case; absent parts are empty.
@@ -35,6 +39,12 @@ pub(crate) struct DeliveryLine {
     pub others: Vec<String>,
     /// How many addresses begin `others`.
     replaced: usize,
+    /// What could be read in two ways.
+    pub choices: ReadingChoices,
+    /// The state of the last line, or empty: two letters.
+    pub state: &'static str,
+    /// A later line holds a street that nobody can take for anything else.
+    pub has_street_below: bool,
 }
 
 /// Which part of the input a line came from.
@@ -45,6 +55,36 @@ pub(crate) enum InputLine {
 }
 
 impl DeliveryLine {
+    /// An empty one for this state, in which choices will be made so.
+    pub fn new(state: &str, choices: ReadingChoices) -> Self {
+        Self {
+            choices,
+            state: state::find_state_abbreviation(state).unwrap_or_default(),
+            ..Self::default()
+        }
+    }
+
+    /// Reads the two lines of an address.
+    pub fn read_lines(&mut self, first: Vec<AddressWord<'_>>, second: Vec<AddressWord<'_>>) {
+        // `123` on one line and `Main St` on the other.
+        if number::is_only_number(&first) && number::continues_number(&second) {
+            let mut words = first;
+            if let Some(number) = words.last_mut() {
+                number.ends_segment = false;
+            }
+            words.extend(second);
+            return self.read_line(words, InputLine::Address2);
+        }
+        self.has_street_below = second
+            .split_inclusive(|word| word.ends_segment)
+            .any(number::is_whole_address);
+        self.read_line(first, InputLine::Address1);
+        self.has_street_below = false;
+        if !second.is_empty() {
+            self.read_line(second, InputLine::Address2);
+        }
+    }
+
     /// Reads one line into the parts that are not taken yet.
     pub fn read_line(&mut self, words: Vec<AddressWord<'_>>, source: InputLine) {
         let words = self.take_care_of(words);
@@ -56,19 +96,34 @@ impl DeliveryLine {
         } else {
             words
         };
+        let words = number::part_glued_name(words);
         let words = number::mark_segments(words, source);
         let segments = words.split_inclusive(|word| word.ends_segment);
-        // Without a numbered segment the first that is no unit is the street.
+        // Without a numbered segment the first that is no unit is the street. A number in words counts when none is in
+        // digits.
+        let has_digits = segments.clone().any(number::is_numbered);
         let is_numbered = |segment: &[AddressWord<'_>]| {
-            places::has_kilometres(segment)
-                || number::begins_with_number(units::skip_leading_units(segment))
+            if has_digits {
+                number::is_numbered(segment)
+            } else {
+                spelled::read_spelled_number(units::skip_leading_units(segment), false).is_some()
+            }
         };
-        let has_number = segments.clone().any(is_numbered);
+        let has_number = has_digits || segments.clone().any(is_numbered);
         if has_number && self.number.is_empty() {
             self.move_street_aside();
         }
         let mut has_street_here = false;
+        let mut below = segments.clone();
         for segment in segments {
+            below.next();
+            // `7 Eleven Store 1234` above the street.
+            let has_street_below =
+                self.has_street_below || below.clone().any(number::is_whole_address);
+            if has_street_below && number::is_business_name(segment) {
+                self.push_other(segment);
+                continue;
+            }
             // Of two on one line the one directly above the city is the address (Publication 28, dual addresses).
             if has_street_here && !self.suffix.is_empty() && number::begins_whole_street(segment) {
                 self.move_street_aside();
@@ -85,11 +140,21 @@ impl DeliveryLine {
         !self.po_box.is_empty() || !self.rural_route.is_empty()
     }
 
+    /// True for a rural or contract route without a box, beside a numbered street.
+    pub fn is_route_beside_street(&self) -> bool {
+        is_numbered_route(&self.rural_route)
+            && self.box_number.is_empty()
+            && self.po_box.is_empty()
+            && !self.number.is_empty()
+            && !self.street.is_empty()
+    }
+
     /// A sign on another line than the route is the route's box all the same (Publication 28 §243). A ship has units.
     pub fn take_box_from_units(&mut self) {
         let lacks_box = !self.rural_route.is_empty()
             && !self.rural_route.starts_with("US")
-            && self.box_number.is_empty();
+            && self.box_number.is_empty()
+            && !self.is_route_beside_street();
         if lacks_box && let Some(at) = self.units.iter().position(|unit| unit.designator == "#") {
             self.box_number = self.units.remove(at).identifier;
         }
@@ -165,10 +230,8 @@ impl DeliveryLine {
         while !rest.is_empty() {
             rest = self.take_units(rest, source);
             let (name, units) = rest.split_at(units::find_units_start(rest));
-            match units::read_bare_identifier(name) {
-                Some(identifier) => self
-                    .units
-                    .push(SecondaryUnit::without_designator(identifier, source)),
+            match units::read_bare_unit(name, source) {
+                Some(unit) => self.units.push(unit),
                 None => self.push_other(name),
             }
             rest = units;

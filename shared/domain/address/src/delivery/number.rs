@@ -1,6 +1,6 @@
 //! House numbers: Publication 28 §231, Appendix D1 (Wisconsin grids, hyphens, fractions).
 
-use super::{InputLine, highways, units};
+use super::{InputLine, boxes, highways, places, spelled, units};
 use crate::{
     casing,
     line::AddressWord,
@@ -11,16 +11,125 @@ use crate::{
 pub(super) fn begins_with_number(words: &[AddressWord<'_>]) -> bool {
     match words {
         [first, second, ..] => {
-            is_house_number(first.upper) || (is_lot(first.upper) && is_spanish_type(second.upper))
+            is_house_number(first.upper)
+                || (is_lot(first.upper) && is_spanish_type(second.upper))
+                || begins_with_directional(words)
         }
         _ => false,
     }
 }
 
+/// The least letters of a street's name that is glued to the house number; fewer are a part of the number or its ordinal.
+const GLUED_LETTERS_MIN: usize = 3;
+
+/// The least digits of a house number behind its directional: `E 9 Mile Rd` has none.
+const NUMBER_BEHIND_DIRECTIONAL_MIN: usize = 2;
+
+/// True for a segment that numbers a house, behind units or not.
+pub(super) fn is_numbered(segment: &[AddressWord<'_>]) -> bool {
+    places::has_kilometres(segment) || begins_with_number(units::skip_leading_units(segment))
+}
+
+/// True for a number and a street that ends as streets do.
+pub(super) fn is_whole_address(segment: &[AddressWord<'_>]) -> bool {
+    let words = units::skip_leading_units(segment);
+    if !begins_with_number(words) || begins_with_directional(words) {
+        return false;
+    }
+    let (_, street) = split_house_number(words);
+    let name_end = units::find_units_start(street);
+    ends_in_thoroughfare(&street[..name_end]) || highways::read_numbered_road_line(street).is_some()
+}
+
+/// True for a name that begins with a number and has nothing of a street: `7 Eleven Store 1234`, `24 Hour Fitness`.
+pub(super) fn is_business_name(segment: &[AddressWord<'_>]) -> bool {
+    if !begins_with_number(segment) || begins_with_directional(segment) {
+        return false;
+    }
+    let (number, name) = split_house_number(segment);
+    let is_of_street = |word: &AddressWord<'_>| {
+        is_suffix(Some(word))
+            || direction::abbreviate_directional(word.upper).is_some()
+            || casing::is_ordinal(word.upper)
+    };
+    let words = name.iter().take_while(|word| word.upper != "#").count();
+    let is_glued = number.split('-').any(|part| {
+        part.len() >= GLUED_LETTERS_MIN && part.bytes().all(|byte| byte.is_ascii_alphabetic())
+    });
+    (words > 1 || is_glued)
+        && !name.iter().any(is_of_street)
+        && !begins_spanish_street(name)
+        && highways::read_numbered_road_line(name).is_none()
+}
+
+/// A street's name that is glued to the house number (`123Main St`) becomes a word of its own.
+pub(super) fn part_glued_name(mut words: Vec<AddressWord<'_>>) -> Vec<AddressWord<'_>> {
+    let Some(first) = words.first().copied() else {
+        return words;
+    };
+    let digits = first.upper.bytes().take_while(u8::is_ascii_digit).count();
+    let name = &first.upper[digits..];
+    let is_glued = digits > 0
+        && name.len() >= GLUED_LETTERS_MIN
+        && name.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && unit::find_unit_designator(name).is_none()
+        && !spelled::is_counted(name);
+    if is_glued {
+        words[0] = AddressWord {
+            upper: name,
+            sent: &first.sent[digits..],
+            ..first
+        };
+        let number = AddressWord {
+            upper: &first.upper[..digits],
+            sent: &first.sent[..digits],
+            ends_segment: false,
+        };
+        words.insert(0, number);
+    }
+    words
+}
+
+/// True for a directional, a house number and a street: `E 613 Mitchell Ave`.
+pub(super) fn begins_with_directional(words: &[AddressWord<'_>]) -> bool {
+    let [before, number, name, street @ ..] = words else {
+        return false;
+    };
+    direction::abbreviate_directional(before.upper).is_some()
+        && !(before.ends_segment || number.ends_segment || name.ends_segment)
+        && number.is_number()
+        && number.upper.len() >= NUMBER_BEHIND_DIRECTIONAL_MIN
+        && !name.has_digit()
+        && direction::abbreviate_directional(name.upper).is_none()
+        && unit::find_unit_designator(name.upper).is_none()
+        && !(number.upper.len() < 3 && spelled::is_counted(name.upper))
+        && has_thoroughfare(street)
+}
+
+/// True for a line that is a house number and nothing else.
+pub(super) fn is_only_number(words: &[AddressWord<'_>]) -> bool {
+    match words {
+        [number] => is_house_number(number.upper),
+        [number, fraction] => number.is_number() && is_fraction(fraction.upper),
+        _ => false,
+    }
+}
+
+/// True for a line that can be the street of the number on the line above it.
+pub(super) fn continues_number(words: &[AddressWord<'_>]) -> bool {
+    words
+        .first()
+        .is_some_and(|word| !word.starts_with_digit() || casing::is_ordinal(word.upper))
+        && units::skip_leading_units(words).len() == words.len()
+        && !boxes::begins_with_box(words)
+}
+
 /// True when a plain number begins a street that has a suffix: nothing but an address of its own.
 pub(super) fn begins_whole_street(words: &[AddressWord<'_>]) -> bool {
     match words {
-        [number, _, street @ ..] => number.is_number() && has_thoroughfare(street),
+        [number, _, street @ ..] => {
+            number.is_number() && (has_thoroughfare(street) || has_misspelled_suffix(street))
+        }
         _ => false,
     }
 }
@@ -65,10 +174,7 @@ pub(super) fn split_house_number<'w, 'a>(
     words: &'w [AddressWord<'a>],
 ) -> (String, &'w [AddressWord<'a>]) {
     if !begins_with_number(words) {
-        return match read_spelled_number(words) {
-            Some(number) => (number.to_owned(), &words[1..]),
-            None => (String::new(), words),
-        };
+        return (String::new(), words);
     }
     let mut number = words[0].upper.to_owned();
     let mut rest = &words[1..];
@@ -129,8 +235,20 @@ pub(super) fn move_number_first<'a>(words: &[AddressWord<'a>]) -> Option<Vec<Add
     Some(turned)
 }
 
+/// The words with the house number before the directional that was sent before it.
+pub(super) fn turn_directional<'a>(words: &[AddressWord<'a>]) -> Vec<AddressWord<'a>> {
+    let mut turned = words.to_vec();
+    turned.swap(0, 1);
+    turned
+}
+
 fn is_fraction(word: &str) -> bool {
     matches!(word.as_bytes(), [above, b'/', below] if above.is_ascii_digit() && below.is_ascii_digit())
+}
+
+/// True when the words are nothing but units: what stands before them is the street.
+fn ends_in_units(words: &[AddressWord<'_>]) -> bool {
+    !words.is_empty() && units::skip_leading_units(words).is_empty()
 }
 
 /// A letter behind the number belongs to it (`4922 B Cornell Ave`) unless it is a directional or
@@ -145,6 +263,7 @@ fn is_number_letter(letter: &AddressWord<'_>, rest: &[AddressWord<'_>]) -> bool 
     let next_is_type = suffix::standard_suffix(next.upper)
         .is_some_and(|standard| next_is_last || suffix::spell_thoroughfare(standard).is_some());
     letter.is_letter()
+        && !ends_in_units(rest)
         && !matches!(
             (letter.upper, next.upper),
             ("O", _) | ("U", "S") | (_, "AND" | "&")
@@ -153,30 +272,6 @@ fn is_number_letter(letter: &AddressWord<'_>, rest: &[AddressWord<'_>]) -> bool 
         && direction::abbreviate_directional(letter.upper).is_none()
         && !(next_is_initial || next_is_type || next.starts_with_digit())
         && !(next_is_direction && next_is_last)
-}
-
-/// A number in words is read where it can be nothing else: `One Liberty Plaza`, `Fifty N Front St`.
-fn read_spelled_number(words: &[AddressWord<'_>]) -> Option<&'static str> {
-    static NUMBERS: [(&str, &str); 13] = [
-        ("ONE", "1"),
-        ("TWO", "2"),
-        ("THREE", "3"),
-        ("FOUR", "4"),
-        ("FIVE", "5"),
-        ("SIX", "6"),
-        ("SEVEN", "7"),
-        ("EIGHT", "8"),
-        ("NINE", "9"),
-        ("TEN", "10"),
-        ("TWENTY", "20"),
-        ("FIFTY", "50"),
-        ("HUNDRED", "100"),
-    ];
-    let [first, second, _, ..] = words else {
-        return None;
-    };
-    let (word, number) = NUMBERS.iter().find(|(word, _)| *word == first.upper)?;
-    (*word == "ONE" || direction::abbreviate_directional(second.upper).is_some()).then_some(number)
 }
 
 /// Mends the segments, so that the house number begins one and its street is whole. Commas go
@@ -203,7 +298,12 @@ pub(super) fn mark_segments(
             words[index].has_digit() && matches!(words[index + 1].upper, "KM" | "HM");
         // `Martin Luther King, Jr. Blvd`.
         let continues_name = matches!(words[index + 1].upper, "JR" | "SR");
-        if lone_number || lone_direction || continues_road || continues_name {
+        // `123 N, Main St`.
+        let parted_direction = index == 1
+            && is_house_number(words[0].upper)
+            && direction::abbreviate_directional(words[1].upper).is_some()
+            && unit::find_unit_designator(words[2].upper).is_none();
+        if lone_number || lone_direction || continues_road || continues_name || parted_direction {
             words[index].ends_segment = false;
         } else if is_street_end(&words[..index + 2]) && !is_suffix(behind.as_ref()) {
             words[index].ends_segment = false;
@@ -323,6 +423,13 @@ fn follows_name(words: &[AddressWord<'_>], index: usize) -> bool {
         && (has_thoroughfare(here) || !has_thoroughfare(before))
         && !before.iter().any(|word| word.upper == "CALLE")
         && highways::read_numbered_road_line(before).is_none()
+}
+
+/// `Main Streeet`.
+fn has_misspelled_suffix(words: &[AddressWord<'_>]) -> bool {
+    words
+        .iter()
+        .any(|word| suffix::correct_suffix_typo(word.upper).is_some())
 }
 
 fn has_thoroughfare(words: &[AddressWord<'_>]) -> bool {

@@ -1,11 +1,15 @@
 //! A numbered street line: Publication 28 §231 to §237.
 
-use super::{DeliveryLine, InputLine, highways, number, units};
+use super::{DeliveryLine, InputLine, highways, number, spelled, units};
 use crate::{
     casing,
+    choice::ReadingGround,
     line::AddressWord,
     tables::{direction, suffix},
 };
+
+/// The state whose house numbers begin with the letter of a directional (Publication 28, Appendix D1).
+const GRID_STATE: &str = "WI";
 
 /// Reads a street segment, whose leading units are taken already, into the delivery.
 pub(super) fn read_street_segment(
@@ -13,12 +17,17 @@ pub(super) fn read_street_segment(
     words: &[AddressWord<'_>],
     source: InputLine,
 ) {
-    let turned = number::begins_spanish_street(words)
-        .then(|| number::move_number_first(words))
-        .flatten();
-    let words = turned.as_deref().unwrap_or(words);
-    let (number, words) = number::split_house_number(words);
-    delivery.number = number;
+    let turned = if number::begins_spanish_street(words) {
+        number::move_number_first(words)
+    } else {
+        number::begins_with_directional(words).then(|| number::turn_directional(words))
+    };
+    let turned_words = turned.as_deref().unwrap_or(words);
+    let words = if turned.is_some() && number::begins_with_directional(words) {
+        take_number_behind_directional(delivery, turned_words)
+    } else {
+        take_number(delivery, turned_words, source)
+    };
     // `6910 # G Mary Caroline Cir`: the unit stands before the street.
     let words = match units::read_unit(words, source) {
         Some((unit, used)) if unit.is_named_early(words, used) => {
@@ -33,6 +42,66 @@ pub(super) fn read_street_segment(
     read_street(delivery, street, source);
 }
 
+/// Takes the house number, in digits or in words, and gives the words behind it.
+fn take_number<'w, 'a>(
+    delivery: &mut DeliveryLine,
+    words: &'w [AddressWord<'a>],
+    source: InputLine,
+) -> &'w [AddressWord<'a>] {
+    if let Some((number, used)) = spelled::read_spelled_number(words, false) {
+        let shorter = spelled::read_spelled_number(words, true).filter(|short| short.1 < used);
+        let (number, used) = shorter
+            .filter(|_| delivery.choices.is_taken(ReadingGround::NumberNamesStreet))
+            .unwrap_or((number, used));
+        delivery.number = number.to_string();
+        return &words[used..];
+    }
+    let (number, behind) = number::split_house_number(words);
+    delivery.number = number;
+    take_number_letter(delivery, words, behind, source)
+}
+
+/// The directional was sent before the house number. It is the street's, or, in the grid of a Wisconsin county, the
+/// number's: `E 613` is then `E613`.
+fn take_number_behind_directional<'w, 'a>(
+    delivery: &mut DeliveryLine,
+    words: &'w [AddressWord<'a>],
+) -> &'w [AddressWord<'a>] {
+    let number = words[0].upper;
+    let direction = words[1].upper;
+    let is_usual = !delivery.choices.is_taken(ReadingGround::GridNumber);
+    let is_grid = direction.len() == 1 && (delivery.state == GRID_STATE) == is_usual;
+    if is_grid {
+        delivery.number = format!("{direction}{number}");
+        &words[2..]
+    } else {
+        number.clone_into(&mut delivery.number);
+        &words[1..]
+    }
+}
+
+/// A letter that was sent apart from the house number may be the unit. Gives the words behind both.
+fn take_number_letter<'w, 'a>(
+    delivery: &mut DeliveryLine,
+    words: &[AddressWord<'a>],
+    behind: &'w [AddressWord<'a>],
+    source: InputLine,
+) -> &'w [AddressWord<'a>] {
+    if let [number, letter, ..] = words
+        && behind.len() + 2 == words.len()
+        && number.is_number()
+        && letter.is_letter()
+        && delivery.choices.is_taken(ReadingGround::LetterIsUnit)
+    {
+        number.upper.clone_into(&mut delivery.number);
+        let letter = letter.upper.to_owned();
+        delivery
+            .units
+            .push(units::SecondaryUnit::without_designator(letter, source));
+    }
+    behind
+}
+
 /// Reads directionals, name and suffix.
 fn read_street(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: InputLine) {
     let words = take_bare_unit(delivery, words, source);
@@ -40,14 +109,15 @@ fn read_street(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: I
         return;
     }
     let words = take_tail(delivery, words, source);
-    let words = take_postdirectional(delivery, words);
+    let words = take_postdirectional(delivery, words, source);
     let words = take_suffix(delivery, words);
     let words = take_predirectional(delivery, words);
-    delivery.street = format_street_name(
-        words,
-        !delivery.suffix.is_empty(),
-        !delivery.predirectional.is_empty(),
-    );
+    let form = NameForm {
+        has_suffix: !delivery.suffix.is_empty(),
+        has_predirectional: !delivery.predirectional.is_empty(),
+        spells_directionals: delivery.choices.has_directional_in_name(),
+    };
+    delivery.street = format_street_name(words, form);
 }
 
 /// A road with a number: what follows it is a directional, a suffix (`Byp`) or both.
@@ -58,7 +128,7 @@ fn read_highway(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: 
     highway
         .predirectional
         .clone_into(&mut delivery.predirectional);
-    delivery.street = highway.name;
+    delivery.street = highways::name_road_in_state(highway.name, delivery.state);
     let rest = match &words[highway.used..] {
         // `State Route 410 E 216`: a unit that nobody named.
         [direction, unit]
@@ -92,7 +162,7 @@ fn read_highway(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: 
         delivery.street.push(' ');
         delivery
             .street
-            .push_str(&format_street_name(rest, false, false));
+            .push_str(&format_street_name(rest, NameForm::default()));
     }
     true
 }
@@ -123,16 +193,39 @@ fn take_bare_unit<'w, 'a>(
         return words;
     }
     let has_unit = !delivery.units.is_empty();
-    if ends_in_suffix(head) || (is_number && !has_unit && is_plain_name(head)) {
-        delivery
-            .units
-            .push(units::SecondaryUnit::without_designator(
-                last.upper.to_owned(),
-                source,
-            ));
-        return &words[..words.len() - 1];
+    let follows_suffix = ends_in_suffix(head);
+    if !follows_suffix && !(is_number && !has_unit && is_plain_name(head)) {
+        return words;
     }
-    words
+    if is_short_unit(delivery, head) {
+        delivery.units.push(units::SecondaryUnit {
+            designator: "Unit",
+            identifier: last.upper.to_owned(),
+            source,
+        });
+        return &words[..words.len() - 2];
+    }
+    if !follows_suffix && delivery.choices.is_taken(ReadingGround::NumberInName) {
+        return words;
+    }
+    delivery
+        .units
+        .push(units::SecondaryUnit::without_designator(
+            last.upper.to_owned(),
+            source,
+        ));
+    &words[..words.len() - 1]
+}
+
+/// True when the `Un` before a number is a unit: usually behind a suffix, elsewhere it is usually the suffix `Union`.
+fn is_short_unit(delivery: &mut DeliveryLine, head: &[AddressWord<'_>]) -> bool {
+    let [street @ .., union] = head else {
+        return false;
+    };
+    if union.upper != "UN" || street.is_empty() {
+        return false;
+    }
+    ends_in_suffix(street) != delivery.choices.is_taken(ReadingGround::ShortUnit)
 }
 
 /// True for a name and its suffix, with or without a directional behind.
@@ -193,7 +286,7 @@ fn take_tail<'w, 'a>(
 }
 
 /// Where a building behind the street begins, whose name ends as a street's may: `Campbell Ave Logan Square`. It has two
-/// words at least, and no directional between it and the street.
+/// words at least. A directional between them is the street's.
 fn find_building_start(words: &[AddressWord<'_>]) -> Option<usize> {
     let kind = suffix::standard_suffix(words.last()?.upper)?;
     if !matches!(
@@ -202,25 +295,50 @@ fn find_building_start(words: &[AddressWord<'_>]) -> Option<usize> {
     ) {
         return None;
     }
-    let is_street_end = |index: &usize| {
-        let ends = suffix::standard_suffix(words[*index].upper).is_some_and(|standard| {
-            matches!(standard, "Ave" | "Blvd" | "Dr" | "Ln" | "Pkwy" | "Rd")
-        });
-        ends && direction::abbreviate_directional(words[index + 1].upper).is_none()
+    let street_end = |index: usize| {
+        let standard = suffix::standard_suffix(words[index].upper)?;
+        let is_sure = matches!(standard, "Ave" | "Blvd" | "Dr" | "Ln" | "Pkwy" | "Rd");
+        let is_directional =
+            |at: usize| direction::abbreviate_directional(words[at].upper).is_some();
+        match is_directional(index + 1) {
+            // Before a directional `St` is a street, never a saint.
+            true => ((is_sure || standard == "St")
+                && index + 3 < words.len()
+                && !is_directional(index - 1))
+            .then_some(index + 2),
+            false => is_sure.then_some(index + 1),
+        }
     };
     (1..words.len().saturating_sub(2))
         .rev()
-        .find(is_street_end)
-        .map(|end| end + 1)
+        .find_map(street_end)
 }
 
 /// Takes the directional at the end (§233.2), unless it would be all of the name.
 fn take_postdirectional<'w, 'a>(
     delivery: &mut DeliveryLine,
     words: &'w [AddressWord<'a>],
+    source: InputLine,
 ) -> &'w [AddressWord<'a>] {
     let (postdirectional, head) = split_final_directional(words);
     if postdirectional.is_empty() || is_only_type(head) {
+        return words;
+    }
+    if ends_in_suffix(head) {
+        let letter = words[head.len()];
+        if letter.is_letter()
+            && delivery.units.is_empty()
+            && delivery.choices.is_taken(ReadingGround::DirectionalIsUnit)
+        {
+            delivery
+                .units
+                .push(units::SecondaryUnit::without_designator(
+                    letter.upper.to_owned(),
+                    source,
+                ));
+            return head;
+        }
+    } else if delivery.choices.is_taken(ReadingGround::DirectionalEnds) {
         return words;
     }
     postdirectional.clone_into(&mut delivery.postdirectional);
@@ -276,6 +394,9 @@ fn take_suffix<'w, 'a>(
     if is_name && !is_thoroughfare {
         return words;
     }
+    if !is_thoroughfare && delivery.choices.is_taken(ReadingGround::SuffixInName) {
+        return words;
+    }
     standard.clone_into(&mut delivery.suffix);
     &words[..words.len() - 1]
 }
@@ -300,6 +421,12 @@ fn take_predirectional<'w, 'a>(
         [_, second, ..] if matches!(second.upper, "AND" | "&") => words,
         [first, rest @ ..] if !rest.is_empty() => {
             match direction::abbreviate_directional(first.upper) {
+                Some(_)
+                    if !rest[0].starts_with_digit()
+                        && delivery.choices.is_taken(ReadingGround::DirectionalBegins) =>
+                {
+                    words
+                }
                 Some(direction) => {
                     direction.clone_into(&mut delivery.predirectional);
                     rest
@@ -311,14 +438,20 @@ fn take_predirectional<'w, 'a>(
     }
 }
 
+/// What stands around a street's name.
+#[derive(Default)]
+struct NameForm {
+    has_suffix: bool,
+    has_predirectional: bool,
+    /// A directional at either end was taken for a word of the name.
+    spells_directionals: bool,
+}
+
 /// The street's name in mixed case. Words that a suffix follows are written out: a directional
 /// (`Bay West Dr`, §233.3) and a suffix (`19th Street Ct`, §234). So is a directional that follows
 /// the predirectional (`S West Main St`).
-fn format_street_name(
-    words: &[AddressWord<'_>],
-    has_suffix: bool,
-    has_predirectional: bool,
-) -> String {
+fn format_street_name(words: &[AddressWord<'_>], form: NameForm) -> String {
+    let NameForm { has_suffix, .. } = form;
     let mut name = String::new();
     let last = words.len().saturating_sub(1);
     let mut index = 0;
@@ -329,8 +462,9 @@ fn format_street_name(
         }
         let ends_name = index == last && !is_first && has_suffix;
         let begins_type = is_first && is_avenue_by_name(words);
-        let behind_directional = is_first && has_predirectional && last > 0;
-        if (ends_name || behind_directional)
+        let behind_directional = is_first && form.has_predirectional && last > 0;
+        let is_chosen = form.spells_directionals && (is_first || index == last);
+        if (ends_name || behind_directional || is_chosen)
             && let Some(direction) = direction::abbreviate_directional(word.upper)
         {
             name.push_str(direction::spell_directional(direction));

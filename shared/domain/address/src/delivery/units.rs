@@ -40,12 +40,23 @@ impl SecondaryUnit {
     }
 }
 
-/// The identifier that words standing alone give, where there is nothing else: `4B`, `106 D`.
-pub(super) fn read_bare_identifier(words: &[AddressWord<'_>]) -> Option<String> {
+/// The unit that words standing alone give, where there is nothing else: `4B`, `106 D`, `Un 4`.
+pub(super) fn read_bare_unit(
+    words: &[AddressWord<'_>],
+    source: InputLine,
+) -> Option<SecondaryUnit> {
+    let unit = |identifier| SecondaryUnit::without_designator(identifier, source);
     match words {
-        [only] if is_identifier(only.upper) => Some(only.upper.to_owned()),
+        [only] if is_identifier(only.upper) => Some(unit(only.upper.to_owned())),
         [number, letter] if number.is_number() && letter.is_letter() => {
-            Some(format!("{}{}", number.upper, letter.upper))
+            Some(unit(format!("{}{}", number.upper, letter.upper)))
+        }
+        [short, identifier] if short.upper == "UN" && identifier.has_digit() => {
+            Some(SecondaryUnit {
+                designator: "Unit",
+                identifier: identifier.upper.to_owned(),
+                source,
+            })
         }
         _ => None,
     }
@@ -117,6 +128,15 @@ pub(super) fn read_unit(
         return (designator.may_stand_alone && whole_segment).then(|| (unit(String::new()), 1));
     };
     let used = skipped + 1;
+    // `Unit 3 North East` is `Unit 3NE`.
+    if let [first, second, rest @ ..] = &words[used..]
+        && identifier.is_number()
+        && !(identifier.ends_segment || first.ends_segment)
+        && (second.ends_segment || rest.is_empty())
+        && let Some(both) = direction::combine_directionals(first.upper, second.upper)
+    {
+        return Some((unit(format!("{}{both}", identifier.upper)), used + 2));
+    }
     match words.get(used) {
         // `Apt 3 B` is `Apt 3B`, and `Unit 3 South` is `Unit 3S`.
         Some(letter)

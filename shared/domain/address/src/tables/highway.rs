@@ -4,10 +4,17 @@
 const FARM_ROAD: &str = "Farm Road";
 const RANCH_ROAD: &str = "Ranch Road";
 
+/// A road that no public hand keeps, numbered as county roads are: `PR 462` in Texas.
+pub(crate) const PRIVATE_ROAD: &str = "Private Road";
+
 /// What a road's type is written as, by the words it is spelled with. Longer spellings come before
 /// their beginnings. The road's number follows.
 static ROADS: &[(&str, &str)] = &[
     ("COUNTY STATE AID HIGHWAY", "County Highway"),
+    ("COUNTY TRUNK HIGHWAY", "County Highway"),
+    ("COUNTY TRUNK HWY", "County Highway"),
+    ("COUNTY TRUNK", "County Highway"),
+    ("CTH", "County Highway"),
     ("FARM TO MARKET ROAD", "FM"),
     ("FARM TO MARKET RD", "FM"),
     ("FARM TO MARKET", "FM"),
@@ -42,6 +49,16 @@ static ROADS: &[(&str, &str)] = &[
     ("SH", "State Highway"),
     ("EXPRESSWAY", "Expressway"),
     ("LOOP", "Loop"),
+    ("PRIVATE ROAD", PRIVATE_ROAD),
+    ("PRIVATE RD", PRIVATE_ROAD),
+    ("PVT ROAD", PRIVATE_ROAD),
+    ("PVT RD", PRIVATE_ROAD),
+    ("P R", PRIVATE_ROAD),
+    ("PR", PRIVATE_ROAD),
+    ("BUSINESS", "Business"),
+    ("BUS", "Business"),
+    ("ALTERNATE", "Alternate"),
+    ("ALT", "Alternate"),
 ];
 
 /// Kinds of road that a state, a county or the nation may own.
@@ -78,7 +95,10 @@ pub(crate) fn road_type(words: &[&str]) -> Option<(&'static str, usize)> {
 /// True for a type that only a number without a sign makes a numbered road: `12 Farm Rd # 5` and `12 Ranch Rd N` are
 /// on ordinary roads.
 pub(crate) fn takes_only_plain_number(road_type: &str) -> bool {
-    matches!(road_type, FARM_ROAD | RANCH_ROAD)
+    matches!(
+        road_type,
+        FARM_ROAD | RANCH_ROAD | PRIVATE_ROAD | "Business" | "Alternate"
+    )
 }
 
 /// True for a type whose roads have letters too: `County Road K`, but never `FM K`.
@@ -96,6 +116,18 @@ pub(crate) fn road_kind(word: &str) -> Option<&'static str> {
         .iter()
         .find(|(spelling, _)| *spelling == word)
         .map(|(_, written)| *written)
+}
+
+/// The most letters that name a county's road: `County Road ZZZ`.
+const COUNTY_ROAD_LETTERS_MAX: usize = 3;
+
+/// True for the letters that name a county's road in Wisconsin or Missouri: two, or one three times.
+pub(crate) fn is_county_road_letters(road: &str, word: &str) -> bool {
+    let bytes = word.as_bytes();
+    road.starts_with("County ")
+        && (2..=COUNTY_ROAD_LETTERS_MAX).contains(&bytes.len())
+        && bytes[0].is_ascii_alphabetic()
+        && bytes.iter().all(|byte| *byte == bytes[0])
 }
 
 /// Who owns the road, by the first words, and how many words that took.

@@ -106,6 +106,11 @@ pub(crate) fn state_index(abbreviation: &str) -> Option<u8> {
         .and_then(|index| u8::try_from(index).ok())
 }
 
+/// The places of all states.
+pub(crate) fn state_indexes() -> impl Iterator<Item = u8> {
+    (0..STATES.len()).filter_map(|index| u8::try_from(index).ok())
+}
+
 /// The abbreviation at a place in the table.
 pub(crate) fn state_at(index: u8) -> &'static str {
     STATES[usize::from(index)].0

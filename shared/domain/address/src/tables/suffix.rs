@@ -320,7 +320,7 @@ pub(crate) fn spell_thoroughfare(standard: &str) -> Option<&'static str> {
 }
 
 /// True when one insertion, omission, replacement or swap of neighbours makes the words equal.
-fn is_one_edit_apart(left: &[u8], right: &[u8]) -> bool {
+pub(crate) fn is_one_edit_apart(left: &[u8], right: &[u8]) -> bool {
     if left.len().abs_diff(right.len()) > 1 {
         return false;
     }

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use address::{
-    AddressInput, AddressVerdict, CheckedAddress, DeliveryPoint, PointEvidence, PointKey,
-    SimilarStreets, StandardStreet, StreetQuestion, VerificationStrictness, find_only_confirmed,
-    parse,
+    AddressInput, AddressVerdict, CheckedAddress, DeliveryPoint, ParsedAddress, PointEvidence,
+    PointKey, SimilarStreets, StandardStreet, StreetQuestion, VerificationStrictness,
+    find_meant_address, parse,
 };
 
 /// ZIPs that lie near each other.
-pub const ZIPS: &[&str] = &["21219", "21221", "21222"];
+pub const ZIPS: &[&str] = &["21209", "21210", "21212"];
 
 /// City and state of all of them.
 pub fn last_line() -> AddressInput<'static> {
@@ -30,7 +30,7 @@ pub struct Household {
 }
 
 impl Household {
-    /// `7 Main St Apt 2|21219`.
+    /// `7 Main St Apt 2|21209`.
     pub fn parse(text: &str) -> Self {
         let (line, zip) = text.split_once('|').expect("a ZIP behind the line");
         let (line, unit) = match line.find(" Apt ") {
@@ -75,11 +75,19 @@ pub struct County {
 }
 
 impl County {
+    /// The points of these households, each as it is read usually.
     pub fn from_households(households: impl IntoIterator<Item = Household>) -> Self {
-        let mut county = Self::default();
-        for household in households {
+        Self::from_points(households.into_iter().map(|household| {
             let line = household.delivery_line();
             let parsed = parse(household.address_input(&line));
+            (household, parsed)
+        }))
+    }
+
+    /// The points of these households, each read so.
+    pub fn from_points(points: impl IntoIterator<Item = (Household, ParsedAddress)>) -> Self {
+        let mut county = Self::default();
+        for (household, parsed) in points {
             if let Some(key) = parsed.point_key() {
                 county
                     .points
@@ -125,25 +133,56 @@ impl County {
     /// The verdict where this much of an address is asked for as there is of it.
     pub fn verify(&self, input: AddressInput<'_>) -> AddressVerdict {
         let reading = CheckedAddress::from_input(input);
+        let key = reading.point_key();
+        let evidence = self.find_evidence(key);
+        let corrected = (evidence == PointEvidence::Nothing)
+            .then(|| self.find_meant(input, &reading))
+            .flatten();
+        let (reading, evidence) = corrected.unwrap_or((reading, evidence));
         if reading.failure().is_some() {
             return reading.into_verdict();
         }
-        let key = reading.point_key();
-        let evidence = self.find_evidence(key);
-        let is_open = evidence == PointEvidence::Nothing && self.is_covered(key.zip);
-        let corrected = is_open.then(|| self.find_correction(&reading)).flatten();
-        let (reading, evidence) = corrected.unwrap_or((reading, evidence));
         reading
             .confirm(evidence)
             .into_verdict(VerificationStrictness::Zip)
     }
 
-    fn find_correction(&self, reading: &CheckedAddress) -> Option<(CheckedAddress, PointEvidence)> {
-        let namesakes = self.find_similar_streets(&reading.street_question()?);
-        let candidates = reading.street_candidates(&namesakes).into_iter();
-        find_only_confirmed(
-            candidates.map(|one| (one.clone(), self.find_evidence(one.point_key()))),
+    fn find_meant(
+        &self,
+        input: AddressInput<'_>,
+        reading: &CheckedAddress,
+    ) -> Option<(CheckedAddress, PointEvidence)> {
+        let key = reading.point_key();
+        let is_covered = self.is_covered(key.zip);
+        let is_doubtful = reading.is_misplaced() || (key.is_in_zip() && is_covered);
+        let question = is_doubtful
+            .then(|| reading.street_question(is_covered))
+            .flatten();
+        let corrections = question.map_or_else(Vec::new, |question| {
+            let namesakes = self.find_similar_streets(&question);
+            reading.street_candidates(input, &namesakes, is_covered)
+        });
+        let look_up = |all: Vec<CheckedAddress>| {
+            let known = all.into_iter().map(|one| {
+                let evidence = self.find_evidence(one.point_key());
+                (one, evidence)
+            });
+            known.collect()
+        };
+        find_meant_address(
+            look_up(reading.other_readings(input)),
+            look_up(corrections),
             |evidence| evidence,
+        )
+    }
+
+    /// Whether there is such a house, or a unit in it, in the ZIP.
+    pub fn knows_house(&self, input: AddressInput<'_>) -> bool {
+        let key = CheckedAddress::from_input(input).point_key();
+        let evidence = self.find_evidence(key);
+        matches!(
+            evidence,
+            PointEvidence::House(_) | PointEvidence::DeliveryPoint(_)
         )
     }
 
@@ -176,8 +215,38 @@ impl County {
             .range((question.zip, i64::MIN)..=(question.zip, i64::MAX));
         let in_zip = in_zip.filter(|(_, (key, _))| *key == question.name_key || is_longer(key));
         let (first, last) = question.zips_nearby;
-        let nearby = || self.streets.range((first, i64::MIN)..=(last, i64::MAX));
+        let nearby = || {
+            let count = if first > last { 0 } else { usize::MAX };
+            self.streets
+                .range((first.min(last), i64::MIN)..=(last.max(first), i64::MAX))
+                .take(count)
+        };
+        let (city_first, city_last) = question.zips_of_city.unwrap_or((0, -1));
+        let in_city = || {
+            self.streets
+                .iter()
+                .filter(|((zip, _), _)| (city_first..=city_last).contains(zip))
+        };
+        let is_alike = |street: &&(i64, StandardStreet)| {
+            question.name_ends.as_ref().is_some_and(|ends| {
+                let name = street.1.name.to_lowercase();
+                let reversed: String = name.chars().rev().collect();
+                name.starts_with(&ends.beginning) || reversed.starts_with(&ends.reversed_end)
+            })
+        };
+        let here = self
+            .streets
+            .range((question.zip, i64::MIN)..=(question.zip, i64::MAX));
         SimilarStreets {
+            written_zips: in_city()
+                .filter(|((_, street_key), _)| *street_key == question.street_key)
+                .map(|((zip, _), _)| *zip)
+                .collect(),
+            alike_in_zip: here
+                .map(|(_, street)| street)
+                .filter(is_alike)
+                .map(|(_, street)| street.clone())
+                .collect(),
             in_zip: in_zip.map(|(_, (_, street))| street.clone()).collect(),
             is_written_nearby: nearby()
                 .any(|((_, street_key), _)| *street_key == question.street_key),

@@ -5,6 +5,7 @@ mod request;
 mod response;
 mod status;
 mod validation;
+mod verification;
 
 /// The header of an answer that tells what its request has cost, in whole US cents: an addition to the contract. A stored
 /// answer that is given again has none.
@@ -21,3 +22,4 @@ pub use response::{
 };
 pub use status::{RequestAnswer, RequestStatus};
 pub use validation::{SendValidation, ValidationSummary, write_validation};
+pub use verification::{AddressVerification, CorrectedPart, VerificationLevel};

@@ -6,6 +6,7 @@ use chrono::NaiveDate;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
+use super::verification::AddressVerification;
 use model::limits::RESPONSE_BYTES;
 
 /// Why a recipient was not mailed.
@@ -208,6 +209,9 @@ pub struct RecipientOutcome {
     /// Why it does.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     return_address_reason: Option<ReturnAddressReason>,
+    /// How far the address was verified; absent when it could not be. An addition to the contract.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    verification: Option<AddressVerification>,
 }
 
 impl RecipientOutcome {
@@ -233,6 +237,7 @@ impl RecipientOutcome {
             warnings: Vec::new(),
             return_address_fallback: None,
             return_address_reason: None,
+            verification: None,
         }
     }
 
@@ -257,6 +262,7 @@ impl RecipientOutcome {
             warnings: Vec::new(),
             return_address_fallback: None,
             return_address_reason: None,
+            verification: None,
         }
     }
 
@@ -270,6 +276,13 @@ impl RecipientOutcome {
         self.warnings = warnings;
         self.return_address_fallback = return_address_reason.map(|_| true);
         self.return_address_reason = return_address_reason;
+        self
+    }
+
+    /// The same recipient with how far its address was verified.
+    #[must_use]
+    pub fn with_verification(mut self, verification: Option<AddressVerification>) -> Self {
+        self.verification = verification;
         self
     }
 
@@ -302,7 +315,8 @@ impl RecipientOutcome {
             self.address,
             NotMailedReason::PaymentFailed,
             "The payment was declined, so no card of this request was mailed.".to_owned(),
-        );
+        )
+        .with_verification(self.verification);
         match self.homes_found {
             Some(found) => declined.with_homes(found, 0),
             None => declined,

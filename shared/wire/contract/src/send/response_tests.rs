@@ -1,3 +1,4 @@
+use super::super::verification::{CorrectedPart, VerificationLevel};
 use super::*;
 
 fn mailed_outcome(reference: &str) -> RecipientOutcome {
@@ -59,6 +60,39 @@ fn a_card_with_fallbacks_says_which() {
     assert_eq!(result["return_address_reason"], "missing_token_value");
     let plain = serde_json::to_value(mailed_outcome("a").with_fallbacks(Vec::new(), None)).unwrap();
     assert_eq!(plain, serde_json::to_value(mailed_outcome("a")).unwrap());
+}
+
+#[test]
+fn a_result_tells_how_far_its_address_was_verified_also_when_the_payment_failed() {
+    let verification = AddressVerification {
+        level: VerificationLevel::DeliveryPoint,
+        plus4: Some("1234".to_owned()),
+        corrected: vec![CorrectedPart {
+            field: "zip".to_owned(),
+            from: "78702".to_owned(),
+            to: "78701".to_owned(),
+        }],
+    };
+    let mailed = mailed_outcome("a").with_verification(Some(verification));
+    let shown = serde_json::json!({"level": "delivery_point", "plus4": "1234",
+        "corrected": [{"field": "zip", "from": "78702", "to": "78701"}]});
+    assert_eq!(
+        serde_json::to_value(&mailed).unwrap()["verification"],
+        shown
+    );
+    assert_eq!(
+        serde_json::to_value(mailed.into_declined()).unwrap()["verification"],
+        shown
+    );
+    let plain = AddressVerification {
+        level: VerificationLevel::Zip,
+        plus4: None,
+        corrected: Vec::new(),
+    };
+    assert_eq!(
+        serde_json::to_value(plain).unwrap(),
+        serde_json::json!({"level": "zip"})
+    );
 }
 
 #[test]

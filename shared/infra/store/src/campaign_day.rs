@@ -18,8 +18,6 @@ pub enum CampaignFigure {
     Cards,
     /// Scans by people.
     Scans,
-    /// Cards that were cancelled, on the day on which they were.
-    Cancelled,
     /// Recipients that were mailed. One that waited on conditions counts again on the day on which it is.
     Mailed,
     /// Recipients that were not, by reason.
@@ -49,7 +47,6 @@ impl CampaignFigure {
             Self::Sends => "sends",
             Self::Cards => "cards",
             Self::Scans => SCANS,
-            Self::Cancelled => "cancelled",
             Self::Mailed => "mailed",
             Self::NotMailed(reason) => reason.as_str(),
             Self::Reached(state) => state.as_str(),
@@ -58,13 +55,7 @@ impl CampaignFigure {
 
     /// The figure of this name. Names of figures that are no more are no figure.
     fn from_name(name: &str) -> Option<Self> {
-        let counted = [
-            Self::Sends,
-            Self::Cards,
-            Self::Scans,
-            Self::Cancelled,
-            Self::Mailed,
-        ];
+        let counted = [Self::Sends, Self::Cards, Self::Scans, Self::Mailed];
         let reasons = NotMailedReason::ALL.map(Self::NotMailed);
         let states = MailpieceState::ALL.iter().copied().map(Self::Reached);
         counted

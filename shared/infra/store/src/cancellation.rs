@@ -207,7 +207,10 @@ impl Transaction<'_> {
             .collect();
         self.refund_cancelled(cancellation, &cancelled, now).await?;
         let today = self.find_team_day(team_id, now).await?;
-        let figures = [(CampaignFigure::Cancelled, cancelled.len() as i64)];
+        let figures = [(
+            CampaignFigure::Reached(MailpieceState::Cancelled),
+            cancelled.len() as i64,
+        )];
         self.update_campaign_day(team_id, campaign_id, today, &figures)
             .await?;
         let events: Vec<NewMailpieceEvent<'_>> = cancelled

@@ -58,8 +58,6 @@ impl DailyFigures {
                 CampaignFigure::Cards => &mut sorted.cards,
                 CampaignFigure::Scans => &mut sorted.scans,
                 CampaignFigure::Mailed => &mut sorted.mailed,
-                // The chart shows what was made; a campaign's page says what was cancelled of it.
-                CampaignFigure::Cancelled => continue,
                 CampaignFigure::NotMailed(reason) => {
                     *sorted.by_reason.entry(reason.as_str()).or_default() += amount;
                     &mut sorted.not_mailed

@@ -2,7 +2,7 @@
 
 import type { Answer, PushedBatch, SentBatch, SyncedContacts } from "./answers.js";
 import { RECIPIENTS_PER_REQUEST, RECORDS_PER_BATCH, splitRows, wrapRows, writeRows } from "./batches.js";
-import { AnswerLostError, GaveUpError, PillarboxError } from "./errors.js";
+import { AnswerLostError, GaveUpError, PillarboxError, SyncOverError } from "./errors.js";
 import type * as models from "./models.js";
 import { buildRequest, newKey, type Request } from "./requests.js";
 import { isLeftOpen, isWorthRepeating, Received, RETRY_POLICY, type RetryPolicy, RetryState } from "./retries.js";
@@ -223,6 +223,7 @@ export class Client {
   }): Promise<SyncedContacts> {
     const begun = await noting(runId, null, this.beginSync({ mode, idempotencyKey: `${runId}-begin` }));
     const { syncId } = begun.body;
+    if (begun.isReplayed) await noting(runId, null, this.#checkNoOtherSync(syncId));
     let [accepted, deleted] = [0, 0];
     const rejections: models.Rejection[] = [];
     const warnings: models.WarningGroup[] = [];
@@ -286,6 +287,14 @@ export class Client {
 
   #push(body: string, key: string): Promise<Answer<models.PushAnswer>> {
     return this.#ask(buildRequest("pushRecords", { "Idempotency-Key": key }, body));
+  }
+
+  /** A push names no sync: it goes into the one that is open. */
+  async #checkNoOtherSync(syncId: string): Promise<void> {
+    const { openSync } = (await this.getIntegration()).body;
+    if (openSync !== null && openSync.id !== syncId) {
+      throw new SyncOverError(`sync ${syncId} is over, and sync ${openSync.id} is open: nothing was pushed`);
+    }
   }
 
   /** Sends a request until there is an answer, good or bad. */

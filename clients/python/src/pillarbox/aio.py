@@ -12,7 +12,7 @@ import httpx
 from . import models
 from .answers import Answer, PushedBatch, SentBatch, SyncedContacts
 from .batches import RECIPIENTS_PER_REQUEST, RECORDS_PER_BATCH, split_rows, wrap_rows, write_json
-from .errors import AnswerLostError, GaveUpError, PillarboxError
+from .errors import AnswerLostError, GaveUpError, PillarboxError, SyncOverError
 from .requests import Request, build_request, new_key
 from .retries import Received, RetryPolicy, RetryState, is_left_open, is_worth_repeating
 from .version import VERSION
@@ -220,6 +220,8 @@ class AsyncClient:
         try:
             begun = await self.begin_sync(mode, idempotency_key=f"{run}-begin")
             synced = SyncedContacts(run, begun.body["syncId"])
+            if begun.is_replayed:
+                await self._check_no_other_sync(synced.sync_id)
             async for batch in self.push_all(records, run_id=run):
                 synced.add_batch(batch)
             completed = await self.complete_sync(
@@ -286,6 +288,12 @@ class AsyncClient:
 
     async def _push(self, body: bytes, key: str) -> Answer[models.PushAnswer]:
         return await self._ask(build_request("pushRecords", {"Idempotency-Key": key}, body=body), models.PushAnswer)
+
+    async def _check_no_other_sync(self, sync_id: str) -> None:
+        """A push names no sync: it goes into the one that is open."""
+        open_sync = (await self.get_integration()).body["openSync"]
+        if open_sync is not None and open_sync["id"] != sync_id:
+            raise SyncOverError(f"sync {sync_id} is over, and sync {open_sync['id']} is open: nothing was pushed")
 
     async def _ask(self, request: Request, kind: type[T], *, is_looked_up: bool = False) -> Answer[T]:
         """Sends a request until there is an answer, good or bad."""

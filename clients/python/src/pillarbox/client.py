@@ -13,7 +13,7 @@ import httpx
 from . import models
 from .answers import Answer, PushedBatch, SentBatch, SyncedContacts
 from .batches import RECIPIENTS_PER_REQUEST, RECORDS_PER_BATCH, split_rows, wrap_rows, write_json
-from .errors import AnswerLostError, GaveUpError, PillarboxError
+from .errors import AnswerLostError, GaveUpError, PillarboxError, SyncOverError
 from .requests import Request, build_request, new_key
 from .retries import Received, RetryPolicy, RetryState, is_left_open, is_worth_repeating
 from .version import VERSION
@@ -221,6 +221,8 @@ class Client:
         try:
             begun = self.begin_sync(mode, idempotency_key=f"{run}-begin")
             synced = SyncedContacts(run, begun.body["syncId"])
+            if begun.is_replayed:
+                self._check_no_other_sync(synced.sync_id)
             for batch in self.push_all(records, run_id=run):
                 synced.add_batch(batch)
             completed = self.complete_sync(
@@ -287,6 +289,12 @@ class Client:
 
     def _push(self, body: bytes, key: str) -> Answer[models.PushAnswer]:
         return self._ask(build_request("pushRecords", {"Idempotency-Key": key}, body=body), models.PushAnswer)
+
+    def _check_no_other_sync(self, sync_id: str) -> None:
+        """A push names no sync: it goes into the one that is open."""
+        open_sync = (self.get_integration()).body["openSync"]
+        if open_sync is not None and open_sync["id"] != sync_id:
+            raise SyncOverError(f"sync {sync_id} is over, and sync {open_sync['id']} is open: nothing was pushed")
 
     def _ask(self, request: Request, kind: type[T], *, is_looked_up: bool = False) -> Answer[T]:
         """Sends a request until there is an answer, good or bad."""

@@ -11,6 +11,9 @@ import { VERSION } from "./version.js";
 /** Milliseconds to wait for a whole answer: longer than the service waits for its workers. */
 const ANSWER_TIMEOUT = 150_000;
 
+/** Bytes of an answer that are read: twice what the service's have at the most. */
+const ANSWER_BYTES = 8 * 1024 * 1024;
+
 /** Where the service is, and who asks. */
 export interface ClientOptions {
   readonly baseUrl: string;
@@ -333,7 +336,7 @@ export class Client {
         redirect: "manual",
         signal: AbortSignal.timeout(ANSWER_TIMEOUT),
       });
-      return new Received(answer.status, answer.headers, await answer.text());
+      return new Received(answer.status, answer.headers, await readText(answer));
     } catch (error) {
       const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
       return new AnswerLostError(`${error instanceof Error ? error.message : String(error)}${cause}`);
@@ -361,6 +364,22 @@ export class Client {
 
 function sleep(seconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+}
+
+/** The text of an answer that is not too long. */
+async function readText(answer: Response): Promise<string> {
+  const [decoder, reader] = [new TextDecoder(), answer.body?.getReader()];
+  let [text, bytes] = ["", 0];
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+    if (done) return text + decoder.decode();
+    bytes += value.length;
+    if (bytes > ANSWER_BYTES) {
+      await reader?.cancel();
+      throw new Error(`the answer is longer than ${ANSWER_BYTES} bytes`);
+    }
+    text += decoder.decode(value, { stream: true });
+  }
 }
 
 function sendRest({ campaignId, fieldTypes, requireVariableImages = false }: SendOptions): object {

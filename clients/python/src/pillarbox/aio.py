@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
+from time import monotonic
 from types import TracebackType
 from typing import Any, Self, TypeVar, cast
 
@@ -21,6 +22,9 @@ T = TypeVar("T")
 
 #: Seconds to wait for a connection, and for a whole answer: longer than the service waits for its workers.
 CONNECT_TIMEOUT, ANSWER_TIMEOUT = 5.0, 150.0
+
+#: Bytes of an answer that are read: twice what the service's have at the most.
+ANSWER_BYTES = 8 * 1024 * 1024
 
 
 class AsyncClient:
@@ -316,18 +320,27 @@ class AsyncClient:
     async def _attempt(self, request: Request) -> Received | AnswerLostError:
         """Sends a request once."""
         headers = {**self._headers, **request.headers}
+        body = bytearray()
+        # The limits of httpx are for each read alone.
+        deadline = monotonic() + ANSWER_TIMEOUT
         try:
-            response = await self._http.request(
+            async with self._http.stream(
                 request.method,
                 self._base_url + request.path,
                 params=request.query,
                 content=request.body,
                 headers=headers,
                 follow_redirects=False,
-            )
+            ) as response:
+                async for chunk in response.aiter_bytes():
+                    body += chunk
+                    if len(body) > ANSWER_BYTES:
+                        return AnswerLostError(f"the answer is longer than {ANSWER_BYTES} bytes")
+                    if monotonic() > deadline:
+                        return AnswerLostError(f"the answer was not whole within {ANSWER_TIMEOUT:.0f} seconds")
         except (httpx.TransportError, httpx.DecodingError) as error:
             return AnswerLostError(f"{type(error).__name__}: {error}")
-        return Received(response.status_code, {name.lower(): value for name, value in response.headers.items()}, response.content)
+        return Received(response.status_code, {name.lower(): value for name, value in response.headers.items()}, bytes(body))
 
     async def _look_up(self, request_id: str) -> models.SendResponse | None:
         """The answer of a send whose deadline passed, once it is done; ``None`` when nothing is known of it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Iterable, Mapping
+from time import monotonic
 from types import TracebackType
 from typing import Any, Self, TypeVar, cast
 
@@ -22,6 +23,9 @@ T = TypeVar("T")
 
 #: Seconds to wait for a connection, and for a whole answer: longer than the service waits for its workers.
 CONNECT_TIMEOUT, ANSWER_TIMEOUT = 5.0, 150.0
+
+#: Bytes of an answer that are read: twice what the service's have at the most.
+ANSWER_BYTES = 8 * 1024 * 1024
 
 
 class Client:
@@ -317,18 +321,27 @@ class Client:
     def _attempt(self, request: Request) -> Received | AnswerLostError:
         """Sends a request once."""
         headers = {**self._headers, **request.headers}
+        body = bytearray()
+        # The limits of httpx are for each read alone.
+        deadline = monotonic() + ANSWER_TIMEOUT
         try:
-            response = self._http.request(
+            with self._http.stream(
                 request.method,
                 self._base_url + request.path,
                 params=request.query,
                 content=request.body,
                 headers=headers,
                 follow_redirects=False,
-            )
+            ) as response:
+                for chunk in response.iter_bytes():
+                    body += chunk
+                    if len(body) > ANSWER_BYTES:
+                        return AnswerLostError(f"the answer is longer than {ANSWER_BYTES} bytes")
+                    if monotonic() > deadline:
+                        return AnswerLostError(f"the answer was not whole within {ANSWER_TIMEOUT:.0f} seconds")
         except (httpx.TransportError, httpx.DecodingError) as error:
             return AnswerLostError(f"{type(error).__name__}: {error}")
-        return Received(response.status_code, {name.lower(): value for name, value in response.headers.items()}, response.content)
+        return Received(response.status_code, {name.lower(): value for name, value in response.headers.items()}, bytes(body))
 
     def _look_up(self, request_id: str) -> models.SendResponse | None:
         """The answer of a send whose deadline passed, once it is done; ``None`` when nothing is known of it."""

@@ -4,7 +4,8 @@ It prints its own URL. POST /_faults takes a list of faults, one for each of the
 lists the requests since then. A fault has one of these:
 
 - pass: the request goes through
-- answer: this status, without reaching the gateway; with retry_after, code and details; html for a page instead of JSON
+- answer: this status, without reaching the gateway; with retry_after, code and details; html for a page instead of JSON, long for a
+  body that is longer than any of the service's
 - cut: the connection ends before the gateway is asked, after it has answered, or within its answer
 - forward_then: the gateway does it, but the answer is this status, with the gateway's X-Request-Id
 - patch: the gateway's answer with these additions
@@ -19,6 +20,7 @@ from urllib.parse import urlsplit
 
 # What a request of the contract has at most, and some.
 LONGEST_BODY = 8 * 1024 * 1024
+LONG_ANSWER = b"x" * (9 * 1024 * 1024)
 CODES = {408: "request_timeout", 429: "rate_limited", 500: "internal_error", 502: "bad_gateway", 503: "unavailable", 504: "timeout"}
 #: Of a request that nobody made.
 STRANGE_ID = "00000000-0000-7000-8000-0000000000ff"
@@ -111,7 +113,9 @@ class Handler(BaseHTTPRequestHandler):
         if "details" in fault:
             error["details"] = fault["details"]
         body = {"error": error} if self.path.startswith("/api/integrations/") else error
-        self.reply(status, headers, b"<html>Bad Gateway</html>" if fault.get("html") else json.dumps(body).encode())
+        if fault.get("html"):
+            return self.reply(status, headers, b"<html>Bad Gateway</html>")
+        self.reply(status, headers, LONG_ANSWER if fault.get("long") else json.dumps(body).encode())
 
     def send_head(self, status, headers, length):
         self.send_response_only(status)
@@ -122,18 +126,30 @@ class Handler(BaseHTTPRequestHandler):
 
     def reply(self, status, headers, body):
         self.send_head(status, headers, len(body))
-        if self.command != "HEAD":
-            self.wfile.write(body)
+        try:
+            if self.command != "HEAD":
+                self.wfile.write(body)
+        except OSError:
+            # Whoever asked has seen enough of it.
+            self.close_connection = True
 
     def cut(self):
         self.wfile.flush()
         self.close_connection = True
 
 
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        """Clients that go away are what this is for."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
+
 def main():
     Handler.state = State(sys.argv[1])
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server = Server(("127.0.0.1", 0), Handler)
     print(f"http://127.0.0.1:{server.server_port}", flush=True)
     server.serve_forever()
 

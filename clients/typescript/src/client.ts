@@ -2,7 +2,7 @@
 
 import type { Answer, PushedBatch, SentBatch, SyncedContacts } from "./answers.js";
 import { RECIPIENTS_PER_REQUEST, RECORDS_PER_BATCH, splitRows, wrapRows, writeRows } from "./batches.js";
-import { AnswerLostError, GaveUpError, PillarboxError } from "./errors.js";
+import { AnswerLostError, GaveUpError, PillarboxError, SyncOverError } from "./errors.js";
 import type * as models from "./models.js";
 import { buildRequest, newKey, type Request } from "./requests.js";
 import { isLeftOpen, isWorthRepeating, Received, RETRY_POLICY, type RetryPolicy, RetryState } from "./retries.js";
@@ -10,6 +10,9 @@ import { VERSION } from "./version.js";
 
 /** Milliseconds to wait for a whole answer: longer than the service waits for its workers. */
 const ANSWER_TIMEOUT = 150_000;
+
+/** Bytes of an answer that are read: twice what the service's have at the most. */
+const ANSWER_BYTES = 8 * 1024 * 1024;
 
 /** Where the service is, and who asks. */
 export interface ClientOptions {
@@ -223,6 +226,7 @@ export class Client {
   }): Promise<SyncedContacts> {
     const begun = await noting(runId, null, this.beginSync({ mode, idempotencyKey: `${runId}-begin` }));
     const { syncId } = begun.body;
+    if (begun.isReplayed) await noting(runId, null, this.#checkNoOtherSync(syncId));
     let [accepted, deleted] = [0, 0];
     const rejections: models.Rejection[] = [];
     const warnings: models.WarningGroup[] = [];
@@ -288,6 +292,14 @@ export class Client {
     return this.#ask(buildRequest("pushRecords", { "Idempotency-Key": key }, body));
   }
 
+  /** A push names no sync: it goes into the one that is open. */
+  async #checkNoOtherSync(syncId: string): Promise<void> {
+    const { openSync } = (await this.getIntegration()).body;
+    if (openSync !== null && openSync.id !== syncId) {
+      throw new SyncOverError(`sync ${syncId} is over, and sync ${openSync.id} is open: nothing was pushed`);
+    }
+  }
+
   /** Sends a request until there is an answer, good or bad. */
   async #ask<T>(request: Request, isLookedUp = false): Promise<Answer<T>> {
     const state = new RetryState(this.#retry);
@@ -324,7 +336,7 @@ export class Client {
         redirect: "manual",
         signal: AbortSignal.timeout(ANSWER_TIMEOUT),
       });
-      return new Received(answer.status, answer.headers, await answer.text());
+      return new Received(answer.status, answer.headers, await readText(answer));
     } catch (error) {
       const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
       return new AnswerLostError(`${error instanceof Error ? error.message : String(error)}${cause}`);
@@ -352,6 +364,22 @@ export class Client {
 
 function sleep(seconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+}
+
+/** The text of an answer that is not too long. */
+async function readText(answer: Response): Promise<string> {
+  const [decoder, reader] = [new TextDecoder(), answer.body?.getReader()];
+  let [text, bytes] = ["", 0];
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+    if (done) return text + decoder.decode();
+    bytes += value.length;
+    if (bytes > ANSWER_BYTES) {
+      await reader?.cancel();
+      throw new Error(`the answer is longer than ${ANSWER_BYTES} bytes`);
+    }
+    text += decoder.decode(value, { stream: true });
+  }
 }
 
 function sendRest({ campaignId, fieldTypes, requireVariableImages = false }: SendOptions): object {

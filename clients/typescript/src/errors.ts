@@ -80,6 +80,11 @@ export class GaveUpError extends PillarboxError {
   }
 }
 
+/** The sync of this run is over and another one is open, into which records of this run would go: begin a new run. */
+export class SyncOverError extends PillarboxError {
+  override readonly name = "SyncOverError";
+}
+
 /** A delivery whose signature does not prove that it comes from the service. */
 export class WebhookError extends PillarboxError {
   override readonly name = "WebhookError";

@@ -9,7 +9,15 @@ export {
   type RunOptions,
   type SendOptions,
 } from "./client.js";
-export { AnswerLostError, ApiError, GaveUpError, PillarboxError, UnreadableAnswerError, WebhookError } from "./errors.js";
+export {
+  AnswerLostError,
+  ApiError,
+  GaveUpError,
+  PillarboxError,
+  SyncOverError,
+  UnreadableAnswerError,
+  WebhookError,
+} from "./errors.js";
 export type * as models from "./models.js";
 export { OPERATIONS } from "./operations.js";
 export { newKey } from "./requests.js";

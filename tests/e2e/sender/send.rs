@@ -430,6 +430,12 @@ async fn what_the_service_refuses_leaves_nothing_behind() {
         "{}",
         said.stderr
     );
+    assert!(
+        said.stderr
+            .contains("(`pillarbox explain campaign_not_found` says more)"),
+        "{}",
+        said.stderr
+    );
     assert_eq!(
         desk.run(&stack.url, KEY, &SEND).await.code,
         Some(0),

@@ -7,7 +7,7 @@ from . import models
 from .aio import AsyncClient
 from .answers import Answer, PushedBatch, SentBatch, SyncedContacts
 from .client import Client
-from .errors import AnswerLostError, ApiError, GaveUpError, PillarboxError, UnreadableAnswerError, WebhookError
+from .errors import AnswerLostError, ApiError, GaveUpError, PillarboxError, SyncOverError, UnreadableAnswerError, WebhookError
 from .requests import new_key
 from .retries import RetryPolicy
 from .version import VERSION as __version__
@@ -24,6 +24,7 @@ __all__ = [
     "PushedBatch",
     "RetryPolicy",
     "SentBatch",
+    "SyncOverError",
     "SyncedContacts",
     "UnreadableAnswerError",
     "WebhookError",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
+from time import monotonic
 from types import TracebackType
 from typing import Any, Self, TypeVar, cast
 
@@ -12,7 +13,7 @@ import httpx
 from . import models
 from .answers import Answer, PushedBatch, SentBatch, SyncedContacts
 from .batches import RECIPIENTS_PER_REQUEST, RECORDS_PER_BATCH, split_rows, wrap_rows, write_json
-from .errors import AnswerLostError, GaveUpError, PillarboxError
+from .errors import AnswerLostError, GaveUpError, PillarboxError, SyncOverError
 from .requests import Request, build_request, new_key
 from .retries import Received, RetryPolicy, RetryState, is_left_open, is_worth_repeating
 from .version import VERSION
@@ -21,6 +22,9 @@ T = TypeVar("T")
 
 #: Seconds to wait for a connection, and for a whole answer: longer than the service waits for its workers.
 CONNECT_TIMEOUT, ANSWER_TIMEOUT = 5.0, 150.0
+
+#: Bytes of an answer that are read: twice what the service's have at the most.
+ANSWER_BYTES = 8 * 1024 * 1024
 
 
 class AsyncClient:
@@ -220,6 +224,8 @@ class AsyncClient:
         try:
             begun = await self.begin_sync(mode, idempotency_key=f"{run}-begin")
             synced = SyncedContacts(run, begun.body["syncId"])
+            if begun.is_replayed:
+                await self._check_no_other_sync(synced.sync_id)
             async for batch in self.push_all(records, run_id=run):
                 synced.add_batch(batch)
             completed = await self.complete_sync(
@@ -287,6 +293,12 @@ class AsyncClient:
     async def _push(self, body: bytes, key: str) -> Answer[models.PushAnswer]:
         return await self._ask(build_request("pushRecords", {"Idempotency-Key": key}, body=body), models.PushAnswer)
 
+    async def _check_no_other_sync(self, sync_id: str) -> None:
+        """A push names no sync: it goes into the one that is open."""
+        open_sync = (await self.get_integration()).body["openSync"]
+        if open_sync is not None and open_sync["id"] != sync_id:
+            raise SyncOverError(f"sync {sync_id} is over, and sync {open_sync['id']} is open: nothing was pushed")
+
     async def _ask(self, request: Request, kind: type[T], *, is_looked_up: bool = False) -> Answer[T]:
         """Sends a request until there is an answer, good or bad."""
         state = RetryState(self._retry)
@@ -308,18 +320,27 @@ class AsyncClient:
     async def _attempt(self, request: Request) -> Received | AnswerLostError:
         """Sends a request once."""
         headers = {**self._headers, **request.headers}
+        body = bytearray()
+        # The limits of httpx are for each read alone.
+        deadline = monotonic() + ANSWER_TIMEOUT
         try:
-            response = await self._http.request(
+            async with self._http.stream(
                 request.method,
                 self._base_url + request.path,
                 params=request.query,
                 content=request.body,
                 headers=headers,
                 follow_redirects=False,
-            )
+            ) as response:
+                async for chunk in response.aiter_bytes():
+                    body += chunk
+                    if len(body) > ANSWER_BYTES:
+                        return AnswerLostError(f"the answer is longer than {ANSWER_BYTES} bytes")
+                    if monotonic() > deadline:
+                        return AnswerLostError(f"the answer was not whole within {ANSWER_TIMEOUT:.0f} seconds")
         except (httpx.TransportError, httpx.DecodingError) as error:
             return AnswerLostError(f"{type(error).__name__}: {error}")
-        return Received(response.status_code, {name.lower(): value for name, value in response.headers.items()}, response.content)
+        return Received(response.status_code, {name.lower(): value for name, value in response.headers.items()}, bytes(body))
 
     async def _look_up(self, request_id: str) -> models.SendResponse | None:
         """The answer of a send whose deadline passed, once it is done; ``None`` when nothing is known of it."""

@@ -64,5 +64,9 @@ class GaveUpError(PillarboxError):
         self.may_be_done = may_be_done
 
 
+class SyncOverError(PillarboxError):
+    """The sync of this run is over and another one is open, into which records of this run would go: begin a new run."""
+
+
 class WebhookError(PillarboxError):
     """A delivery whose signature does not prove that it comes from the service."""

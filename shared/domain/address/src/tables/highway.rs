@@ -76,7 +76,7 @@ struct RoadSpelling {
 
 /// The spellings by their first word, in the order of the table.
 static BY_FIRST_WORD: LazyLock<WordMap<Vec<RoadSpelling>>> = LazyLock::new(|| {
-    let mut roads = WordMap::default();
+    let mut roads: WordMap<Vec<RoadSpelling>> = WordMap::default();
     for (spelling, written) in ROADS.iter().copied() {
         let (first, rest) = spelling.split_once(' ').unwrap_or((spelling, ""));
         let road = RoadSpelling {
@@ -84,7 +84,7 @@ static BY_FIRST_WORD: LazyLock<WordMap<Vec<RoadSpelling>>> = LazyLock::new(|| {
             words: spelling.split(' ').count(),
             written,
         };
-        roads.entry(first).or_insert_with(Vec::new).push(road);
+        roads.entry(first).or_default().push(road);
     }
     roads
 });

@@ -67,10 +67,11 @@ fn read_post_office_box(words: &[AddressWord<'_>]) -> Option<(BoxAddress, usize)
         ("P", "O") | ("POST", "OFFICE") => (2, false),
         ("POBOX" | "POB" | "POBX" | "PBOX" | "PO-BOX" | "P-O-BOX", _) => (1, true),
         ("PO" | "P/O" | "P-O" | "P0" | "POSTOFFICE", _) => (1, false),
-        (glued, _) => {
+        (glued, _) if glued.starts_with('P') => {
             let number = read_glued_box_number(glued, &["POBOX", "POBX", "POB", "PBOX"])?;
             return Some((BoxAddress::PostOffice(number), 1));
         }
+        _ => return None,
     };
     if let Some(number) = read_glued_box_number(upper(named), &["BOX"]) {
         return Some((BoxAddress::PostOffice(number), named + 1));

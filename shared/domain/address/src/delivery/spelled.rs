@@ -39,7 +39,9 @@ pub(super) fn read_spelled_number(
     is_short: bool,
 ) -> Option<(u32, usize)> {
     // Whatever does not begin with one of these words costs no more than this look.
-    words.first().filter(|word| is_number_word(word.upper))?;
+    words
+        .first()
+        .filter(|word| !word.starts_with_digit() && is_number_word(word.upper))?;
     let ends = words
         .iter()
         .take(WORDS_MAX)

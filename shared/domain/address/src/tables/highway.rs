@@ -1,5 +1,9 @@
 //! County, state and national roads: Publication 28, Appendix F.
 
+use std::sync::LazyLock;
+
+use crate::hash::WordMap;
+
 /// Numbered roads whose names, without a number, are those of ordinary roads.
 const FARM_ROAD: &str = "Farm Road";
 const RANCH_ROAD: &str = "Ranch Road";
@@ -61,6 +65,30 @@ static ROADS: &[(&str, &str)] = &[
     ("ALT", "Alternate"),
 ];
 
+/// One spelling of a road's type.
+struct RoadSpelling {
+    /// The words behind the first one.
+    rest: &'static str,
+    /// How many words it has.
+    words: usize,
+    written: &'static str,
+}
+
+/// The spellings by their first word, in the order of the table.
+static BY_FIRST_WORD: LazyLock<WordMap<Vec<RoadSpelling>>> = LazyLock::new(|| {
+    let mut roads: WordMap<Vec<RoadSpelling>> = WordMap::default();
+    for (spelling, written) in ROADS.iter().copied() {
+        let (first, rest) = spelling.split_once(' ').unwrap_or((spelling, ""));
+        let road = RoadSpelling {
+            rest,
+            words: spelling.split(' ').count(),
+            written,
+        };
+        roads.entry(first).or_default().push(road);
+    }
+    roads
+});
+
 /// Kinds of road that a state, a county or the nation may own.
 static KINDS: &[(&str, &str)] = &[
     ("HIGHWAY", "Highway"),
@@ -78,18 +106,17 @@ static KINDS: &[(&str, &str)] = &[
 
 /// The type that the first words spell, and how many words it took: `CNTY RD` is `County Road`.
 pub(crate) fn road_type(words: &[&str]) -> Option<(&'static str, usize)> {
-    let first = words.first()?;
-    let begins_with = |spelling: &str| {
-        if !spelling.starts_with(first) {
-            return None;
-        }
-        let count = spelling.split(' ').count();
-        (words.len() >= count && spelling.split(' ').eq(words[..count].iter().copied()))
-            .then_some(count)
+    let roads = BY_FIRST_WORD.get(words.first()?)?;
+    let is_spelled = |road: &&RoadSpelling| {
+        let behind = words.iter().skip(1).copied();
+        road.rest
+            .split_terminator(' ')
+            .eq(behind.take(road.words - 1))
     };
-    ROADS
+    roads
         .iter()
-        .find_map(|(spelling, written)| begins_with(spelling).map(|count| (*written, count)))
+        .find(is_spelled)
+        .map(|road| (road.written, road.words))
 }
 
 /// True for a type that only a number without a sign makes a numbered road: `12 Farm Rd # 5` and `12 Ranch Rd N` are

@@ -548,7 +548,6 @@ pub(super) const ADDED_TYPES: &[&str] = &[
     "SyncsAnswer",
     "ValidatedComplete",
     "ValidationSummary",
-    "VerificationLevel",
 ];
 
 /// The words that values are taken from: of a type, or of a field.
@@ -566,6 +565,7 @@ pub(super) const WORDS: &[(&str, &str)] = &[
         "variable_image_fallback variable_image_blank qr_fallback_link text_overlap text_unmeasurable text_curve_too_long \
          value_cut+ address_corrected+ birthday_not_read+",
     ),
+    ("VerificationLevel", "delivery_point+ street+ zip+ override+"),
     ("Postage", "standard first_class"),
     (
         "ReturnAddressReason",

@@ -1,6 +1,11 @@
 //! The rules of correction on a whole county: pairs of streets that are told apart by little, and addresses with one thing
 //! wrong. It needs a file of address points: `tests/accuracy/README.md` says which, and how to run it.
 
+#![allow(
+    clippy::print_stdout,
+    reason = "its figures go into docs/reference/address-accuracy.md"
+)]
+
 #[allow(dead_code, reason = "other tests use the rest")]
 mod county;
 

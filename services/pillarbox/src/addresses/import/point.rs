@@ -305,12 +305,15 @@ mod tests {
 
     #[test]
     fn a_direction_that_the_source_has_in_the_name_is_a_word_of_it() {
-        let street = |name: &str, direction: &str| {
-            let row = row(&[
+        let street = |name: &'static str, direction: &'static str| {
+            let mut row = build_row(&[
                 (SourceColumnRole::StreetName, name),
                 (SourceColumnRole::PreDirectional, direction),
                 (SourceColumnRole::StreetType, "RD"),
             ]);
+            for (role, value) in USUAL {
+                row.set(role, value.into());
+            }
             let point = parse_point(&row).unwrap();
             (point.street.predirectional, point.street.name, point.line_1)
         };

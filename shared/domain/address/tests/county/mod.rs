@@ -167,7 +167,7 @@ impl County {
                 let evidence = self.find_evidence(one.point_key());
                 (one, evidence)
             });
-            known.collect()
+            known.collect::<Vec<_>>()
         };
         find_meant_address(
             look_up(reading.other_readings(input)),

@@ -49,6 +49,10 @@ pub(super) struct SendRequestShape {
     field_types: Option<BTreeMap<String, CustomFieldType>>,
     /// When true, a recipient without a usable variable image is not mailed instead of printing the default image.
     require_variable_images: Option<bool>,
+    /// What the request's cards must cost together, in whole US cents: `price.totalCents` of a dry run. When they would cost another
+    /// sum, the request is refused with 409 `price_changed`.
+    #[schemars(range(min = 0))]
+    expect_total: Option<i64>,
     /// The Full access key, only for senders that cannot set headers.
     api_key: Option<String>,
 }

@@ -29,6 +29,8 @@ pub struct SendRequest<'a> {
     pub long_names_of_types: usize,
     /// Whether a recipient without a usable variable image is left out instead of printing the default image.
     pub require_variable_images: bool,
+    /// What its cards must cost together, in whole US cents, for anything to be mailed; `None` when any price will do.
+    pub expect_total: Option<i64>,
     /// One to [`RECIPIENTS_PER_REQUEST`] recipients.
     pub recipients: Vec<SentRecipient<'a>>,
 }
@@ -105,6 +107,7 @@ struct SendEnvelope<'a> {
     recipients: Option<&'a RawValue>,
     field_types: Option<&'a RawValue>,
     require_variable_images: Option<&'a RawValue>,
+    expect_total: Option<&'a RawValue>,
     api_key: Option<&'a RawValue>,
 }
 
@@ -139,6 +142,16 @@ impl<'a> SendEnvelope<'a> {
                 "require_variable_images must be true or false.",
             )),
         }
+    }
+
+    fn expect_total(&self) -> Result<Option<i64>, SendRequestError> {
+        let Some(raw) = self.expect_total.filter(|raw| raw.get() != "null") else {
+            return Ok(None);
+        };
+        let cents = raw.get().parse().ok().filter(|cents: &i64| *cents >= 0);
+        cents.map(Some).ok_or_else(|| {
+            SendRequestError::shape("expect_total must be a whole number of US cents, from 0.")
+        })
     }
 
     fn field_types(&self) -> Result<FieldTypes<'a>, SendRequestError> {
@@ -196,12 +209,14 @@ pub fn parse_request(body: &[u8]) -> Result<SendRequest<'_>, SendRequestError> {
     });
     let FieldTypes { types, long_names } = envelope.field_types()?;
     let require_variable_images = envelope.require_variable_images()?;
+    let expect_total = envelope.expect_total()?;
     counted?;
     Ok(SendRequest {
         campaign_id: envelope.campaign_id(),
         field_types: types,
         long_names_of_types: long_names,
         require_variable_images,
+        expect_total,
         recipients,
     })
 }
@@ -212,6 +227,7 @@ pub fn check_request(body: &[u8]) -> Result<(), SendRequestError> {
     let counted = envelope.for_each_recipient(drop);
     envelope.field_types()?;
     envelope.require_variable_images()?;
+    envelope.expect_total()?;
     counted
 }
 

@@ -23,6 +23,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
             "404 campaign_not_found",
             "409 campaign_not_active",
             "409 design_cannot_render",
+            "409 price_changed +",
             "409 idempotency_key_reused +",
             "409 in_progress +",
             "413 payload_too_large",
@@ -429,7 +430,7 @@ const READING: &[&str] = &[
 pub(super) const FIELDS: &[(&str, &str)] = &[
     (
         "SendRequest",
-        "campaign_id! recipients! field_types require_variable_images send_on+ api_key",
+        "campaign_id! recipients! field_types require_variable_images send_on+ api_key expect_total+",
     ),
     (
         "Recipient",
@@ -544,6 +545,7 @@ pub(super) const ADDED_TYPES: &[&str] = &[
     "ReferenceToCancel",
     "RequestAnswer",
     "ScansAnswer",
+    "SendPrice",
     "SendValidation",
     "SyncsAnswer",
     "ValidatedComplete",

@@ -184,7 +184,7 @@ impl BodyReader {
         // Milliseconds of computing, which a thread that serves connections does not have. They hold room and turn to their end,
         // also when the client is gone before.
         let expansion = tokio::task::spawn_blocking(move || {
-            let expanded = encoding.expand(&encoded);
+            let expanded = encoding.expand_bytes(&encoded);
             drop((encoded, turn));
             (place, expanded)
         });

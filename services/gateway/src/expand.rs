@@ -68,7 +68,7 @@ impl BodyEncoding {
     /// What the bytes were before they were encoded; nothing of nothing. Holds the decoder's memory beside the result: about 13 MB of
     /// zstd at the most. Errors: [`AdmissionError::BodyTooLarge`] as soon as it passes the limit of a body,
     /// [`AdmissionError::BodyUnreadable`].
-    pub(crate) fn expand(self, encoded: &[u8]) -> Result<Vec<u8>, AdmissionError> {
+    pub(crate) fn expand_bytes(self, encoded: &[u8]) -> Result<Vec<u8>, AdmissionError> {
         let mut expanded = ExpandedBody::default();
         if !encoded.is_empty() {
             match self {
@@ -88,7 +88,7 @@ struct ExpandedBody {
 }
 
 impl ExpandedBody {
-    fn extend(&mut self, more: &[u8]) -> Result<(), AdmissionError> {
+    fn append_bytes(&mut self, more: &[u8]) -> Result<(), AdmissionError> {
         let needed = self.bytes.len() + more.len();
         if needed > BODY_BYTES {
             return Err(AdmissionError::BodyTooLarge);
@@ -115,7 +115,7 @@ fn copy_bounded(mut decoder: impl Read, expanded: &mut ExpandedBody) -> Result<(
         if bytes == 0 {
             return Ok(());
         }
-        expanded.extend(&step[..bytes])?;
+        expanded.append_bytes(&step[..bytes])?;
     }
 }
 
@@ -187,7 +187,7 @@ fn expand_frame(
             .map_err(|_| broken.clone())?;
         while decoder.can_collect() > 0 {
             let bytes = decoder.read(&mut step).map_err(|_| broken.clone())?;
-            expanded.extend(&step[..bytes])?;
+            expanded.append_bytes(&step[..bytes])?;
         }
     }
     match decoder.get_checksum_from_data() {

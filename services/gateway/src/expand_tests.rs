@@ -66,12 +66,12 @@ fn gzip_and_zstd_are_taken_once_and_nothing_else() {
 fn a_body_of_the_largest_size_is_expanded_and_one_more_byte_is_too_large() {
     let mut body: Vec<u8> = (0..BODY_BYTES).map(|at| (at % 251) as u8).collect();
     for (encoding, compress) in BOTH {
-        assert!(encoding.expand(&compress(&body)) == Ok(body.clone()));
+        assert!(encoding.expand_bytes(&compress(&body)) == Ok(body.clone()));
     }
     body.push(b' ');
     for (encoding, compress) in BOTH {
         assert_eq!(
-            encoding.expand(&compress(&body)),
+            encoding.expand_bytes(&compress(&body)),
             Err(AdmissionError::BodyTooLarge)
         );
     }
@@ -81,20 +81,29 @@ fn a_body_of_the_largest_size_is_expanded_and_one_more_byte_is_too_large() {
 fn what_the_programs_of_the_formats_authors_write_is_read() {
     // {"a":1} as `zstd -19` and `gzip -9` write it, with their checksums.
     let zstd = b"\x28\xb5\x2f\xfd\x04\x68\x39\0\0{\"a\":1}\x48\x8b\xfc\x32";
-    assert_eq!(BodyEncoding::Zstd.expand(zstd), Ok(b"{\"a\":1}".to_vec()));
+    assert_eq!(
+        BodyEncoding::Zstd.expand_bytes(zstd),
+        Ok(b"{\"a\":1}".to_vec())
+    );
     let mut wrong = zstd.to_vec();
     wrong[19] ^= 1;
-    assert_eq!(BodyEncoding::Zstd.expand(&wrong), bad(BodyEncoding::Zstd));
+    assert_eq!(
+        BodyEncoding::Zstd.expand_bytes(&wrong),
+        bad(BodyEncoding::Zstd)
+    );
     let gzip = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xab\x56\x4a\x54\xb2\x32\xac\x05\x00\xaf\xac\x1b\x56\x07\x00\x00\x00";
-    assert_eq!(BodyEncoding::Gzip.expand(gzip), Ok(b"{\"a\":1}".to_vec()));
+    assert_eq!(
+        BodyEncoding::Gzip.expand_bytes(gzip),
+        Ok(b"{\"a\":1}".to_vec())
+    );
 }
 
 #[test]
 fn several_parts_are_one_body_and_nothing_is_nothing() {
     for (encoding, compress) in BOTH {
         let parts = [compress(b"{\"a\":"), compress(b""), compress(b"1}")].concat();
-        assert_eq!(encoding.expand(&parts), Ok(b"{\"a\":1}".to_vec()));
-        assert_eq!(encoding.expand(b""), Ok(Vec::new()));
+        assert_eq!(encoding.expand_bytes(&parts), Ok(b"{\"a\":1}".to_vec()));
+        assert_eq!(encoding.expand_bytes(b""), Ok(Vec::new()));
     }
 }
 
@@ -104,25 +113,29 @@ fn a_stream_that_is_cut_off_damaged_or_another_one_is_unreadable() {
     for (encoding, compress) in BOTH {
         let whole = compress(&body);
         for length in 1..whole.len() {
-            assert_eq!(encoding.expand(&whole[..length]), bad(encoding), "{length}");
+            assert_eq!(
+                encoding.expand_bytes(&whole[..length]),
+                bad(encoding),
+                "{length}"
+            );
         }
         // The checksum stands in the last bytes.
         let mut damaged = whole.clone();
         let middle = damaged.len() - 6;
         damaged[middle] ^= 0x10;
-        assert!(encoding.expand(&damaged) != Ok(body.clone()));
+        assert!(encoding.expand_bytes(&damaged) != Ok(body.clone()));
         assert_eq!(
-            encoding.expand(&[&whole[..], b"more"].concat()),
+            encoding.expand_bytes(&[&whole[..], b"more"].concat()),
             bad(encoding)
         );
-        assert_eq!(encoding.expand(&body), bad(encoding));
+        assert_eq!(encoding.expand_bytes(&body), bad(encoding));
     }
     assert_eq!(
-        BodyEncoding::Gzip.expand(&zstd(&body)),
+        BodyEncoding::Gzip.expand_bytes(&zstd(&body)),
         bad(BodyEncoding::Gzip)
     );
     assert_eq!(
-        BodyEncoding::Zstd.expand(&gzip(&body)),
+        BodyEncoding::Zstd.expand_bytes(&gzip(&body)),
         bad(BodyEncoding::Zstd)
     );
 }
@@ -136,7 +149,7 @@ fn zstd_of_repeats(window: Option<u8>, content_bytes: u32, blocks: usize) -> Vec
         None => frame.extend([&[0xa0][..], &content_bytes.to_le_bytes()].concat()),
     }
     for number in 1..=blocks {
-        let header = (128 * 1024) << 3 | 1 << 1 | u32::from(number == blocks);
+        let header = ((128 * 1024) << 3) | (1 << 1) | u32::from(number == blocks);
         frame.extend(&header.to_le_bytes()[..3]);
         frame.push(b' ');
     }
@@ -148,7 +161,7 @@ fn a_bomb_ends_at_the_limit_whatever_it_declares() {
     // A terabyte in 30 MB of zeros would take minutes; these end within the body's size.
     let gzip_bomb = gzip(&vec![0; 64 * 1024 * 1024]);
     assert_eq!(
-        BodyEncoding::Gzip.expand(&gzip_bomb),
+        BodyEncoding::Gzip.expand_bytes(&gzip_bomb),
         Err(AdmissionError::BodyTooLarge)
     );
     // Windows of 1 KB are smaller than a block; 13 is 1 << 23.
@@ -158,39 +171,51 @@ fn a_bomb_ends_at_the_limit_whatever_it_declares() {
         zstd_of_repeats(None, 5 * 1024 * 1024, 40),
     ] {
         assert_eq!(
-            BodyEncoding::Zstd.expand(&frame),
+            BodyEncoding::Zstd.expand_bytes(&frame),
             Err(AdmissionError::BodyTooLarge)
         );
     }
     let lying = zstd_of_repeats(None, 4 * 1024 * 1024, 5_000);
     assert_eq!(
-        BodyEncoding::Zstd.expand(&lying),
+        BodyEncoding::Zstd.expand_bytes(&lying),
         Err(AdmissionError::BodyTooLarge)
     );
     let wide = zstd_of_repeats(Some(14 << 3), 0, 1);
-    assert_eq!(BodyEncoding::Zstd.expand(&wide), unreadable(WIDE_ZSTD));
+    assert_eq!(
+        BodyEncoding::Zstd.expand_bytes(&wide),
+        unreadable(WIDE_ZSTD)
+    );
 }
 
 #[test]
 fn zstd_is_not_chopped_at_will() {
     let frames = zstd(b"1").repeat(ZSTD_FRAMES);
     let ones = vec![b'1'; ZSTD_FRAMES];
-    assert_eq!(BodyEncoding::Zstd.expand(&frames), Ok(ones));
+    assert_eq!(BodyEncoding::Zstd.expand_bytes(&frames), Ok(ones));
     let more = [frames, zstd(b"1")].concat();
-    assert_eq!(BodyEncoding::Zstd.expand(&more), unreadable(CHOPPED_ZSTD));
+    assert_eq!(
+        BodyEncoding::Zstd.expand_bytes(&more),
+        unreadable(CHOPPED_ZSTD)
+    );
     // Empty blocks, of three bytes each.
     let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0, 0x38];
     frame.extend([0, 0, 0].repeat(ZSTD_BLOCKS));
-    assert_eq!(BodyEncoding::Zstd.expand(&frame), unreadable(CHOPPED_ZSTD));
+    assert_eq!(
+        BodyEncoding::Zstd.expand_bytes(&frame),
+        unreadable(CHOPPED_ZSTD)
+    );
 }
 
 #[test]
 fn frames_that_are_to_be_skipped_are() {
     let skipped = [&[0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"abc"].concat();
     let body = [&skipped[..], &zstd(b"{}"), &skipped].concat();
-    assert_eq!(BodyEncoding::Zstd.expand(&body), Ok(b"{}".to_vec()));
+    assert_eq!(BodyEncoding::Zstd.expand_bytes(&body), Ok(b"{}".to_vec()));
     let cut = &skipped[..10];
-    assert_eq!(BodyEncoding::Zstd.expand(cut), bad(BodyEncoding::Zstd));
+    assert_eq!(
+        BodyEncoding::Zstd.expand_bytes(cut),
+        bad(BodyEncoding::Zstd)
+    );
 }
 
 #[test]
@@ -199,7 +224,7 @@ fn fuzz_compressed_bodies() {
     for (encoding, compress) in BOTH {
         let samples = [compress(b"{}"), compress(&body), compress(&[7; 5_000])];
         fuzz::Target::new(samples).run(|encoded| {
-            match encoding.expand(encoded) {
+            match encoding.expand_bytes(encoded) {
                 Ok(bytes) => prop_assert!(bytes.len() <= BODY_BYTES),
                 Err(AdmissionError::BodyTooLarge | AdmissionError::BodyUnreadable(_)) => {}
                 Err(other) => prop_assert!(false, "{other:?}"),

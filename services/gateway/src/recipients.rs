@@ -427,6 +427,7 @@ pub(crate) fn error_status(error: &SendError) -> StatusCode {
         SendError::CampaignNotFound | SendError::MailpieceNotFound => StatusCode::NOT_FOUND,
         SendError::CampaignNotActive(_)
         | SendError::DesignCannotRender(_)
+        | SendError::PriceChanged { .. }
         | SendError::IdempotencyKeyReused
         | SendError::InProgress => StatusCode::CONFLICT,
         SendError::PayloadTooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,

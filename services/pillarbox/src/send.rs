@@ -52,6 +52,7 @@ pub(crate) async fn send_file(command: &SendArgs) -> anyhow::Result<CommandRepor
     )
     .or_else(|problems| bail!("{}: {}", command.upload.file.display(), problems.join("; ")))?;
     check_types(command, &columns)?;
+    check_single_request(command, &sheet)?;
     let mut sending = SendUpload {
         command,
         client: GatewayClient::new(&command.service)?,
@@ -93,6 +94,20 @@ fn check_types(command: &SendArgs, columns: &MappedColumns) -> anyhow::Result<()
     Ok(())
 }
 
+/// A sum is expected of a request, and told of nothing larger.
+fn check_single_request(command: &SendArgs, sheet: &TableFile) -> anyhow::Result<()> {
+    if command.expect_total.is_none() {
+        return Ok(());
+    }
+    let (rows, most) = (sheet.check_rows(|_| Ok(()))?, command.batch);
+    if rows > most.into() {
+        bail!(
+            "--expect-total is for a file that is one request: it has {rows} rows, and a request {most} (--batch)"
+        );
+    }
+    Ok(())
+}
+
 impl SendUpload<'_> {
     fn build_envelope(&self) -> UploadEnvelope {
         let mut rest = Map::new();
@@ -104,6 +119,9 @@ impl SendUpload<'_> {
         }
         if self.command.require_variable_images {
             rest.insert("require_variable_images".to_owned(), json!(true));
+        }
+        if let Some(cents) = self.command.expect_total {
+            rest.insert("expect_total".to_owned(), json!(cents));
         }
         rest.insert(
             "campaign_id".to_owned(),

@@ -73,6 +73,9 @@ pub struct SendArgs {
     /// Do not mail a recipient whose variable image cannot be used.
     #[arg(long)]
     pub require_variable_images: bool,
+    /// Mail only if the cards cost so much together, in US cents, as a run with --validate told; for a file that is one request.
+    #[arg(long, value_name = "CENTS", value_parser = clap::value_parser!(i64).range(0..))]
+    pub expect_total: Option<i64>,
     /// Rows of a request; a Neighborhood Mail campaign takes 250 at the most.
     #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u16).range(1..=5_000))]
     pub batch: u16,

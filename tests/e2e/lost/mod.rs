@@ -3,6 +3,7 @@
 mod crash;
 mod dry_run;
 mod keys;
+mod price;
 mod requests;
 
 use pillarbox_tests::{ApiResponse, CAMPAIGN, KEY, TestStack};

@@ -88,6 +88,29 @@ async fn a_validation_tells_what_would_come_of_each_row_and_mails_nobody() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_file_is_mailed_only_at_the_price_that_is_expected() {
+    let stack = TestStack::start().await;
+    let desk = Desk::with(&people_file(1..4));
+    let said = desk
+        .run(&stack.url, KEY, &send(&["--expect-total", "158"]))
+        .await;
+    assert!(
+        said.code != Some(0) && said.stderr.contains("237 cents"),
+        "{said:?}"
+    );
+    assert_eq!(mailpieces(&stack).await, 0);
+    let several = send(&["--expect-total", "237", "--batch", "2"]);
+    let said = desk.run(&stack.url, KEY, &several).await;
+    assert!(said.stderr.contains("--expect-total"), "{said:?}");
+    assert_eq!(mailpieces(&stack).await, 0);
+    // What was refused stands in no one's way.
+    let elsewhere = ["--expect-total", "237", "--results", "other.results.csv"];
+    let said = desk.run(&stack.url, KEY, &send(&elsewhere)).await;
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(mailpieces(&stack).await, 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_validation_and_a_send_tell_what_the_cards_cost() {
     let stack = TestStack::start().await;
     let between = FaultyProxy::start(&stack.url).await;

@@ -124,6 +124,10 @@ fn send_errors() -> Vec<SendError> {
         SendError::DesignCannotRender(text(
             "A design cannot print; the message names item, surface and template.",
         )),
+        SendError::PriceChanged {
+            expected_cents: 79,
+            total_cents: 158,
+        },
         SendError::IdempotencyKeyReused,
         SendError::InProgress,
         SendError::PayloadTooLarge(text("Too many recipients, or a body over 4456448 bytes.")),
@@ -158,19 +162,20 @@ mod tests {
             SendError::CampaignNotFound => 1,
             SendError::CampaignNotActive(_) => 2,
             SendError::DesignCannotRender(_) => 3,
-            SendError::IdempotencyKeyReused => 4,
-            SendError::InProgress => 5,
-            SendError::PayloadTooLarge(_) => 6,
-            SendError::UnsupportedEncoding => 7,
-            SendError::InvalidPayload(_) => 8,
-            SendError::InvalidIdempotencyKey => 9,
-            SendError::RateLimited => 10,
-            SendError::InternalError => 11,
-            SendError::ValidationUnavailable => 12,
-            SendError::DeadlinePassed => 13,
-            SendError::MailpieceNotFound => 14,
-            SendError::InvalidCursor => 15,
-            SendError::InvalidState => 16,
+            SendError::PriceChanged { .. } => 4,
+            SendError::IdempotencyKeyReused => 5,
+            SendError::InProgress => 6,
+            SendError::PayloadTooLarge(_) => 7,
+            SendError::UnsupportedEncoding => 8,
+            SendError::InvalidPayload(_) => 9,
+            SendError::InvalidIdempotencyKey => 10,
+            SendError::RateLimited => 11,
+            SendError::InternalError => 12,
+            SendError::ValidationUnavailable => 13,
+            SendError::DeadlinePassed => 14,
+            SendError::MailpieceNotFound => 15,
+            SendError::InvalidCursor => 16,
+            SendError::InvalidState => 17,
         }
     }
 
@@ -178,6 +183,6 @@ mod tests {
     fn every_error_is_documented() {
         let all = send_errors().into_iter().chain(read::own_errors());
         let places: Vec<usize> = all.map(|error| error_position(&error)).collect();
-        assert_eq!(places, (0..17).collect::<Vec<_>>());
+        assert_eq!(places, (0..18).collect::<Vec<_>>());
     }
 }

@@ -53,6 +53,10 @@ pub(super) struct SendRequestShape {
     /// `mail_by_date` is counted from it. Charged at once.
     #[schemars(extend("format" = "date"))]
     send_on: Option<String>,
+    /// What the request's cards must cost together, in whole US cents: `price.totalCents` of a dry run. When they would cost another
+    /// sum, the request is refused with 409 `price_changed`.
+    #[schemars(range(min = 0))]
+    expect_total: Option<i64>,
     /// The Full access key, only for senders that cannot set headers.
     api_key: Option<String>,
 }

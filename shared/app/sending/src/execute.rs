@@ -217,6 +217,7 @@ async fn assess_and_reserve(
             execution.scheduled_for,
             mailer.process.clock.now(),
         ),
+        expect_total: execution.request.expect_total,
     };
     match execution.mode {
         SendMode::Reserve(lease) => reserve_with_retry(mailer, lease, &plan).await,

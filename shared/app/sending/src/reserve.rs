@@ -47,6 +47,23 @@ pub(crate) struct SendPlan<'a> {
     pub(crate) cards: &'a [MailpieceDraft],
     pub(crate) rules: &'a AudienceRules,
     pub(crate) times: DecisionTimes,
+    /// What the cards must cost together for anything to take effect.
+    pub(crate) expect_total: Option<i64>,
+}
+
+impl SendPlan<'_> {
+    /// What the cards of the decisions cost together. Errors: `price_changed` when the sender expects another sum.
+    pub(crate) fn price_cards(&self, decided: &DecidedRecipients) -> Result<i64, SendError> {
+        // A request is bounded, and so is its number of cards.
+        let total_cents = self.step.price_cents * decided.mailpiece_count() as i64;
+        match self.expect_total {
+            Some(expected_cents) if expected_cents != total_cents => Err(SendError::PriceChanged {
+                expected_cents,
+                total_cents,
+            }),
+            _ => Ok(total_cents),
+        }
+    }
 }
 
 /// What came of reserving.
@@ -90,7 +107,7 @@ pub(crate) async fn reserve_send(
         biased;
         decide_and_write(&transaction, lease, plan, locked),
         // These hang on no decision: the database writes them while it is drafted what came of the decisions.
-        write_entries(&transaction, plan),
+        async { Ok(write_entries(&transaction, plan).await?) },
     )?;
     transaction.commit().await?;
     decided.count_outcomes();
@@ -114,8 +131,10 @@ async fn decide_and_write(
     lease: SendLease,
     plan: &SendPlan<'_>,
     locked: LockedCampaign,
-) -> Result<(ReserveOutcome, DecidedRecipients), StoreError> {
+) -> Result<(ReserveOutcome, DecidedRecipients), ReserveError> {
     let decided = decide_recipients(transaction, plan, locked).await?;
+    // Nothing of this transaction stays, nor of the request: a repeat begins anew.
+    plan.price_cards(&decided).map_err(ReserveError::Refused)?;
     let draft = tokio::task::block_in_place(|| ResponseDraft::new(plan, &decided))?;
     let reserved =
         write_reservation(transaction, lease, plan, (&decided, &draft), locked.is_held).await?;

@@ -2,7 +2,9 @@
 //! for it. What it looks up elsewhere (addresses, pictures) is remembered as for every send.
 
 use bytes::Bytes;
-use contract::send::{SendError, SendResponse, SendValidation, parse_request, write_validation};
+use contract::send::{
+    SendError, SendPrice, SendResponse, SendValidation, parse_request, write_validation,
+};
 use store::{PaymentKind, StoreError};
 
 use crate::MailerState;
@@ -49,30 +51,34 @@ pub async fn validate_send(
 pub(crate) async fn dry_run(
     mailer: &MailerState,
     plan: &SendPlan<'_>,
-) -> Result<Bytes, StoreError> {
+) -> Result<Bytes, ReserveError> {
     let (store, campaign) = (&mailer.process.store, plan.campaign);
-    let decided = {
+    let (decided, budget) = {
         let mut connection = store.connection().await?;
         let transaction = connection.begin_transaction().await?;
         let standing = transaction
             .read_campaign_unlocked(campaign.team_id, &campaign.campaign_id)
             .await?;
-        decide_recipients(&transaction, plan, standing).await?
+        let decided = decide_recipients(&transaction, plan, standing).await?;
+        (decided, standing.budget_left_cents)
     };
-    // A request is bounded, and so is its number of cards.
-    let cost_cents = plan.step.price_cents * decided.mailpiece_count() as i64;
-    // Whether a card at a payment provider would pay, only the provider can say.
-    let is_covered = campaign.payment != PaymentKind::Balance
-        || store.find_balance(campaign.team_id).await? >= cost_cents;
+    plan.price_cards(&decided).map_err(ReserveError::Refused)?;
+    let balance = match campaign.payment {
+        PaymentKind::Balance => Some(store.find_balance(campaign.team_id).await?),
+        PaymentKind::Stripe => None,
+    };
+    let cards = decided.mailpiece_count();
+    let price = SendPrice::of_cards(cards, plan.step.price_cents, balance, budget);
     let answer = tokio::task::block_in_place(|| {
         let addresses: Vec<String> = plan.assessed.iter().map(address_line).collect();
         let response: SendResponse = build_response(plan, &decided, &addresses);
-        let response = if is_covered {
+        let response = if price.is_covered() {
             response
         } else {
             response.into_declined(&decided.copy_positions())
         };
-        write_validation(&SendValidation::new(response, cost_cents))
-    })?;
+        write_validation(&SendValidation::new(response, price))
+    })
+    .map_err(StoreError::from)?;
     Ok(Bytes::from(answer))
 }

@@ -21,6 +21,16 @@ pub enum SendError {
     /// A design cannot print; the text names the item, surface and template.
     #[error("{0}")]
     DesignCannotRender(String),
+    /// The cards would cost another sum than the request's `expect_total`.
+    #[error(
+        "The cards would cost {total_cents} cents together, and not {expected_cents} as expect_total says. Nothing was mailed or charged."
+    )]
+    PriceChanged {
+        /// What the request expects, in whole US cents.
+        expected_cents: i64,
+        /// What the cards would cost now, in whole US cents.
+        total_cents: i64,
+    },
     /// Too many recipients, or a body over the limit; the text gives the limit.
     #[error("{0}")]
     PayloadTooLarge(String),
@@ -86,7 +96,7 @@ impl From<SendRequestError> for SendError {
 
 impl SendError {
     /// The `code` of the contract's table. Added are `timeout`, for a passed deadline (the contract gives the status
-    /// 504 without one), `unsupported_encoding`, those about an `Idempotency-Key`, which are named as the push API's,
+    /// 504 without one), `unsupported_encoding`, `price_changed`, those about an `Idempotency-Key`, which are named as the push API's,
     /// and those of what a team reads.
     pub const fn code(&self) -> &'static str {
         match self {
@@ -94,6 +104,7 @@ impl SendError {
             Self::CampaignNotFound => "campaign_not_found",
             Self::CampaignNotActive(_) => "campaign_not_active",
             Self::DesignCannotRender(_) => "design_cannot_render",
+            Self::PriceChanged { .. } => "price_changed",
             Self::PayloadTooLarge(_) => "payload_too_large",
             Self::UnsupportedEncoding => "unsupported_encoding",
             Self::InvalidPayload(_) => "invalid_payload",

@@ -21,5 +21,5 @@ pub use response::{
     SendResponse, SendSummary, write_response,
 };
 pub use status::{RequestAnswer, RequestStatus};
-pub use validation::{SendValidation, ValidationSummary, write_validation};
+pub use validation::{SendPrice, SendValidation, ValidationSummary, write_validation};
 pub use verification::{AddressVerification, CorrectedPart, VerificationLevel};

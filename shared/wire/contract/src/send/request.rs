@@ -32,6 +32,8 @@ pub struct SendRequest<'a> {
     pub require_variable_images: bool,
     /// The day on which its cards are to begin, by the team's calendar; `None` is today.
     pub send_on: Option<NaiveDate>,
+    /// What its cards must cost together, in whole US cents, for anything to be mailed; `None` when any price will do.
+    pub expect_total: Option<i64>,
     /// One to [`RECIPIENTS_PER_REQUEST`] recipients.
     pub recipients: Vec<SentRecipient<'a>>,
 }
@@ -109,6 +111,7 @@ struct SendEnvelope<'a> {
     field_types: Option<&'a RawValue>,
     require_variable_images: Option<&'a RawValue>,
     send_on: Option<&'a RawValue>,
+    expect_total: Option<&'a RawValue>,
     api_key: Option<&'a RawValue>,
 }
 
@@ -155,6 +158,16 @@ impl<'a> SendEnvelope<'a> {
         let day = day.and_then(|SendText(text)| NaiveDate::parse_from_str(&text, "%Y-%m-%d").ok());
         day.map(Some).ok_or_else(|| {
             SendRequestError::shape("send_on must be a day as YYYY-MM-DD, such as \"2026-12-24\".")
+        })
+    }
+
+    fn expect_total(&self) -> Result<Option<i64>, SendRequestError> {
+        let Some(raw) = self.expect_total.filter(|raw| raw.get() != "null") else {
+            return Ok(None);
+        };
+        let cents = raw.get().parse().ok().filter(|cents: &i64| *cents >= 0);
+        cents.map(Some).ok_or_else(|| {
+            SendRequestError::shape("expect_total must be a whole number of US cents, from 0.")
         })
     }
 
@@ -214,6 +227,7 @@ pub fn parse_request(body: &[u8]) -> Result<SendRequest<'_>, SendRequestError> {
     let FieldTypes { types, long_names } = envelope.field_types()?;
     let require_variable_images = envelope.require_variable_images()?;
     let send_on = envelope.send_on()?;
+    let expect_total = envelope.expect_total()?;
     counted?;
     Ok(SendRequest {
         campaign_id: envelope.campaign_id(),
@@ -221,6 +235,7 @@ pub fn parse_request(body: &[u8]) -> Result<SendRequest<'_>, SendRequestError> {
         long_names_of_types: long_names,
         require_variable_images,
         send_on,
+        expect_total,
         recipients,
     })
 }
@@ -232,6 +247,7 @@ pub fn check_request(body: &[u8]) -> Result<(), SendRequestError> {
     envelope.field_types()?;
     envelope.require_variable_images()?;
     envelope.send_on()?;
+    envelope.expect_total()?;
     counted
 }
 

@@ -125,6 +125,18 @@ fn invalid_payload_names_the_position_and_the_key() {
             r#"{"recipients":[{}],"require_variable_images":"yes"}"#,
             "require_variable_images must be",
         ),
+        (
+            r#"{"recipients":[{}],"expect_total":"79"}"#,
+            "expect_total must be a whole number of US cents",
+        ),
+        (
+            r#"{"recipients":[{}],"expect_total":1e2}"#,
+            "expect_total must be",
+        ),
+        (
+            r#"{"recipients":[{}],"expect_total":9223372036854775808}"#,
+            "expect_total must be",
+        ),
     ];
     for (body, expected) in cases {
         let message = expect_request_error(body);
@@ -137,6 +149,19 @@ fn invalid_payload_names_the_position_and_the_key() {
             .contains("UTF-8")
     );
     assert!(expect_request_error("\u{feff}{\"recipients\":[{}]}").contains("byte-order mark"));
+}
+
+#[test]
+fn the_price_that_is_expected_is_no_part_of_what_makes_requests_equal() {
+    let body = |rest: &str| format!(r#"{{"recipients":[{{"zip":"78701"}}]{rest}}}"#);
+    let (plain, priced) = (body(""), body(r#","expect_total":79"#));
+    let expected = |body: &str| parse_request(body.as_bytes()).unwrap().expect_total;
+    assert_eq!((expected(&plain), expected(&priced)), (None, Some(79)));
+    assert_eq!(expected(&body(r#","expect_total":null"#)), None);
+    assert_eq!(
+        hash_request(plain.as_bytes()).unwrap(),
+        hash_request(priced.as_bytes()).unwrap()
+    );
 }
 
 #[test]

@@ -11,6 +11,7 @@ use super::response::{RecipientOutcome, SendResponse, write_bounded};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SendValidation {
     summary: ValidationSummary,
+    price: SendPrice,
     results: Vec<RecipientOutcome>,
 }
 
@@ -40,6 +41,57 @@ pub struct ValidationSummary {
     pub birthdays_not_read: usize,
 }
 
+/// What a send would cost, and what it would leave. Amounts are whole US cents.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SendPrice {
+    /// Of one card: of each recipient that would be mailed, or of each of its homes on a Neighborhood Mail campaign.
+    pub per_card_cents: i64,
+    /// Of all cards that would be mailed if the payment succeeds. A send with this as its `expect_total` is refused when it would
+    /// cost another sum.
+    pub total_cents: i64,
+    /// What the send would leave of the team's prepaid balance; null for a team that pays by card.
+    pub balance_after_cents: Option<i64>,
+    /// What the send would leave of the campaign's budget; null for a campaign without one.
+    pub budget_after_cents: Option<i64>,
+    #[serde(skip)]
+    is_covered: bool,
+}
+
+impl SendPrice {
+    /// The price of so many cards, of which a balance that does not cover them all buys none. `balance` is `None` of a team that pays by
+    /// card, `budget` of a campaign without one.
+    pub fn of_cards(
+        cards: usize,
+        per_card_cents: i64,
+        balance: Option<i64>,
+        budget: Option<i64>,
+    ) -> Self {
+        // A request is bounded, and so is its number of cards.
+        let total_cents = per_card_cents * cards as i64;
+        let is_covered = balance.is_none_or(|cents| cents >= total_cents);
+        let left = |cents: i64| {
+            if is_covered {
+                cents - total_cents
+            } else {
+                cents
+            }
+        };
+        Self {
+            per_card_cents,
+            total_cents,
+            balance_after_cents: balance.map(left),
+            budget_after_cents: budget.map(left),
+            is_covered,
+        }
+    }
+
+    /// Whether the balance pays for all cards. Whether a card at a payment provider would, only the provider can say.
+    pub const fn is_covered(self) -> bool {
+        self.is_covered
+    }
+}
+
 /// What would become of a request: the answer to a dry run.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "SendValidation")]
@@ -49,6 +101,8 @@ struct SendValidationBody<'a> {
     validated: bool,
     /// Counts every recipient, whatever `results` lists.
     summary: ValidationSummary,
+    /// What the cards would cost, and what that would leave.
+    price: SendPrice,
     /// One result for each recipient, in the order sent.
     results: &'a [&'a RecipientOutcome],
     /// As in a send's response.
@@ -68,14 +122,14 @@ impl JsonSchema for SendValidation {
 }
 
 impl SendValidation {
-    /// The dry run of the send that would be answered so, and whose cards would cost so much.
-    pub fn new(response: SendResponse, cost_cents: i64) -> Self {
+    /// The dry run of the send that would be answered so, at this price.
+    pub fn new(response: SendResponse, price: SendPrice) -> Self {
         let SendResponse { summary, results } = response;
         let summary = ValidationSummary {
             received: summary.received,
             would_mail: summary.mailed,
             not_mailed: summary.not_mailed,
-            cost_cents,
+            cost_cents: price.total_cents,
             unparseable_typed_values: summary.unparseable_typed_values,
             computed_fields_ignored: summary.computed_fields_ignored,
             long_names_ignored: summary.long_names_ignored,
@@ -83,6 +137,7 @@ impl SendValidation {
         };
         Self {
             summary,
+            price,
             results: results
                 .into_iter()
                 .map(RecipientOutcome::into_dry_run)
@@ -100,6 +155,7 @@ pub fn write_validation(validation: &SendValidation) -> Result<Vec<u8>, serde_js
         serde_json::to_vec(&SendValidationBody {
             validated: true,
             summary: validation.summary,
+            price: validation.price,
             results,
             results_truncated,
         })
@@ -127,7 +183,8 @@ mod tests {
     }
 
     fn write_and_parse(response: SendResponse) -> Value {
-        let bytes = write_validation(&SendValidation::new(response, 79)).unwrap();
+        let price = SendPrice::of_cards(1, 79, Some(100), None);
+        let bytes = write_validation(&SendValidation::new(response, price)).unwrap();
         assert!(bytes.len() <= RESPONSE_BYTES);
         serde_json::from_slice(&bytes).unwrap()
     }
@@ -151,6 +208,10 @@ mod tests {
             json!({"received": 3, "wouldMail": 2, "notMailed": 1, "costCents": 79, "unparseableTypedValues": 2})
         );
         assert_eq!(
+            answer["price"],
+            json!({"perCardCents": 79, "totalCents": 79, "balanceAfterCents": 21, "budgetAfterCents": null})
+        );
+        assert_eq!(
             (&answer["validated"], &answer["results_truncated"]),
             (&json!(true), &Value::Null)
         );
@@ -166,6 +227,24 @@ mod tests {
             answer["results"][2]["detail"],
             "3 cards would print for 5 homes inside the radius, to mail by 2026-11-25."
         );
+    }
+
+    #[test]
+    fn a_price_tells_what_it_leaves_and_a_balance_that_does_not_cover_it_stays() {
+        let left = |balance, budget| {
+            let price = SendPrice::of_cards(3, 79, balance, budget);
+            assert_eq!((price.per_card_cents, price.total_cents), (79, 237));
+            let left = (price.balance_after_cents, price.budget_after_cents);
+            (price.is_covered(), left)
+        };
+        assert_eq!(left(Some(237), Some(300)), (true, (Some(0), Some(63))));
+        assert_eq!(left(Some(236), Some(300)), (false, (Some(236), Some(300))));
+        assert_eq!(
+            left(None, Some(237)),
+            (true, (None, Some(0))),
+            "a card may pay"
+        );
+        assert_eq!(left(Some(1_000), None), (true, (Some(763), None)));
     }
 
     #[test]

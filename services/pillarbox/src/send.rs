@@ -105,6 +105,9 @@ impl SendUpload<'_> {
         if self.command.require_variable_images {
             rest.insert("require_variable_images".to_owned(), json!(true));
         }
+        if let Some(send_on) = self.command.send_on {
+            rest.insert("send_on".to_owned(), json!(send_on));
+        }
         rest.insert(
             "campaign_id".to_owned(),
             json!(self.command.campaign_id.to_string()),

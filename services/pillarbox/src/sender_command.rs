@@ -73,6 +73,9 @@ pub struct SendArgs {
     /// Do not mail a recipient whose variable image cannot be used.
     #[arg(long)]
     pub require_variable_images: bool,
+    /// Mail on this day, as YYYY-MM-DD, up to 180 days ahead by the team's time zone.
+    #[arg(long, value_name = "DAY")]
+    pub send_on: Option<chrono::NaiveDate>,
     /// Rows of a request; a Neighborhood Mail campaign takes 250 at the most.
     #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u16).range(1..=5_000))]
     pub batch: u16,

@@ -26,6 +26,9 @@ const MOST_DELAY_DAYS: u16 = 1_826;
 /// Days of re-send protection at the most: ten years.
 const MOST_RESEND_PROTECTION_DAYS: u16 = 3_653;
 
+/// A week, as in the schema.
+const MOST_CANCEL_MINUTES: u16 = 10_080;
+
 /// Metres of a neighborhood's radius at the most.
 const MOST_RADIUS_METRES: u32 = 20_000;
 
@@ -156,6 +159,18 @@ fn check_campaign(place: &str, campaign: &CampaignSpec) -> Result {
         );
         return Err(ApplyError::refused(
             format!("{place}.resend_protection_days"),
+            reason,
+        ));
+    }
+    if campaign
+        .cancel_minutes
+        .is_some_and(|minutes| minutes > MOST_CANCEL_MINUTES)
+    {
+        let reason = format!(
+            "must be 0 to {MOST_CANCEL_MINUTES} minutes, or left out for the installation's setting"
+        );
+        return Err(ApplyError::refused(
+            format!("{place}.cancel_minutes"),
             reason,
         ));
     }

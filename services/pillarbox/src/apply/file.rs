@@ -111,6 +111,7 @@ pub(super) struct CampaignSpec {
     pub strictness: Option<StrictnessSpec>,
     pub budget: Option<Money>,
     pub resend_protection_days: Option<u16>,
+    pub cancel_minutes: Option<u16>,
     pub area: Option<MapAreaSpec>,
     pub conditions: Option<Value>,
     pub steps: Vec<StepSpec>,

@@ -259,6 +259,7 @@ impl TeamSaver<'_> {
             strictness: campaign.strictness.map(Into::into),
             budget_cents: campaign.budget.map(|budget| budget.cents()),
             resend_protection_days: campaign.resend_protection_days.map(i32::from),
+            cancel_minutes: campaign.cancel_minutes.map(i32::from),
             area: campaign.area.as_ref().map(|area| area.0.as_str()),
             conditions: campaign.conditions.as_ref(),
             steps: &steps,

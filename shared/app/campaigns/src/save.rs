@@ -117,6 +117,10 @@ fn changed_settings(
             "re-send protection",
             standing.resend_protection_days != wanted.resend_protection_days,
         ),
+        (
+            "cancel window",
+            standing.cancel_minutes != wanted.cancel_minutes,
+        ),
         ("steps", standing.steps != wanted.steps),
     ]
     .into_iter()
@@ -147,6 +151,7 @@ mod tests {
             strictness: None,
             budget_cents: Some(100),
             resend_protection_days: None,
+            cancel_minutes: None,
             area: Some("{\"a\": [1, 2]}".to_owned()),
             conditions: None,
             steps: vec![StepSettings {
@@ -170,6 +175,7 @@ mod tests {
             strictness: standing.strictness,
             budget_cents: standing.budget_cents,
             resend_protection_days: standing.resend_protection_days,
+            cancel_minutes: standing.cancel_minutes,
             area: standing.area.as_deref(),
             conditions: standing.conditions.as_ref(),
             steps: &standing.steps,

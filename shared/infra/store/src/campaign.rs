@@ -128,6 +128,8 @@ pub struct CampaignSettings<'a> {
     pub budget_cents: Option<i64>,
     /// Days; `None` is off.
     pub resend_protection_days: Option<i32>,
+    /// Minutes in which a card can be cancelled; `None` is the installation's setting.
+    pub cancel_minutes: Option<i32>,
     /// GeoJSON.
     pub area: Option<&'a str>,
     /// The tree.
@@ -153,6 +155,8 @@ pub struct StoredCampaignSettings {
     pub budget_cents: Option<i64>,
     /// Days; `None` is off.
     pub resend_protection_days: Option<i32>,
+    /// Minutes in which a card can be cancelled; `None` is the installation's setting.
+    pub cancel_minutes: Option<i32>,
     /// GeoJSON.
     pub area: Option<String>,
     /// The tree.
@@ -226,7 +230,7 @@ const STEPS: &str = "
 
 const SETTINGS: &str = "
     SELECT name, status, audience, radius_metres, homes_per_center, strictness, budget_cents, resend_protection_days, area,
-        conditions
+        conditions, cancel_minutes
     FROM campaigns WHERE team_id = $1 AND campaign_id = $2 FOR NO KEY UPDATE";
 
 const STEP_SETTINGS: &str = "SELECT design_id, postage, delay_days FROM campaign_steps WHERE campaign_id = $1 ORDER BY step";
@@ -417,6 +421,7 @@ impl Transaction<'_> {
             strictness: strictness_from_row(&row),
             budget_cents: row.get("budget_cents"),
             resend_protection_days: row.get("resend_protection_days"),
+            cancel_minutes: row.get("cancel_minutes"),
             area: row.get("area"),
             conditions: row.get("conditions"),
             steps: steps.iter().map(step).collect::<Result<_>>()?,
@@ -439,15 +444,15 @@ impl Transaction<'_> {
             .execute(
                 "INSERT INTO campaigns AS stored (campaign_id, team_id, name, status, audience, budget_cents,
                      resend_protection_days, area, conditions, created_at, updated_at, strictness, kind, radius_metres,
-                     homes_per_center)
+                     homes_per_center, cancel_minutes)
                  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11,
-                     CASE WHEN $12::int IS NULL THEN 'audience' ELSE 'neighborhood' END, $12, $13)
+                     CASE WHEN $12::int IS NULL THEN 'audience' ELSE 'neighborhood' END, $12, $13, $14)
                  ON CONFLICT (campaign_id) DO UPDATE SET name = excluded.name, status = excluded.status,
                      audience = excluded.audience, budget_cents = excluded.budget_cents,
                      resend_protection_days = excluded.resend_protection_days, area = excluded.area,
                      conditions = excluded.conditions, updated_at = excluded.updated_at,
                      strictness = excluded.strictness, kind = excluded.kind, radius_metres = excluded.radius_metres,
-                     homes_per_center = excluded.homes_per_center
+                     homes_per_center = excluded.homes_per_center, cancel_minutes = excluded.cancel_minutes
                  WHERE stored.team_id = excluded.team_id",
                 &[
                     &id,
@@ -463,6 +468,7 @@ impl Transaction<'_> {
                     &wanted.strictness.map(VerificationStrictness::as_str),
                     &wanted.neighborhood.map(|neighborhood| neighborhood.radius_metres),
                     &wanted.neighborhood.map(|neighborhood| neighborhood.homes_per_center),
+                    &wanted.cancel_minutes,
                 ],
             )
             .await?;

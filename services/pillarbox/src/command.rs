@@ -245,6 +245,16 @@ pub enum CampaignCommand {
         /// Such as PA-7K2M9Q.
         campaign_id: CampaignId,
     },
+    /// Keep its queued mailpieces from the press until it is released.
+    Hold {
+        /// Such as PA-7K2M9Q.
+        campaign_id: CampaignId,
+    },
+    /// Let its held mailpieces print.
+    Release {
+        /// Such as PA-7K2M9Q.
+        campaign_id: CampaignId,
+    },
     /// Take requests again.
     Activate {
         /// Such as PA-7K2M9Q.

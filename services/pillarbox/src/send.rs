@@ -123,6 +123,9 @@ impl SendUpload<'_> {
         if let Some(cents) = self.command.expect_total {
             rest.insert("expect_total".to_owned(), json!(cents));
         }
+        if let Some(send_on) = self.command.send_on {
+            rest.insert("send_on".to_owned(), json!(send_on));
+        }
         rest.insert(
             "campaign_id".to_owned(),
             json!(self.command.campaign_id.to_string()),

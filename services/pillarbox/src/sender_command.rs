@@ -76,6 +76,9 @@ pub struct SendArgs {
     /// Mail only if the cards cost so much together, in US cents, as a run with --validate told; for a file that is one request.
     #[arg(long, value_name = "CENTS", value_parser = clap::value_parser!(i64).range(0..))]
     pub expect_total: Option<i64>,
+    /// Mail on this day, as YYYY-MM-DD, up to 180 days ahead by the team's time zone.
+    #[arg(long, value_name = "DAY")]
+    pub send_on: Option<chrono::NaiveDate>,
     /// Rows of a request; a Neighborhood Mail campaign takes 250 at the most.
     #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u16).range(1..=5_000))]
     pub batch: u16,

@@ -28,6 +28,7 @@ teams:
     name: Spring
     budget: "$250.00"
     resend_protection_days: 90
+    cancel_minutes: 30
     steps: [{ design: Card }, { design: Card, postage: first_class, delay_days: 14 }]
     do_not_mail:
     - 300 Alamo Plaza, San Antonio, TX 78205
@@ -173,6 +174,11 @@ fn an_error_names_the_place_in_the_file_and_what_is_allowed() {
             "days: 90",
             "days: 0",
             "teams[0].campaigns[0].resend_protection_days: must be 1 to",
+        ),
+        (
+            "minutes: 30",
+            "minutes: 10081",
+            "teams[0].campaigns[0].cancel_minutes: must be 0 to",
         ),
         (
             "steps: [{ design: Card }, ",

@@ -27,6 +27,16 @@ pub(crate) async fn run_command(
             campaigns::pause_campaign(store, Actor::Operator, team_id, &campaign_id, now).await?;
             report_status(&campaign_id, "paused")
         }
+        CampaignCommand::Hold { campaign_id } => {
+            let team_id = store.find_campaign_team(&campaign_id).await?;
+            campaigns::hold_campaign(store, Actor::Operator, team_id, &campaign_id, now).await?;
+            report_status(&campaign_id, "held")
+        }
+        CampaignCommand::Release { campaign_id } => {
+            let team_id = store.find_campaign_team(&campaign_id).await?;
+            campaigns::release_campaign(store, Actor::Operator, team_id, &campaign_id, now).await?;
+            report_status(&campaign_id, "released")
+        }
         CampaignCommand::Activate { campaign_id } => {
             let team_id = store.find_campaign_team(&campaign_id).await?;
             campaigns::activate_campaign(store, Actor::Operator, team_id, &campaign_id, now)

@@ -65,15 +65,15 @@ const REFUND: &str = "
         INSERT INTO refunds (team_id, refund_id, charge_id, campaign_id, mailpieces, amount_cents, state, payment, source,
             created_at, settled_at, due_at)
         SELECT $1, new.refund_id, charge.charge_id, $2, new.mailpieces, new.amount_cents,
-            CASE charge.payment WHEN 'balance' THEN 'settled' ELSE 'owed' END, charge.payment, $3, $4,
-            CASE charge.payment WHEN 'balance' THEN $4 END, $4
+            CASE charge.payment WHEN 'balance' THEN 'settled' ELSE 'owed' END, charge.payment, $3, $4::timestamptz,
+            CASE charge.payment WHEN 'balance' THEN $4::timestamptz END, $4
         FROM unnest($5::uuid[], $6::uuid[], $7::integer[], $8::bigint[])
             AS new (refund_id, charge_id, mailpieces, amount_cents)
         JOIN charges charge ON charge.team_id = $1 AND charge.charge_id = new.charge_id
         RETURNING refund_id, amount_cents, state),
     booked AS (
         INSERT INTO ledger_transactions (team_id, transaction_id, kind, refund_id, created_at)
-        SELECT $1, refund_id, 'refund', refund_id, $4 FROM refunded WHERE state = 'settled'),
+        SELECT $1, refund_id, 'refund', refund_id, $4::timestamptz FROM refunded WHERE state = 'settled'),
     entered AS (
         INSERT INTO ledger_entries (team_id, transaction_id, account, amount_cents)
         SELECT $1, refund_id, account, CASE account WHEN 'prepaid' THEN amount_cents ELSE -amount_cents END

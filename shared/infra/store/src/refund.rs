@@ -75,7 +75,7 @@ impl Store {
         due_at: Option<DateTime<Utc>>,
     ) -> Result<()> {
         self.execute(
-            "UPDATE refunds SET due_at = coalesce($3, 'infinity') WHERE team_id = $1 AND refund_id = $2 AND state = 'owed'",
+            "UPDATE refunds SET due_at = coalesce($3::timestamptz, 'infinity'::timestamptz) WHERE team_id = $1 AND refund_id = $2 AND state = 'owed'",
             &[&team_id.0, &refund_id, &due_at],
         )
         .await?;

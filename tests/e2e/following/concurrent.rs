@@ -22,12 +22,13 @@ const TRANSACTIONS: u64 = 20;
 
 /// A charge with mailpieces, as those that are there.
 const CHARGE: &str = "
-    INSERT INTO charges SELECT made.* FROM (SELECT * FROM charges ORDER BY charge_id LIMIT 1) charge,
-        jsonb_populate_record(charge, jsonb_build_object('charge_id', $1::uuid, 'mailpieces', cardinality($2::uuid[]))) made";
+    INSERT INTO charges SELECT made.* FROM charges charge,
+        jsonb_populate_record(charge, jsonb_build_object('charge_id', $1::uuid, 'mailpieces', cardinality($2::uuid[]))) made
+    WHERE charge.charge_id = (SELECT charge_id FROM charges ORDER BY charge_id LIMIT 1)";
 const MAILPIECES: &str = "
-    INSERT INTO mailpieces SELECT made.* FROM (SELECT * FROM mailpieces ORDER BY mailpiece_id LIMIT 1) mailpiece,
-        unnest($2::uuid[]) AS new (id),
-        jsonb_populate_record(mailpiece, jsonb_build_object('charge_id', $1::uuid, 'mailpiece_id', new.id, 'code', NULL)) made";
+    INSERT INTO mailpieces SELECT made.* FROM mailpieces mailpiece, unnest($2::uuid[]) AS new (id),
+        jsonb_populate_record(mailpiece, jsonb_build_object('charge_id', $1::uuid, 'mailpiece_id', new.id, 'code', NULL)) made
+    WHERE mailpiece.mailpiece_id = (SELECT mailpiece_id FROM mailpieces ORDER BY mailpiece_id LIMIT 1)";
 const NOTE: &str = "
     INSERT INTO feed_batches (team_id, feed, batch_id, item_ids, item_kind)
     SELECT team_id, 'mailpieces', $1, $2, $3 FROM charges ORDER BY charge_id LIMIT 1";
@@ -203,16 +204,16 @@ async fn gateways_that_are_killed_and_readers_that_die_lose_and_double_nothing()
     loop {
         let is_last = have_ended(&writers);
         let number = random.random_range(0..2_usize);
-        if pages % 9 == 8 {
-            gateways[number].kill();
-            gateways[number] = start(ports[number]);
-            kills += 1;
-        }
-        pages += 1;
         let Some(page) = read(ports[number], &cursor).await else {
             tokio::time::sleep(Duration::from_millis(5)).await;
             continue;
         };
+        pages += 1;
+        if pages % 9 == 0 {
+            gateways[number].kill();
+            gateways[number] = start(ports[number]);
+            kills += 1;
+        }
         if random.random_range(0..4) == 0 {
             // The reader dies before it keeps the page, and begins again from what it has kept.
             deaths += 1;

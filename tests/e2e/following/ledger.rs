@@ -55,6 +55,8 @@ async fn bookings_tell_what_moved_and_why_in_the_order_of_their_commits() {
 async fn a_refund_tells_what_it_gives_back_of() {
     let stack = TestStack::start().await;
     stack.send_recipients(&build_recipients(1..2)).await;
+    // What is there when somebody reads keeps its place.
+    read_ok(&stack, "/api/v1/ledger").await;
     stack
         .sql
         .batch_execute(

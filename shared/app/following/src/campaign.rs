@@ -11,8 +11,8 @@ use model::id::{CampaignId, TeamId};
 use store::{CampaignDayFigure, CampaignFigure, CampaignView, Store};
 use uuid::Uuid;
 
-use crate::FollowError;
 use crate::cursor::{CursorScope, FollowedList, ListPlace};
+use crate::error::FollowError;
 
 /// Days of figures that one answer can have: as many as are kept.
 pub const CAMPAIGN_DAYS: u64 = 400;

@@ -9,7 +9,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use model::id::TeamId;
 use uuid::Uuid;
 
-use crate::FollowError;
+use crate::error::FollowError;
 
 /// The form of the bytes.
 const VERSION: u8 = 1;

@@ -8,8 +8,8 @@ use model::id::TeamId;
 use store::{Booking, BookingKind, FeedItem, FeedKind, Store, StoreError};
 use uuid::Uuid;
 
-use crate::FollowError;
 use crate::cursor::{CursorScope, FollowedList, ListPlace};
+use crate::error::FollowError;
 use crate::resume::FollowedFeed;
 
 /// A page of a team's bookings, at most `limit`.

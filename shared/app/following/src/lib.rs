@@ -14,6 +14,7 @@
 
 mod campaign;
 mod cursor;
+mod error;
 mod history;
 mod ledger;
 mod mailpiece;
@@ -24,29 +25,8 @@ mod state;
 
 pub use campaign::{CAMPAIGN_DAYS, FigureDays, find_campaign, list_campaigns};
 pub use cursor::{CursorScope, FollowedList};
+pub use error::FollowError;
 pub use history::{DELIVERY_DAYS_FIRST_CLASS, DELIVERY_DAYS_STANDARD};
 pub use ledger::list_bookings;
 pub use mailpiece::{HISTORY_EVENTS, find_mailpiece};
 pub use page::{MailpieceOrder, MailpieceQuery, READ_GROUPS, READ_ROWS, list_mailpieces};
-
-use store::StoreError;
-
-/// What stands in the way of an answer.
-#[derive(Debug, thiserror::Error)]
-pub enum FollowError {
-    /// The cursor is broken, another team's, or of a list with other filters.
-    #[error("the cursor is not one of this list")]
-    InvalidCursor,
-    /// The team has no such mailpiece.
-    #[error("there is no such mailpiece")]
-    MailpieceNotFound,
-    /// The team has no such campaign.
-    #[error("there is no such campaign")]
-    CampaignNotFound,
-    /// The days are none, or too many.
-    #[error("from and to are no days in order, at most {CAMPAIGN_DAYS} of them")]
-    InvalidDays,
-    /// The database failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}

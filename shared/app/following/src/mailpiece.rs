@@ -9,7 +9,7 @@ use model::mailpiece_state::WithheldMailpiece;
 use store::{FollowedMailpiece, Store};
 use uuid::Uuid;
 
-use crate::FollowError;
+use crate::error::FollowError;
 use crate::history::{KnownHistory, build_history};
 use crate::state::find_current_state;
 

@@ -12,8 +12,8 @@ use store::{
 };
 use uuid::Uuid;
 
-use crate::FollowError;
 use crate::cursor::{CursorScope, FollowedList, ListPlace, least_id_since};
+use crate::error::FollowError;
 use crate::mailpiece::build_mailpiece;
 use crate::plan::{PlannedEnd, ReadPlan, plan_reads};
 use crate::resume::FollowedFeed;

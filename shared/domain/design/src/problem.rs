@@ -115,7 +115,7 @@ impl fmt::Display for DesignError {
 
 #[cfg(test)]
 mod tests {
-    use super::reword_explanation;
+    use super::*;
 
     #[test]
     fn explanations_are_told_without_the_reader_s_words() {

@@ -26,11 +26,14 @@ impl MultipartForm {
     /// A field's text, without a byte order mark; empty when it is absent, or when no file was chosen.
     ///
     /// # Errors
-    /// [`PageError::Invalid`] when it is not UTF-8.
+    /// [`PageError::Invalid`] when it is not UTF-8, or has the character U+0000 in it, which no column holds.
     pub(crate) fn text(&self, name: &str) -> Result<&str, PageError> {
-        let text = std::str::from_utf8(self.bytes(name)).map_err(|_| {
+        let text = std::str::from_utf8(self.bytes(name))
+            .ok()
+            .filter(|text| !text.contains('\0'));
+        let text = text.ok_or_else(|| {
             PageError::Invalid(
-                "The file is not text in UTF-8. Save it in that encoding and send it again."
+                "What was sent is not text in UTF-8. If it is a file of text, save it in that encoding and send it again."
                     .to_owned(),
             )
         })?;
@@ -101,6 +104,18 @@ mod tests {
             read_form(&FORM.as_bytes()[..FORM.len() - 20]).is_err(),
             "it was cut off"
         );
+    }
+
+    #[test]
+    fn a_file_that_is_no_text_leaves_what_stands_beside_it() {
+        for file in ["\u{89}PNG\0", "{\0}"] {
+            let body = FORM.replace("\u{feff}{}", file);
+            let Ok(upload) = read_form(body.as_bytes()) else {
+                panic!("it is a form")
+            };
+            assert!(matches!(upload.text("file"), Err(PageError::Invalid(_))));
+            assert_eq!(upload.text("name").ok(), Some("Spring"));
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod null_character;
 mod overtaken;
 mod password;
 mod recipient;
+mod refused;
 mod removed;
 mod setup;
 mod shown_once;

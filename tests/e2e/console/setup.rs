@@ -90,7 +90,7 @@ async fn a_campaign_is_made_set_up_and_launched_here_and_mails() {
         ("name", "Autumn offer"),
         ("source", "api"),
         ("kind", "audience"),
-        ("strictness", "delivery_point"),
+        ("strictness", "zip"),
         ("resend_protection", "30"),
     ];
     let saved = save(&admin, &format!("{path}/audience"), &audience).await;
@@ -399,7 +399,7 @@ async fn a_copy_has_all_that_was_set_and_nobody_who_was_mailed() {
     stack
         .save_campaign(json!({
             "budget": "$9.00", "resend_protection_days": 7, "area": area, "conditions": conditions,
-            "strictness": "street", "cancel_minutes": 5, "cancels_unwanted": true,
+            "strictness": "zip", "cancel_minutes": 5, "cancels_unwanted": true,
         }))
         .await;
     assert_eq!(

@@ -95,6 +95,55 @@ impl Browser {
         serde_json::from_value(found).expect("a list of texts")
     }
 
+    /// The id of the element that has the focus; empty when it has none.
+    pub async fn focused_id(&self) -> String {
+        let script = "return document.activeElement?.id ?? ''";
+        let id = self.session.execute_script(script).await.expect("a script");
+        id.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Makes the page as narrow as a phone's.
+    pub async fn resize_to_phone(&self) {
+        self.resize(PHONE.0, PHONE.1).await;
+    }
+
+    /// Whether what this selector finds first is on the screen from its left to its right edge.
+    pub async fn is_across_screen(&self, selector: &str) -> bool {
+        let script = format!(
+            "const box = document.querySelector('{selector}').getBoundingClientRect();
+             return box.left >= 0 && box.right <= innerWidth && box.width > 0"
+        );
+        let is_seen = self
+            .session
+            .execute_script(&script)
+            .await
+            .expect("a script");
+        is_seen.as_bool().expect("yes or no")
+    }
+
+    /// How many points high the smallest letters of pictures are that this selector finds, as they are drawn.
+    pub async fn smallest_letters(&self, selector: &str) -> f64 {
+        let script = format!(
+            "return Math.min(...[...document.querySelectorAll('{selector}')]
+                 .filter((text) => text.checkVisibility())
+                 .map((text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a))"
+        );
+        let points = self
+            .session
+            .execute_script(&script)
+            .await
+            .expect("a script");
+        points.as_f64().expect("a number")
+    }
+
+    /// How many pictures of the page's content say no size.
+    pub async fn count_unsized_pictures(&self) -> u64 {
+        let script = "return [...document.querySelectorAll('main img')]
+            .filter((img) => !img.hasAttribute('width') || !img.hasAttribute('height')).length";
+        let count = self.session.execute_script(script).await.expect("a script");
+        count.as_u64().expect("a number")
+    }
+
     /// Width and height of the page, in points.
     async fn page_size(&self) -> (u64, u64) {
         let script =

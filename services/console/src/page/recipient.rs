@@ -13,6 +13,7 @@ use self::cursor::RecipientListCursor;
 use crate::extract::{MemberContext, PagePath, PageQuery};
 use crate::frame::PageFrame;
 use crate::notice::{ActionNotice, redirect_with_notice};
+use crate::page::address_book::entry::name_beginning;
 use crate::page::campaign::{CampaignPath, PART, find_campaign};
 use crate::page_error::{PageError, PageResult};
 use crate::paging::{LINES, cut_page, url_query};
@@ -48,6 +49,17 @@ impl RecipientListQuery {
             .find(|outcome| *outcome == self.outcome)
             .map(Some)
             .ok_or(PageError::NotFound)
+    }
+
+    /// What names and addresses are looked up by: `Miles, Ada` is `Miles Ada`, as names are kept. A text with a digit may be
+    /// an address, whose commas stand where they were typed.
+    fn lookup_text(&self) -> String {
+        let text = self.text.trim();
+        if text.contains(|character: char| character.is_ascii_digit()) {
+            text.to_owned()
+        } else {
+            name_beginning(text)
+        }
     }
 
     /// The address of the same question from another place.
@@ -107,7 +119,7 @@ async fn find_recipients(
 ) -> Result<FoundRecipients, PageError> {
     let (store, team_id, outcome) = (context.store(), context.team_id(), asked.wanted_outcome()?);
     let cursor = RecipientListCursor::parse(&asked.from);
-    let text = asked.text.trim();
+    let text = asked.lookup_text();
     if text.is_empty() {
         let before = cursor.and_then(RecipientListCursor::received);
         let mut lines = store
@@ -125,7 +137,7 @@ async fn find_recipients(
         LINES + 1
     };
     let found = store
-        .search_recipients(team_id, campaign_id, text, &after, limit)
+        .search_recipients(team_id, campaign_id, &text, &after, limit)
         .await?;
     let is_through = (found.len() as i64) < limit;
     let last = found.last().map(|last| last.cursor.clone());
@@ -189,6 +201,20 @@ pub(crate) fn outcome_name(outcome: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_found_with_a_comma_and_an_address_by_its_own() {
+        let lookup = |text: &str| {
+            let asked = RecipientListQuery {
+                text: text.to_owned(),
+                ..RecipientListQuery::default()
+            };
+            asked.lookup_text()
+        };
+        assert_eq!(lookup(" Miles, Ada "), "Miles Ada");
+        assert_eq!(lookup("1 Main St, Austin"), "1 Main St, Austin");
+        assert_eq!(lookup(""), "");
+    }
 
     #[test]
     fn every_outcome_has_a_name_for_people() {

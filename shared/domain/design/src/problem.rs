@@ -7,6 +7,12 @@ use crate::product::Side;
 /// Characters of an explanation: it may quote what the document holds.
 const EXPLANATION_CHARS: usize = 300;
 
+/// Stands before what is allowed in the place of something, which is told whole.
+const ALLOWED: &str = "; allowed: ";
+
+/// Characters of a list of what is allowed: more than the longest has, of all fonts.
+const ALLOWED_CHARS: usize = 2_000;
+
 /// The first setting found that cannot print (the API contract: `design_cannot_render`). Displayed it is one
 /// sentence that names the item, its surface and what is wrong; the design's name is the caller's to add.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -78,9 +84,19 @@ fn reword_explanation(explanation: &str) -> String {
 }
 
 fn truncate_explanation(text: String) -> String {
-    match text.char_indices().nth(EXPLANATION_CHARS) {
+    match text.rsplit_once(ALLOWED) {
+        Some((what, allowed)) => {
+            let what = truncate_chars(what, EXPLANATION_CHARS);
+            format!("{what}{ALLOWED}{}", truncate_chars(allowed, ALLOWED_CHARS))
+        }
+        None => truncate_chars(&text, EXPLANATION_CHARS),
+    }
+}
+
+fn truncate_chars(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}...", &text[..end]),
-        None => text,
+        None => text.to_owned(),
     }
 }
 
@@ -99,7 +115,7 @@ impl fmt::Display for DesignError {
 
 #[cfg(test)]
 mod tests {
-    use super::reword_explanation;
+    use super::*;
 
     #[test]
     fn explanations_are_told_without_the_reader_s_words() {
@@ -129,5 +145,25 @@ mod tests {
         ] {
             assert_eq!(reword_explanation(of_reader), for_people);
         }
+    }
+
+    #[test]
+    fn a_list_of_what_is_allowed_is_told_whole_whatever_was_written_in_its_place() {
+        let names: Vec<String> = (0..40).map(|font| format!("`Font {font}`")).collect();
+        let told = |value: &str| {
+            let reason = format!(
+                "unknown variant `{value}`, expected one of {}",
+                names.join(", ")
+            );
+            DesignError::for_document(reason).explanation
+        };
+        assert!(told("Arial").ends_with("`Font 39`"));
+        let long = told(&"x".repeat(1_000));
+        assert!(
+            long.contains("xxx...; allowed: `Font 0`") && long.ends_with("`Font 39`"),
+            "{long}"
+        );
+        let quoted = DesignError::for_document(format!("a{ALLOWED}{}", "x".repeat(9_000)));
+        assert!(quoted.explanation.chars().count() < 2_400);
     }
 }

@@ -1,5 +1,6 @@
 //! What a person does at the console with a real browser, and that it takes effect through the API.
 
+mod first_campaign;
 mod furnished;
 mod pages;
 

@@ -86,7 +86,7 @@ fn next_query(search: &str, last: &BookEntryLine) -> String {
 }
 
 /// What people type, as names are kept: `Miles, Ada` is `Miles Ada`.
-fn name_beginning(search: &str) -> String {
+pub(crate) fn name_beginning(search: &str) -> String {
     search
         .split([' ', ','])
         .filter(|word| !word.is_empty())

@@ -279,7 +279,14 @@ pub(crate) async fn save_area(
         campaigns::remove_campaign_area(store, actor, team_id, &campaign_id, now).await?;
         return Ok(redirect_with_notice(&address, ActionNotice::AreaRemoved));
     }
-    let (file, pasted) = (form.text("file")?.trim(), form.text("text")?.trim());
+    let pasted = form.text("text")?.trim();
+    let file = match form.text("file") {
+        Ok(file) => file.trim(),
+        Err(failure) => {
+            let typed = (pasted.to_owned(), Some(failure.form_problem(FORM_BYTES)?));
+            return area_page(&context, &campaign_id, typed).await;
+        }
+    };
     let geojson = if file.is_empty() { pasted } else { file };
     let problem = if geojson.is_empty() {
         "Choose a file, or paste its content.".to_owned()

@@ -34,6 +34,12 @@ struct CampaignPage {
     public_url: String,
 }
 
+/// Width and height of the places of a step's pictures, in points of a screen; nothing of a design that cannot print.
+fn picture_size(step: &CampaignStep) -> Option<(f64, f64)> {
+    let area = campaigns::product_of_step(step)?.trim_area();
+    Some((area.width, area.height))
+}
+
 /// The page.
 pub(crate) async fn show_campaign(
     context: MemberContext,

@@ -90,8 +90,12 @@ pub(crate) async fn create_design(
             }));
         }
     };
-    let (typed, text) = (form.text("name")?.trim(), chosen_document(&form)?);
-    let (name, document) = (DisplayName::from_str(typed), read_document(text));
+    let (typed, text) = (form.text("name")?.trim(), form.text("document")?);
+    let (text, document) = match chosen_document(&form) {
+        Ok(chosen) => (chosen, read_document(chosen)),
+        Err(failure) => (text, Err(failure.form_problem(DOCUMENT_BYTES)?)),
+    };
+    let name = DisplayName::from_str(typed);
     let name_problem = match (&name, &document) {
         (Err(why), _) => Some(format!("The name {why}.")),
         (Ok(_), Err(_)) => None,
@@ -199,10 +203,16 @@ pub(crate) async fn save_design(
         }
     };
     let (store, team_id) = (context.store(), context.team_id());
-    let text = chosen_document(&form)?;
+    let (text, document) = match chosen_document(&form) {
+        Ok(chosen) => (chosen, read_document(chosen)),
+        Err(failure) => {
+            let mistake = failure.form_problem(DOCUMENT_BYTES)?;
+            (form.text("document")?, Err(mistake))
+        }
+    };
     // A form without a version is from no page of ours: no version stands that it was begun with.
     let begun_with: i32 = form.text("version")?.parse().unwrap_or_default();
-    let (stored, problem) = match read_document(text) {
+    let (stored, problem) = match document {
         Ok(document) => {
             let (begun, now) = ((design_id, begun_with), context.now());
             let saved =

@@ -70,8 +70,10 @@ pub(crate) struct ReplayedQuery {
     replayed: Option<u64>,
 }
 
-fn replayed_sentence(replayed: u64) -> String {
+/// What a replay has done, for an endpoint that has failed so many times in a row.
+fn replayed_sentence(replayed: u64, failures_in_row: i32) -> String {
     match replayed {
+        0 if failures_in_row > 0 => "Nothing is sent again: no delivery has been given up since that time. Those whose attempts failed are waiting, and are tried again by themselves.".to_owned(),
         0 => "Nothing has failed since that time, so nothing is sent again.".to_owned(),
         1 => "1 delivery is on its way again.".to_owned(),
         more => format!("{} deliveries are on their way again.", format_number(more)),
@@ -122,7 +124,7 @@ pub(super) async fn detail_page(
             .filter(|until| *until > context.now()),
         frame: match shown.replayed {
             Some(replayed) => PageFrame {
-                notice: Some(replayed_sentence(replayed).into()),
+                notice: Some(replayed_sentence(replayed, endpoint.failures_in_row).into()),
                 ..context.frame(PART)
             },
             None => context.frame(PART),

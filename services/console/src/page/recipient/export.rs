@@ -47,7 +47,7 @@ pub(crate) async fn export_recipients(
     PageQuery(asked): PageQuery<RecipientListQuery>,
 ) -> PageResult {
     let campaign = find_campaign(&context, &campaign_id).await?;
-    let (text, outcome) = (asked.text.trim().to_owned(), asked.wanted_outcome()?);
+    let (text, outcome) = (asked.lookup_text(), asked.wanted_outcome()?);
     let start = if text.is_empty() {
         RecipientExportCursor::Entry(Uuid::nil())
     } else {

@@ -110,6 +110,10 @@ pub(super) fn read_file(file: &[u8]) -> Result<DoNotMailFile, DoNotMailFileError
     if let Some(foreign) = ForeignFile::detect(file) {
         return Err(DoNotMailFileError::Foreign(foreign));
     }
+    // No text has it, and no column holds it.
+    if file.contains(&0) {
+        return Err(DoNotMailFileError::Unreadable);
+    }
     // Of lines with too few cells the rest counts as blank.
     let mut reader = ReaderBuilder::new()
         .flexible(true)

@@ -360,8 +360,10 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
 pub(super) const ADDED_TYPES: &[&str] = &[
     "ContactAnswer",
     "ContactIssue",
+    "EventMailpiece",
     "JsonRpcError",
     "JsonRpcResponse",
+    "MailpieceChanged",
     "RequestAnswer",
     "ScansAnswer",
     "SendValidation",

@@ -6,7 +6,7 @@
 //!
 //! A delivery in reading order: a hint or a `sweep` says that a lane has work (`lanes`; pure) → an [`EventDispatcher`] leases
 //! deliveries (`dispatch`) → `attempt` posts one, signed, and says what follows → `record` writes what came of many at a time;
-//! what cannot be written yet is `held`.
+//! what cannot be written yet is `held`. Events of mailpieces are made beside that, of what teams' feeds tell (`news`).
 
 #![cfg_attr(
     test,
@@ -22,6 +22,7 @@ mod dispatch;
 mod held;
 mod lanes;
 mod manage;
+mod news;
 mod record;
 mod spec;
 mod state;

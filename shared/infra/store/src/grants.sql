@@ -157,10 +157,19 @@ GRANT SELECT, UPDATE, DELETE ON deliveries TO pillarbox_dispatcher;
 GRANT SELECT, INSERT, DELETE ON attempts TO pillarbox_dispatcher;
 GRANT SELECT ON endpoints TO pillarbox_dispatcher;
 GRANT UPDATE (state, failures_in_row, last_error, updated_at) ON endpoints TO pillarbox_dispatcher;
+-- Events of mailpieces, made of what feeds tell.
+GRANT SELECT, UPDATE ON mailpiece_followers TO pillarbox_dispatcher;
+GRANT SELECT ON endpoint_event_types, endpoint_campaigns, mailpiece_events TO pillarbox_dispatcher;
+GRANT INSERT ON events, deliveries TO pillarbox_dispatcher;
+GRANT SELECT (team_id, mailpiece_id, campaign_id, entry_id, destinations, first_name, last_name, line_1, line_2, unit_apart,
+    city, state, zip, plus4, print_run_id, print_position) ON mailpieces TO pillarbox_dispatcher;
+GRANT SELECT (run_id, mailpieces, printed_at) ON print_runs TO pillarbox_dispatcher;
+GRANT SELECT (campaign_id, name) ON campaigns TO pillarbox_dispatcher;
+GRANT SELECT (team_id, entry_id, email, phone) ON address_entries TO pillarbox_dispatcher;
 -- E-mails, and whom an endpoint's failures concern.
 GRANT SELECT, INSERT, UPDATE, DELETE ON emails TO pillarbox_dispatcher;
 GRANT SELECT (team_id, email, role) ON members TO pillarbox_dispatcher;
-GRANT SELECT (team_id) ON teams TO pillarbox_dispatcher;
+GRANT SELECT (team_id, time_zone) ON teams TO pillarbox_dispatcher;
 -- Feeds that nobody reads, and what of them is old.
 GRANT SELECT, INSERT, UPDATE ON feeds TO pillarbox_dispatcher;
 GRANT SELECT, DELETE, UPDATE (position) ON feed_batches TO pillarbox_dispatcher;
@@ -206,7 +215,11 @@ GRANT UPDATE (semantic, is_mapped_by_owner) ON integration_fields TO pillarbox_c
 GRANT UPDATE (undone_at, status) ON syncs TO pillarbox_console;
 -- Endpoints, with the secrets that it shows once, and what came of deliveries.
 GRANT SELECT, INSERT, UPDATE ON endpoints TO pillarbox_console;
-GRANT SELECT, INSERT, DELETE ON endpoint_campaigns TO pillarbox_console;
+GRANT SELECT, INSERT, DELETE ON endpoint_campaigns, endpoint_event_types TO pillarbox_console;
+-- Where an endpoint's events of mailpieces begin.
+GRANT SELECT (team_id), INSERT ON mailpiece_followers TO pillarbox_console;
+GRANT SELECT, INSERT, UPDATE ON feeds TO pillarbox_console;
+GRANT SELECT, UPDATE (position) ON feed_batches TO pillarbox_console;
 GRANT SELECT, INSERT, UPDATE ON deliveries TO pillarbox_console;
 GRANT SELECT, INSERT ON events TO pillarbox_console;
 GRANT SELECT, DELETE ON attempts TO pillarbox_console;

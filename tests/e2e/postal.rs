@@ -427,6 +427,25 @@ async fn an_address_from_which_a_mailpiece_came_back_is_mailed_no_more() {
         .await
         .unwrap()
         .get(0);
+    let told = "SELECT count(*) FROM recipients WHERE reason = 'do_not_mail'";
+    assert_eq!(shop.stack.query_count(told).await, 1);
+    let owner = shop
+        .stack
+        .store
+        .find_team_by_name("Test")
+        .await
+        .unwrap()
+        .team_id;
+    let campaign_id = campaign.parse().unwrap();
+    let listing =
+        shop.stack
+            .store
+            .list_recipients(owner, &campaign_id, Some("do_not_mail"), None, 10);
+    let lines = listing.await.unwrap();
+    assert!(
+        lines[0].returned_at.is_some(),
+        "the console says so: {lines:?}"
+    );
     run(&["returned", "mail", &campaign, "--json"]);
     assert_eq!(
         shop.stack.send_recipients(&people).await.reasons(),

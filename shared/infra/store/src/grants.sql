@@ -200,7 +200,7 @@ GRANT SELECT, INSERT, UPDATE ON designs TO pillarbox_console;
 GRANT SELECT, INSERT ON design_versions TO pillarbox_console;
 GRANT SELECT, INSERT, UPDATE ON pictures TO pillarbox_console;
 -- People: the address book, recipients, contacts.
-GRANT SELECT ON address_entries, entry_search, recipients, recipient_search, contacts TO pillarbox_console;
+GRANT SELECT ON address_entries, entry_search, recipients, recipient_search, contacts, returned_addresses TO pillarbox_console;
 GRANT UPDATE (status, reason, removed_at) ON recipients TO pillarbox_console;
 GRANT UPDATE (removed_at, removed_in, changed_at) ON contacts TO pillarbox_console;
 GRANT SELECT, INSERT, UPDATE ON address_columns TO pillarbox_console;

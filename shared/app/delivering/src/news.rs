@@ -1,4 +1,5 @@
-//! Events of mailpieces: made by following each team's feed, for teams with an endpoint that wants them.
+//! Events of mailpieces: made by following each team's feed, for teams with an endpoint that wants them. A mailer makes them, which
+//! knows whom it mails; the dispatchers find the deliveries in their next look.
 
 use std::time::Duration;
 
@@ -6,15 +7,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 use contract::webhook::{
     EventCampaign, EventId, EventRecipient, MailpieceChanged, MailpieceEventState, non_empty,
 };
-use model::id::{EndpointId, TeamId};
-use runtime::fail_point;
+use model::id::TeamId;
 use runtime::housekeeping::record_failure;
+use runtime::{Process, fail_point};
 use store::{
     ChangedItem, FeedKind, FollowerPlace, NewMailpieceNews, StoreError, ToldFact, retry_conflicts,
 };
 use uuid::Uuid;
-
-use crate::state::EventDispatcher;
 
 /// How long the process that makes events may be silent before another one does.
 const LEASE: TimeDelta = TimeDelta::minutes(1);
@@ -32,20 +31,17 @@ const PORTIONS: usize = 5;
 /// Facts that we heard of longer ago are not told any more: their events may be forgotten, so that nobody knows whether they were.
 const NEWEST: TimeDelta = TimeDelta::days(7);
 
-/// Runs until the process is to stop.
-pub(crate) async fn keep_making_news(dispatcher: &EventDispatcher) {
-    let settings = &dispatcher.process.config.dispatcher;
-    let mut rounds = dispatcher
-        .process
-        .rounds(Duration::from_millis(settings.sweep_interval_ms));
+/// Makes events of mailpieces until the process is to stop.
+pub async fn keep_making_news(process: &Process) {
+    let settings = &process.config.dispatcher;
+    let mut rounds = process.rounds(Duration::from_millis(settings.sweep_interval_ms));
     while rounds.next().await {
-        record_failure("make events of mailpieces", make_round(dispatcher).await);
+        record_failure("make events of mailpieces", make_round(process).await);
     }
 }
 
 /// Some portions of every team that has news.
-async fn make_round(dispatcher: &EventDispatcher) -> Result<(), StoreError> {
-    let process = &dispatcher.process;
+async fn make_round(process: &Process) -> Result<(), StoreError> {
     let mut after = Uuid::nil();
     loop {
         let is_ours = process.has_duty("events of mailpieces", LEASE).await?;
@@ -54,7 +50,7 @@ async fn make_round(dispatcher: &EventDispatcher) -> Result<(), StoreError> {
         }
         let teams = process.store.list_followers_with_news(after, TEAMS).await?;
         for team_id in &teams {
-            follow_team(dispatcher, *team_id).await?;
+            follow_team(process, *team_id).await?;
         }
         match teams.last() {
             Some(last) if i64::try_from(teams.len()).unwrap_or(TEAMS) == TEAMS => after = last.0,
@@ -63,14 +59,14 @@ async fn make_round(dispatcher: &EventDispatcher) -> Result<(), StoreError> {
     }
 }
 
-async fn follow_team(dispatcher: &EventDispatcher, team_id: TeamId) -> Result<(), StoreError> {
-    let store = &dispatcher.process.store;
+async fn follow_team(process: &Process, team_id: TeamId) -> Result<(), StoreError> {
+    let store = &process.store;
     store
         .place_feed_items(team_id, FeedKind::Mailpieces)
         .await?;
     for _ in 0..PORTIONS {
-        let is_leaving = dispatcher.process.shutdown.is_cancelled();
-        if is_leaving || !follow_portion(dispatcher, team_id).await? {
+        let is_leaving = process.shutdown.is_cancelled();
+        if is_leaving || !follow_portion(process, team_id).await? {
             break;
         }
     }
@@ -78,8 +74,8 @@ async fn follow_team(dispatcher: &EventDispatcher, team_id: TeamId) -> Result<()
 }
 
 /// One transaction: events, and the place behind what they tell. False when there is nothing more.
-async fn follow_portion(dispatcher: &EventDispatcher, team_id: TeamId) -> Result<bool, StoreError> {
-    let (store, now) = (&dispatcher.process.store, dispatcher.process.clock.now());
+async fn follow_portion(process: &Process, team_id: TeamId) -> Result<bool, StoreError> {
+    let (store, now) = (&process.store, process.clock.now());
     let Some((from, wanted)) = store.find_follower(team_id).await? else {
         return Ok(false);
     };
@@ -88,7 +84,7 @@ async fn follow_portion(dispatcher: &EventDispatcher, team_id: TeamId) -> Result
         let (end, _) = store.find_feed_end(team_id, FeedKind::Mailpieces).await?;
         (place_at(end), Vec::new())
     } else {
-        read_portion(dispatcher, team_id, from, &wanted, now - NEWEST).await?
+        read_portion(process, team_id, from, &wanted, now - NEWEST).await?
     };
     if to == from {
         return Ok(false);
@@ -97,24 +93,20 @@ async fn follow_portion(dispatcher: &EventDispatcher, team_id: TeamId) -> Result
         .iter()
         .map(build_news)
         .collect::<Result<Vec<_>, StoreError>>()?;
-    let told: Vec<EndpointId> = retry_conflicts(|| async {
+    retry_conflicts(|| async {
         let mut connection = store.connection().await?;
         let transaction = connection.begin_transaction().await?;
-        let told = if news.is_empty() {
-            Vec::new()
-        } else {
+        if !news.is_empty() {
             transaction
                 .record_mailpiece_news(team_id, &news, now)
-                .await?
-        };
+                .await?;
+        }
         transaction.advance_follower(team_id, from, to).await?;
         fail_point::fail_if_chosen("news.making");
-        transaction.commit().await?;
-        Ok(told)
+        transaction.commit().await
     })
     .await?;
     fail_point::fail_if_chosen("news.made");
-    dispatcher.hear_endpoints(told);
     Ok(true)
 }
 
@@ -127,13 +119,13 @@ const fn place_at(position: i64) -> FollowerPlace {
 
 /// Facts of the next items: mailpieces up to a print run, or a part of a print run.
 async fn read_portion(
-    dispatcher: &EventDispatcher,
+    process: &Process,
     team_id: TeamId,
     from: FollowerPlace,
     wanted: &[String],
     since: DateTime<Utc>,
 ) -> Result<(FollowerPlace, Vec<ToldFact>), StoreError> {
-    let store = &dispatcher.process.store;
+    let store = &process.store;
     let items = store
         .list_changed_items(team_id, from.position, ITEMS)
         .await?;

@@ -10,7 +10,6 @@ use runtime::purge::PurgePortions;
 use store::{DeliveryLane, StoreError};
 
 use crate::cancel::CANCELLED_ROWS;
-use crate::news::keep_making_news;
 use crate::state::EventDispatcher;
 
 /// Lanes that one sweep looks at; the next one goes on behind them.
@@ -40,7 +39,6 @@ pub(crate) async fn keep_sweeping(dispatcher: &EventDispatcher) {
     tokio::join!(
         keep_looking(dispatcher),
         keep_trimming(dispatcher),
-        keep_making_news(dispatcher),
         keep_forgetting(dispatcher)
     );
 }

@@ -94,7 +94,15 @@ GRANT SELECT ON campaigns, campaign_steps TO pillarbox_mailer;
 GRANT UPDATE (committed_cents) ON campaigns TO pillarbox_mailer;
 GRANT SELECT, INSERT, UPDATE, DELETE ON campaign_days TO pillarbox_mailer;
 GRANT INSERT ON feed_batches, mailpiece_events TO pillarbox_mailer;
-GRANT SELECT (team_id, mailpiece_id, event_id, state, basis, occurred_at) ON mailpiece_events TO pillarbox_mailer; -- to tell what is new
+GRANT SELECT ON mailpiece_events TO pillarbox_mailer; -- to tell what is new
+-- Events of mailpieces, made of what feeds tell.
+GRANT SELECT, UPDATE ON mailpiece_followers TO pillarbox_mailer;
+GRANT SELECT (team_id, endpoint_id, state, all_campaigns) ON endpoints TO pillarbox_mailer;
+GRANT SELECT ON endpoint_event_types, endpoint_campaigns TO pillarbox_mailer;
+GRANT INSERT ON events, deliveries TO pillarbox_mailer;
+GRANT SELECT (team_id, event_id) ON events TO pillarbox_mailer; -- to tell what is new
+GRANT SELECT, INSERT, UPDATE ON feeds TO pillarbox_mailer;
+GRANT SELECT, UPDATE (position) ON feed_batches TO pillarbox_mailer;
 -- What the post tells: files of its scans, how far mailpieces are, what came back.
 GRANT SELECT, INSERT, UPDATE ON postal_imports, postal_inbox_files, mailpiece_progress, returned_addresses TO pillarbox_mailer;
 GRANT SELECT (run_id, mailer_id, first_serial, mailpieces, printed_at, serials_free_on, settings) ON print_runs TO pillarbox_mailer;
@@ -157,19 +165,10 @@ GRANT SELECT, UPDATE, DELETE ON deliveries TO pillarbox_dispatcher;
 GRANT SELECT, INSERT, DELETE ON attempts TO pillarbox_dispatcher;
 GRANT SELECT ON endpoints TO pillarbox_dispatcher;
 GRANT UPDATE (state, failures_in_row, last_error, updated_at) ON endpoints TO pillarbox_dispatcher;
--- Events of mailpieces, made of what feeds tell.
-GRANT SELECT, UPDATE ON mailpiece_followers TO pillarbox_dispatcher;
-GRANT SELECT ON endpoint_event_types, endpoint_campaigns, mailpiece_events TO pillarbox_dispatcher;
-GRANT INSERT ON events, deliveries TO pillarbox_dispatcher;
-GRANT SELECT (team_id, mailpiece_id, campaign_id, entry_id, destinations, first_name, last_name, line_1, line_2, unit_apart,
-    city, state, zip, plus4, print_run_id, print_position) ON mailpieces TO pillarbox_dispatcher;
-GRANT SELECT (run_id, mailpieces, printed_at) ON print_runs TO pillarbox_dispatcher;
-GRANT SELECT (campaign_id, name) ON campaigns TO pillarbox_dispatcher;
-GRANT SELECT (team_id, entry_id, email, phone) ON address_entries TO pillarbox_dispatcher;
 -- E-mails, and whom an endpoint's failures concern.
 GRANT SELECT, INSERT, UPDATE, DELETE ON emails TO pillarbox_dispatcher;
 GRANT SELECT (team_id, email, role) ON members TO pillarbox_dispatcher;
-GRANT SELECT (team_id, time_zone) ON teams TO pillarbox_dispatcher;
+GRANT SELECT (team_id) ON teams TO pillarbox_dispatcher;
 -- Feeds that nobody reads, and what of them is old.
 GRANT SELECT, INSERT, UPDATE ON feeds TO pillarbox_dispatcher;
 GRANT SELECT, DELETE, UPDATE (position) ON feed_batches TO pillarbox_dispatcher;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use model::mailpiece_state::MailpieceState;
-use pillarbox_tests::{SpawnedProcess, run_operator_command, wait_until};
+use pillarbox_tests::{SpawnedProcess, build_recipients, run_operator_command, wait_until};
 use serde_json::{Value, json};
 use store::{MailedPiece, NewPostalScan, Store};
 use uuid::Uuid;
@@ -389,4 +389,84 @@ async fn a_run_is_handed_over_and_what_the_post_does_not_see_stalls() {
         shop.stack.query_count(facts).await == 3
     })
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_from_which_a_mailpiece_came_back_is_mailed_no_more() {
+    let (shop, barcodes) = printed_shop(1, &[]).await;
+    let now = shop.stack.now();
+    let barcode = barcodes.values().next().unwrap();
+    let text = format!("{HEADER}{}", scan_row(barcode, "returned", now));
+    assert_eq!(
+        import_file(&shop, &write_file(&shop, "back.csv", &text), &[])["new"],
+        1
+    );
+    // The duplicate window is over.
+    shop.stack.clock.advance(TimeDelta::days(400));
+    let people = build_recipients(1..2);
+    let answer = shop.stack.send_recipients(&people).await;
+    assert_eq!(answer.reasons(), ["do_not_mail"]);
+    let sentence = format!(
+        "A mailpiece to this address came back on {}.",
+        now.date_naive()
+    );
+    assert!(
+        answer.json().to_string().contains(&sentence),
+        "{}",
+        answer.json()
+    );
+    let run = |words: &[&str]| {
+        let text =
+            tokio::task::block_in_place(|| run_operator_command(words, &shop.stack.settings));
+        serde_json::from_str::<Value>(&text).unwrap()
+    };
+    let campaign: String = shop
+        .stack
+        .sql
+        .query_one("SELECT campaign_id FROM mailpieces", &[])
+        .await
+        .unwrap()
+        .get(0);
+    let told = "SELECT count(*) FROM recipients WHERE reason = 'do_not_mail'";
+    assert_eq!(shop.stack.query_count(told).await, 1);
+    let owner = shop
+        .stack
+        .store
+        .find_team_by_name("Test")
+        .await
+        .unwrap()
+        .team_id;
+    let campaign_id = campaign.parse().unwrap();
+    let listing =
+        shop.stack
+            .store
+            .list_recipients(owner, &campaign_id, Some("do_not_mail"), None, 10);
+    let lines = listing.await.unwrap();
+    assert!(
+        lines[0].returned_at.is_some(),
+        "the console says so: {lines:?}"
+    );
+    run(&["returned", "mail", &campaign, "--json"]);
+    assert_eq!(
+        shop.stack.send_recipients(&people).await.reasons(),
+        ["mailed"]
+    );
+    run(&["returned", "mail", &campaign, "--off", "--json"]);
+    let team: Uuid = shop
+        .stack
+        .sql
+        .query_one("SELECT team_id FROM mailpieces", &[])
+        .await
+        .unwrap()
+        .get(0);
+    let team = team.to_string();
+    let listed = run(&["returned", "list", &team, "--json"]);
+    let address = listed["addresses"][0]["address"].as_str().unwrap();
+    let removed = run(&["returned", "remove", &team, address, "--json"]);
+    assert_eq!(removed["addresses"][0]["was_returned"], true, "{listed}");
+    assert_eq!(
+        run(&["returned", "list", &team, "--json"])["addresses"],
+        json!([])
+    );
+    shop.stack.assert_consistent().await;
 }

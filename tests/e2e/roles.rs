@@ -12,7 +12,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, NoTls};
 
 /// Tables that no process has anything to do with.
-const OF_THE_OPERATOR: [&str; 2] = ["address_imports", "print_serials"];
+const OF_THE_OPERATOR: [&str; 1] = ["address_imports"];
 
 /// What nobody may whose work it is not: the process, and statements that it must be refused.
 const REFUSED: [(&str, &[&str]); 5] = [

@@ -43,6 +43,7 @@ action_notices! {
     FieldsReleased "fields-released" "The client's next declaration sets the mapping. Until then it stays as it is.";
     EndpointAdded "endpoint-added" "Endpoint added. It receives scans from now on. Send it a test event to see whether it answers.";
     EndpointChanged "endpoint-changed" "Endpoint updated. Its campaigns have changed.";
+    EndpointEventsChanged "endpoint-events-changed" "Endpoint updated. It receives these events from now on.";
     EndpointPaused "endpoint-paused" "Endpoint paused. Scans are not queued for it, and waiting deliveries are cancelled.";
     EndpointResumed "endpoint-resumed" "Endpoint resumed. It receives scans from now on.";
     EndpointDeleted "endpoint-deleted" "Endpoint deleted. Its waiting deliveries are cancelled.";

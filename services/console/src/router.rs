@@ -143,6 +143,7 @@ route_table! {
     action Manager "/endpoints" endpoint::list::create_endpoint;
     page   Member  "/endpoints/{endpoint_id}" endpoint_detail::show_endpoint;
     action Manager "/endpoints/{endpoint_id}/scope" endpoint_detail::set_scope;
+    action Manager "/endpoints/{endpoint_id}/events" endpoint_detail::set_events;
     action Manager "/endpoints/{endpoint_id}/pause" endpoint_detail::pause_endpoint;
     action Manager "/endpoints/{endpoint_id}/resume" endpoint_detail::resume_endpoint;
     action Manager "/endpoints/{endpoint_id}/delete" endpoint_detail::delete_endpoint;

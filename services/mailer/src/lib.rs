@@ -40,6 +40,7 @@ pub async fn serve(process: Process, verifier: Arc<dyn AddressVerifier>) -> anyh
         tokio::join!(
             queue::serve_calls(&process.broker, consumption, handler),
             formulas::run(&process),
+            delivering::keep_making_news(&process),
             queue::sort_dead_letters(&process.broker, CALL_QUEUES, process.shutdown.clone()),
         );
         Ok(())

@@ -14,7 +14,9 @@ pub use crate::integration_command::{IntegrationArgs, IntegrationCommand, SyncCo
 use crate::money::Money;
 pub use crate::print_command::{PrintArgs, ProofArgs};
 use crate::sender_command::SenderCommand;
-pub use crate::tracking_command::{HandedOverArgs, PostalScanCommand, PrintRunCommand};
+pub use crate::tracking_command::{
+    HandedOverArgs, PostalScanCommand, PrintRunCommand, ReturnedCommand,
+};
 
 /// Runs Pillarbox: the database, teams and what belongs to them. Settings come from PILLARBOX_CONFIG and
 /// PILLARBOX__SECTION__NAME, as those of the services do. send, push and listen need none: they are for the people whose
@@ -110,6 +112,9 @@ pub enum CliCommand {
     /// The post's own scans of mailpieces.
     #[command(subcommand)]
     Scans(PostalScanCommand),
+    /// Addresses from which mailpieces came back.
+    #[command(subcommand)]
+    Returned(ReturnedCommand),
     /// Show how a card prints: a PNG of each surface, and the PDF.
     Proof(ProofArgs),
     /// Messages that no worker could finish or knows.

@@ -10,6 +10,7 @@ pub(crate) mod key;
 pub(crate) mod parked;
 pub(crate) mod postal_scan;
 pub(crate) mod recipient;
+pub(crate) mod returned;
 pub(crate) mod sync;
 pub(crate) mod team;
 pub(crate) mod user;

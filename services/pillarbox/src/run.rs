@@ -179,6 +179,9 @@ async fn run_on_database(command: CliCommand) -> anyhow::Result<CommandReport> {
             ..
         }) => operate::postal_scan::hand_over(&open_store(&config).await?, &args, now).await,
         CliCommand::Print(command) => run_print(command, &config).await,
+        CliCommand::Returned(command) => {
+            operate::returned::run_command(&open_store(&config).await?, command, now).await
+        }
         CliCommand::Scans(command) => {
             operate::postal_scan::run_command(&open_store(&config).await?, command, now).await
         }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
 use clap::{Args, Subcommand};
+use model::id::CampaignId;
 use uuid::Uuid;
 
 /// The post's own scans of mailpieces.
@@ -40,4 +41,36 @@ pub struct HandedOverArgs {
     /// When, such as 2026-11-23T16:00:00-06:00; left out, now.
     #[arg(long)]
     pub at: Option<DateTime<Utc>>,
+}
+
+/// Addresses from which mailpieces came back: a team's campaigns do not mail them.
+#[derive(Debug, Subcommand)]
+pub enum ReturnedCommand {
+    /// List a team's.
+    List {
+        /// The team's name or id.
+        team: String,
+        /// After the address with this id.
+        #[arg(long)]
+        after: Option<Uuid>,
+        /// How many at the most.
+        #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(i64).range(1..=1000))]
+        limit: i64,
+    },
+    /// Let the team's campaigns mail addresses again.
+    Remove {
+        /// The team's name or id.
+        team: String,
+        /// Each on one line, such as '123 N Main St Apt 4, Austin, TX 78701'.
+        #[arg(required = true)]
+        addresses: Vec<String>,
+    },
+    /// Have one campaign mail them all the same.
+    Mail {
+        /// Such as PA-7K2M9Q.
+        campaign_id: CampaignId,
+        /// Have it spare them again.
+        #[arg(long)]
+        off: bool,
+    },
 }

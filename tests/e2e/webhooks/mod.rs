@@ -4,6 +4,7 @@ mod crash;
 mod delivery;
 mod email;
 mod fairness;
+mod mailpiece;
 mod owner;
 mod record;
 mod safety;

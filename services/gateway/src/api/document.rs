@@ -27,7 +27,7 @@ pub(super) fn build_document() -> Value {
             .or_insert_with(|| json!({}));
         path[operation.method] = operation.to_json();
     }
-    let webhook = scan::webhook_schema(&mut types);
+    let webhooks = scan::webhook_schemas(&mut types);
     let mut schemas = types.into_schemas();
     schemas.extend(error_schemas(&operations).map(|(name, schema)| (name.to_owned(), schema)));
     json!({
@@ -42,7 +42,7 @@ pub(super) fn build_document() -> Value {
         "servers": list_servers(""),
         "tags": list_tags(),
         "paths": paths,
-        "webhooks": {"qr.scanned": webhook},
+        "webhooks": webhooks,
         "components": {"schemas": schemas, "securitySchemes": security_schemes()},
     })
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use contract::send::SendError;
-use contract::webhook::QrScanned;
+use contract::webhook::{MailpieceChanged, MailpieceEventState, QrScanned};
 use model::scan::SCAN_PATH;
 use serde_json::{Value, json};
 
@@ -129,8 +129,42 @@ const ID: &str =
 const SIGNATURE: &str = "Only from an endpoint with keys to sign with: `v1,` and the base64 of an HMAC-SHA256 over \
                          `{webhook-id}.{webhook-timestamp}.{body}`; while a key is replaced one for each, with blanks between.";
 
-/// The event that is posted to endpoints.
-pub(super) fn webhook_schema(types: &mut SchemaRegistry) -> Value {
+/// The events that are posted to endpoints, by their names.
+pub(super) fn webhook_schemas(types: &mut SchemaRegistry) -> Value {
+    let scanned = webhook_schema(types);
+    let mut webhooks = serde_json::Map::from_iter([("qr.scanned".to_owned(), scanned.clone())]);
+    let body = types.written_schema::<MailpieceChanged<'_>>();
+    for state in MailpieceEventState::ALL {
+        let mut webhook = scanned.clone();
+        let post = &mut webhook["post"];
+        post["operationId"] = json!(operation_id(state));
+        post["summary"] = json!(format!(
+            "A mailpiece became {}",
+            state.as_str().replace('_', " ")
+        ));
+        post["description"] = json!(MAILPIECE_EVENT);
+        post["requestBody"]["content"]["application/json"]["schema"] = body.clone();
+        webhooks.insert(state.event_name().to_owned(), webhook);
+    }
+    Value::Object(webhooks)
+}
+
+/// As `mailpieceInTransit`.
+fn operation_id(state: MailpieceEventState) -> String {
+    let words = state.as_str().split('_').map(|word| {
+        let (first, rest) = word.split_at(1);
+        first.to_uppercase() + rest
+    });
+    "mailpiece".to_owned() + &words.collect::<String>()
+}
+
+const MAILPIECE_EVENT: &str = "Posted to each active endpoint of the team that has asked for events of this name and whose scope the \
+                               campaign is in, once for each mailpiece, or, of one that stalls, once for each silence. Headers, \
+                               signatures and retries are those of `qr.scanned`. The post's scans come late and in any order: \
+                               `occurred_at` says when it happened, and events may come in another order.";
+
+/// The event of a scan.
+fn webhook_schema(types: &mut SchemaRegistry) -> Value {
     let seconds = json!({"type": "string", "pattern": "^[0-9]+$"});
     json!({"post": {
         "operationId": "qrScanned",

@@ -36,10 +36,14 @@ pub(super) async fn save_endpoints(
 ) -> Result<Vec<AppliedEndpoint>> {
     let mut applied = Vec::new();
     for (place, endpoint) in iter_items(place, "endpoints", endpoints) {
+        let events = endpoint.events.as_ref();
+        let states: Option<Vec<_>> =
+            events.map(|events| events.iter().map(|event| event.0).collect());
         let settings = EndpointSettings {
             team_id,
             url: &endpoint.url.0,
             campaigns: endpoint.campaigns.as_deref(),
+            mailpiece_states: states.as_deref(),
             is_paused: endpoint.status == StatusSpec::Paused,
             is_signed: endpoint.signed,
         };

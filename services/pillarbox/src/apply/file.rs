@@ -4,6 +4,7 @@
 use audience::ColumnType;
 use chrono_tz::Tz;
 use contract::send::Postage;
+use contract::webhook::MailpieceEventState;
 use model::id::CampaignId;
 use model::key::KeyKind;
 use serde::Deserialize;
@@ -249,10 +250,29 @@ pub(super) struct EndpointSpec {
     pub url: EndpointUrlSpec,
     /// The campaigns whose scans it hears of; absent, all.
     pub campaigns: Option<Vec<CampaignId>>,
+    /// Events that it hears of besides scans, such as "mailpiece.delivered"; absent, it stays as it is.
+    pub events: Option<Vec<MailpieceEventSpec>>,
     #[serde(default)]
     pub status: StatusSpec,
     #[serde(default)]
     pub signed: bool,
+}
+
+/// The name of an event of mailpieces.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct MailpieceEventSpec(pub MailpieceEventState);
+
+impl TryFrom<String> for MailpieceEventSpec {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        let state = MailpieceEventState::from_event_name(&name);
+        state.map(Self).ok_or_else(|| {
+            let known = MailpieceEventState::ALL.map(MailpieceEventState::event_name);
+            format!("an event is one of {}", known.join(", "))
+        })
+    }
 }
 
 /// Money for the prepaid balance. A reference counts once.

@@ -5,7 +5,8 @@
 //! ([`check_numbers`]) and what a campaign lacks ([`list_missing_parts`]), [`activate_campaign`], [`pause_campaign`],
 //! [`archive_campaign`] and [`restore_campaign`], [`hold_campaign`] and [`release_campaign`], the map area ([`set_campaign_area`], [`remove_campaign_area`]), the filter conditions
 //! ([`set_campaign_conditions`], [`check_conditions`], and [`ConditionSentence`] for people), the do-not-mail list
-//! ([`add_do_not_mail`], [`remove_do_not_mail`]), recipients ([`remove_recipient`], [`remove_recipients_at`]), and [`save_campaign_within`], by which a
+//! ([`add_do_not_mail`], [`remove_do_not_mail`]), recipients ([`remove_recipient`], [`remove_recipients_at`]),
+//! addresses from which mailpieces came back ([`remove_returned_address`], [`set_mails_returned`]), and [`save_campaign_within`], by which a
 //! file sets a whole campaign within its own transaction.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
@@ -18,6 +19,7 @@ mod hold;
 mod readiness;
 mod recipient;
 mod rules;
+mod returned;
 mod save;
 mod sentence;
 mod status;
@@ -38,6 +40,7 @@ pub use rules::{
     CANCEL_MINUTES, CampaignField, CampaignNumbers, CampaignProblem, CampaignRule, DELAY_DAYS,
     HOMES_PER_CENTER, RADIUS_METRES, RESEND_PROTECTION_DAYS, STEPS, check_numbers,
 };
+pub use returned::{remove_returned_address, set_mails_returned};
 pub use save::{SaveCampaignError, find_or_choose_id, save_campaign_within};
 pub use sentence::{ConditionSentence, operator_name};
 pub use status::{activate_campaign, archive_campaign, pause_campaign, restore_campaign};

@@ -6,7 +6,7 @@
 //!
 //! A delivery in reading order: a hint or a `sweep` says that a lane has work (`lanes`; pure) → an [`EventDispatcher`] leases
 //! deliveries (`dispatch`) → `attempt` posts one, signed, and says what follows → `record` writes what came of many at a time;
-//! what cannot be written yet is `held`.
+//! what cannot be written yet is `held`. Events of mailpieces are made by mailers, of what teams' feeds tell (`news`).
 
 #![cfg_attr(
     test,
@@ -22,11 +22,13 @@ mod dispatch;
 mod held;
 mod lanes;
 mod manage;
+mod news;
 mod record;
 mod spec;
 mod state;
 mod sweep;
 
 pub use manage::{EndpointError, EndpointManager, NewEndpoint, check_url};
+pub use news::keep_making_news;
 pub use spec::{EndpointSettings, ReconciledEndpoint, save_endpoint_within};
 pub use state::EventDispatcher;

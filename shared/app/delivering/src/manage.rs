@@ -1,12 +1,13 @@
 //! Changes of endpoints, one at a time.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use contract::webhook::QrScanned;
+use contract::webhook::{MailpieceEventState, QrScanned};
 use model::id::{CampaignId, DeliveryId, EndpointId, TeamId};
 use outbound::{TargetPolicy, TargetPolicyError, TargetUrl, TargetUrlError};
 use secret::SigningSecret;
 use store::{
-    Actor, Endpoint, EndpointState, SavedEndpoint, Store, StoreConnection, StoreError, Transaction,
+    Actor, Endpoint, EndpointState, FeedKind, SavedEndpoint, Store, StoreConnection, StoreError,
+    Transaction,
 };
 use uuid::Uuid;
 
@@ -169,6 +170,33 @@ impl<'a> EndpointManager<'a> {
             .await?;
         if let Some(action) = save_action(saved) {
             self.record(&transaction, action, endpoint_id).await?;
+        }
+        Ok(transaction.commit().await?)
+    }
+
+    /// Has an endpoint hear of mailpieces that come to these states, from now on, besides scans; of no others.
+    ///
+    /// # Errors
+    /// [`EndpointError::Store`].
+    pub async fn set_events(
+        &self,
+        endpoint_id: EndpointId,
+        states: &[MailpieceEventState],
+    ) -> EndpointResult<()> {
+        let names: Vec<&str> = states.iter().map(|state| state.as_str()).collect();
+        // What happened until now gets its place before those of what is told.
+        self.store
+            .place_feed_items(self.team_id, FeedKind::Mailpieces)
+            .await?;
+        let mut connection = self.store.connection().await?;
+        let transaction = connection.begin_transaction().await?;
+        transaction.lock_endpoint(self.team_id, endpoint_id).await?;
+        let is_changed = transaction
+            .set_endpoint_event_types(self.team_id, endpoint_id, &names, self.now)
+            .await?;
+        if is_changed {
+            self.record(&transaction, "endpoint.events_changed", endpoint_id)
+                .await?;
         }
         Ok(transaction.commit().await?)
     }

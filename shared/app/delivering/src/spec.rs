@@ -1,6 +1,7 @@
 //! An endpoint as it is to be, whatever it was before.
 
 use chrono::{DateTime, Utc};
+use contract::webhook::MailpieceEventState;
 use model::id::{CampaignId, EndpointId, TeamId};
 use outbound::TargetUrl;
 use secret::SigningSecret;
@@ -17,6 +18,8 @@ pub struct EndpointSettings<'a> {
     pub url: &'a TargetUrl,
     /// The campaigns whose scans it hears of; `None` is all, later ones too.
     pub campaigns: Option<&'a [CampaignId]>,
+    /// States of mailpieces that it hears of besides scans; `None` leaves that as it is.
+    pub mailpiece_states: Option<&'a [MailpieceEventState]>,
     /// Whether it gets no events for the time being.
     pub is_paused: bool,
     /// Whether its deliveries are signed.
@@ -70,6 +73,9 @@ pub async fn save_endpoint_within(
     let stored = transaction
         .find_endpoint(team_id, saved.endpoint_id)
         .await?;
+    if let Some(states) = settings.mailpiece_states {
+        change.set_events(saved.endpoint_id, states).await?;
+    }
     change.set_paused(&stored, settings.is_paused).await?;
     let secret = change.set_signed(&stored, settings.is_signed).await?;
     Ok(ReconciledEndpoint {
@@ -79,6 +85,22 @@ pub async fn save_endpoint_within(
 }
 
 impl EndpointChange<'_> {
+    async fn set_events(
+        &self,
+        endpoint_id: EndpointId,
+        states: &[MailpieceEventState],
+    ) -> Result<()> {
+        let names: Vec<&str> = states.iter().map(|state| state.as_str()).collect();
+        let is_changed = self
+            .transaction
+            .set_endpoint_event_types(self.team_id, endpoint_id, &names, self.now)
+            .await?;
+        if is_changed {
+            self.record("endpoint.events_changed").await?;
+        }
+        Ok(())
+    }
+
     async fn set_paused(&self, stored: &Endpoint, is_paused: bool) -> Result<()> {
         let (wanted, action) = if is_paused {
             (EndpointState::Paused, "endpoint.paused")

@@ -39,9 +39,7 @@ pub(crate) fn explain_reason(
         (NotMailedReason::RemovedBySender, _) => {
             "The recipient was removed from the campaign.".to_owned()
         }
-        (NotMailedReason::DoNotMail, _) => {
-            "The address is on the campaign's do-not-mail list.".to_owned()
-        }
+        (NotMailedReason::DoNotMail, _) => explain_listing(plan, assessed),
         (NotMailedReason::DuplicateRecent, _) => {
             let days = (plan.times.now - plan.times.mailed_since).num_days();
             format!("The address was mailed for this campaign within the last {days} days.")
@@ -56,6 +54,20 @@ pub(crate) fn explain_reason(
         }
         (NotMailedReason::BudgetExceeded, _) => "The campaign's budget is spent.".to_owned(),
         (other, _) => other.as_str().replace('_', " "),
+    }
+}
+
+/// Why an address is not mailed: it is listed, or a mailpiece came back from there.
+fn explain_listing(plan: &SendPlan<'_>, assessed: &AssessedRecipient<'_>) -> String {
+    let ids = [assessed.address_id, assessed.written_id];
+    let listings = plan.listings;
+    let is_listed = ids.iter().any(|id| listings.do_not_mail.contains(id));
+    match ids.iter().find_map(|id| listings.returned.get(id)) {
+        Some(returned_at) if !is_listed => format!(
+            "A mailpiece to this address came back on {}.",
+            returned_at.date_naive()
+        ),
+        _ => "The address is on the campaign's do-not-mail list.".to_owned(),
     }
 }
 

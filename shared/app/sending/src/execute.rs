@@ -205,6 +205,7 @@ async fn assess_and_reserve(
         assessed: &assessed,
         entries: &entries,
         candidates: &candidates,
+        listings: &facts,
         destinations: &destinations,
         cards: &cards,
         neighborhoods: neighborhoods.as_ref(),

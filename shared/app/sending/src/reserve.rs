@@ -39,6 +39,8 @@ pub(crate) struct SendPlan<'a> {
     /// What the request leaves in the address book.
     pub(crate) entries: &'a [BookEntryRow<'a>],
     pub(crate) candidates: &'a [MailingCandidate],
+    /// What lists say of the recipients' addresses.
+    pub(crate) listings: &'a RecipientListings,
     /// Neighborhood Mail: the homes around the recipients.
     pub(crate) neighborhoods: Option<&'a NeighborhoodHomes>,
     /// Where the QR codes of each recipient's card would lead.

@@ -88,8 +88,14 @@ pub async fn import_scans(
     again: bool,
     now: DateTime<Utc>,
 ) -> Result<ImportedScans, ImportError> {
-    let mut file = File::open(path)?;
-    let hash = hash_file(&mut file)?;
+    let opened = path.to_owned();
+    let hashing = tokio::task::spawn_blocking(move || {
+        let mut file = File::open(opened)?;
+        let hash = hash_file(&mut file)?;
+        file.seek(SeekFrom::Start(0))?;
+        std::io::Result::Ok((file, hash))
+    });
+    let (file, hash) = hashing.await.map_err(|_| ImportError::Stopped)??;
     if again {
         store.delete_postal_import(&hash).await?;
     }
@@ -102,7 +108,6 @@ pub async fn import_scans(
         counts: serde_json::from_value(begun.counts.clone()).map_err(ImportError::Counts)?,
     };
     if !begun.is_finished {
-        file.seek(SeekFrom::Start(0))?;
         let reader = PostalFileReader::new(file, rules)?;
         take_rows(store, reader, (&hash, &begun), &mut imported.counts, now).await?;
     }

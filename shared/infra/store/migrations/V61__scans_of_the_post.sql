@@ -48,3 +48,23 @@ $$;
 DROP INDEX mailpiece_progress_moving;
 CREATE INDEX mailpiece_progress_moving ON mailpiece_progress (seen_at, team_id, mailpiece_id)
     WHERE stalled_at IS NULL AND state IN ('entered', 'in_transit', 'forwarded', 'out_for_delivery');
+
+-- A kind of event besides scans of QR codes that an endpoint wants.
+CREATE TABLE endpoint_event_types (
+    team_id     uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    event_type  text NOT NULL CHECK (event_type IN ('printed', 'entered', 'in_transit', 'delivered', 'returned', 'stalled', 'cancelled')),
+    -- What was recorded before is not told.
+    added_at    timestamptz NOT NULL,
+    PRIMARY KEY (team_id, endpoint_id, event_type),
+    FOREIGN KEY (team_id, endpoint_id) REFERENCES endpoints
+);
+
+-- How far events were made of what a team's feed of mailpieces tells; only teams have a row with an endpoint that ever wanted them.
+CREATE TABLE mailpiece_followers (
+    team_id       uuid PRIMARY KEY,
+    -- The last item of the feed that is done.
+    position      bigint NOT NULL CHECK (position >= 0),
+    -- The last place that is done of the print run that the next item is.
+    run_position  integer NOT NULL DEFAULT 0 CHECK (run_position >= 0)
+) WITH (fillfactor = 50);

@@ -34,6 +34,8 @@ pub struct Endpoint {
     pub state: EndpointState,
     /// The campaigns whose scans it hears of; `None` is all, later ones too.
     pub campaigns: Option<Vec<String>>,
+    /// States of mailpieces that it hears of besides scans, in the order of their names.
+    pub mailpiece_states: Vec<String>,
     /// Failed attempts since the last one that succeeded.
     pub failures_in_row: i32,
     /// Why the last failed attempt failed.
@@ -84,7 +86,10 @@ const LIST: &str = "
         CASE WHEN endpoint.all_campaigns THEN NULL ELSE ARRAY(
             SELECT campaign_id FROM endpoint_campaigns scope
             WHERE scope.team_id = endpoint.team_id AND scope.endpoint_id = endpoint.endpoint_id
-            ORDER BY campaign_id) END AS campaigns
+            ORDER BY campaign_id) END AS campaigns,
+        ARRAY(SELECT event_type FROM endpoint_event_types wanted
+            WHERE wanted.team_id = endpoint.team_id AND wanted.endpoint_id = endpoint.endpoint_id
+            ORDER BY event_type) AS mailpiece_states
     FROM endpoints endpoint
     WHERE endpoint.team_id = $1 AND endpoint.state <> 'deleted'";
 
@@ -94,6 +99,7 @@ fn endpoint_from_row(row: &Row) -> Result<Endpoint> {
         url: row.get("url"),
         state: EndpointState::from_name(row.get("state"))?,
         campaigns: row.get("campaigns"),
+        mailpiece_states: row.get("mailpiece_states"),
         failures_in_row: row.get("failures_in_row"),
         last_error: row.get("last_error"),
         is_signed: row.get("is_signed"),

@@ -110,7 +110,15 @@ GRANT SELECT ON campaigns, campaign_steps TO pillarbox_mailer;
 GRANT UPDATE (committed_cents, refunded_cents, held_at, hold_changed_at, hold_source) ON campaigns TO pillarbox_mailer;
 GRANT SELECT, INSERT, UPDATE, DELETE ON campaign_days TO pillarbox_mailer;
 GRANT INSERT ON feed_batches, mailpiece_events TO pillarbox_mailer;
-GRANT SELECT (team_id, mailpiece_id, event_id, state, basis, occurred_at) ON mailpiece_events TO pillarbox_mailer; -- to tell what is new
+GRANT SELECT ON mailpiece_events TO pillarbox_mailer; -- to tell what is new
+-- Events of mailpieces, made of what feeds tell.
+GRANT SELECT, UPDATE ON mailpiece_followers TO pillarbox_mailer;
+GRANT SELECT (team_id, endpoint_id, state, all_campaigns) ON endpoints TO pillarbox_mailer;
+GRANT SELECT ON endpoint_event_types, endpoint_campaigns TO pillarbox_mailer;
+GRANT INSERT ON events, deliveries TO pillarbox_mailer;
+GRANT SELECT (team_id, event_id) ON events TO pillarbox_mailer; -- to tell what is new
+GRANT SELECT, INSERT, UPDATE ON feeds TO pillarbox_mailer;
+GRANT SELECT, UPDATE (position) ON feed_batches TO pillarbox_mailer;
 -- What the post tells: files of its scans, how far mailpieces are, what came back.
 GRANT SELECT, INSERT, UPDATE ON postal_imports, postal_inbox_files, mailpiece_progress, returned_addresses TO pillarbox_mailer;
 GRANT SELECT (run_id, mailer_id, first_serial, mailpieces, printed_at, serials_free_on, settings) ON print_runs TO pillarbox_mailer;
@@ -216,7 +224,7 @@ GRANT SELECT, INSERT, UPDATE ON designs TO pillarbox_console;
 GRANT SELECT, INSERT ON design_versions TO pillarbox_console;
 GRANT SELECT, INSERT, UPDATE ON pictures TO pillarbox_console;
 -- People: the address book, recipients, contacts.
-GRANT SELECT ON address_entries, entry_search, recipients, recipient_search, contacts TO pillarbox_console;
+GRANT SELECT ON address_entries, entry_search, recipients, recipient_search, contacts, returned_addresses TO pillarbox_console;
 GRANT UPDATE (status, reason, removed_at) ON recipients TO pillarbox_console;
 GRANT UPDATE (removed_at, removed_in, changed_at) ON contacts TO pillarbox_console;
 GRANT SELECT, INSERT, UPDATE ON address_columns TO pillarbox_console;
@@ -231,7 +239,11 @@ GRANT UPDATE (semantic, is_mapped_by_owner) ON integration_fields TO pillarbox_c
 GRANT UPDATE (undone_at, status) ON syncs TO pillarbox_console;
 -- Endpoints, with the secrets that it shows once, and what came of deliveries.
 GRANT SELECT, INSERT, UPDATE ON endpoints TO pillarbox_console;
-GRANT SELECT, INSERT, DELETE ON endpoint_campaigns TO pillarbox_console;
+GRANT SELECT, INSERT, DELETE ON endpoint_campaigns, endpoint_event_types TO pillarbox_console;
+-- Where an endpoint's events of mailpieces begin.
+GRANT SELECT (team_id), INSERT ON mailpiece_followers TO pillarbox_console;
+GRANT SELECT, INSERT, UPDATE ON feeds TO pillarbox_console;
+GRANT SELECT, UPDATE (position) ON feed_batches TO pillarbox_console;
 GRANT SELECT, INSERT, UPDATE ON deliveries TO pillarbox_console;
 GRANT SELECT, INSERT ON events TO pillarbox_console;
 GRANT SELECT, DELETE ON attempts TO pillarbox_console;

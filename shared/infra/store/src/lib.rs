@@ -58,6 +58,7 @@ mod mailpiece_change;
 mod mailpiece_content;
 mod mailpiece_feed;
 mod mailpiece_view;
+mod mailpiece_follower;
 mod migrate;
 mod migrations;
 mod person;
@@ -73,6 +74,7 @@ mod refund;
 mod removal;
 mod retention;
 mod return_address;
+mod returned_address;
 mod scan;
 mod scan_feed;
 mod send;
@@ -146,6 +148,7 @@ pub use mailpiece_view::{
     FollowedMailpiece, MailpieceAccount, MailpieceEvent, MailpieceProgress, MailpieceRefund,
     MailpieceRun,
 };
+pub use mailpiece_follower::{ChangedItem, FollowerPlace, NewMailpieceNews, ToldFact};
 pub use migrate::{MigrationResult, SchemaVersion, migrate_database};
 pub use person::TeamMember;
 pub use picture::{PictureLinkHash, PictureOutcome, PictureRow, PictureUse};
@@ -166,6 +169,7 @@ pub use recipient_list::{
 pub use refund::OwedRefund;
 pub use removal::{LastSyncRemoval, SyncRemoval};
 pub use return_address::ReturnLines;
+pub use returned_address::ReturnedAddress;
 pub use scan::{NewScan, ScannedMailpiece};
 pub use scan_feed::RecordedScan;
 pub use send::{FinishedSend, NewSend, ReservedSend, SendClaim, SendLease};

@@ -43,6 +43,8 @@ pub struct RecipientListings {
     pub removed: HashSet<Uuid>,
     /// Addresses on the campaign's do-not-mail list.
     pub do_not_mail: HashSet<Uuid>,
+    /// Addresses from which a mailpiece of the team came back, with the moment; none for a campaign that mails them all the same.
+    pub returned: HashMap<Uuid, DateTime<Utc>>,
     /// Addresses waiting on filter conditions.
     pub waiting: HashSet<Uuid>,
 }
@@ -52,7 +54,8 @@ impl RecipientListings {
     pub fn refusal(&self, address_id: Uuid) -> Option<NotMailedReason> {
         if self.removed.contains(&address_id) {
             Some(NotMailedReason::RemovedBySender)
-        } else if self.do_not_mail.contains(&address_id) {
+        } else if self.do_not_mail.contains(&address_id) || self.returned.contains_key(&address_id)
+        {
             Some(NotMailedReason::DoNotMail)
         } else {
             None
@@ -67,6 +70,7 @@ fn listings_from_rows(rows: &[Row]) -> RecipientListings {
         match row.get(0) {
             "removed" => facts.removed.insert(address_id),
             "do_not_mail" => facts.do_not_mail.insert(address_id),
+            "returned" => facts.returned.insert(address_id, row.get(2)).is_none(),
             _ => facts.waiting.insert(address_id),
         };
     }
@@ -117,16 +121,21 @@ pub struct BookEntryAddress {
 
 /// One look into an index for each address and list, as in [`Transaction::find_mailed_addresses_since`].
 const FACTS: &str = "
-    SELECT 'removed' AS fact, address_id FROM unnest($3::uuid[]) AS sent (address_id)
+    SELECT 'removed' AS fact, address_id, NULL::timestamptz FROM unnest($3::uuid[]) AS sent (address_id)
     CROSS JOIN LATERAL (SELECT FROM recipients
         WHERE team_id = $1 AND campaign_id = $2 AND recipients.address_id = sent.address_id
             AND removed_at IS NOT NULL LIMIT 1) AS removed
     UNION ALL
-    SELECT 'do_not_mail', address_id FROM unnest($3::uuid[]) AS sent (address_id)
+    SELECT 'do_not_mail', address_id, NULL FROM unnest($3::uuid[]) AS sent (address_id)
     CROSS JOIN LATERAL (SELECT FROM do_not_mail
         WHERE campaign_id = $2 AND do_not_mail.address_id = sent.address_id LIMIT 1) AS listed
     UNION ALL
-    SELECT 'waiting', address_id FROM unnest($3::uuid[]) AS sent (address_id)
+    SELECT 'returned', address_id, returned.returned_at FROM unnest($3::uuid[]) AS sent (address_id)
+    CROSS JOIN LATERAL (SELECT returned_at FROM returned_addresses
+        WHERE team_id = $1 AND returned_addresses.address_id = sent.address_id LIMIT 1) AS returned
+    WHERE NOT coalesce((SELECT mails_returned FROM campaigns WHERE campaign_id = $2), false)
+    UNION ALL
+    SELECT 'waiting', address_id, NULL FROM unnest($3::uuid[]) AS sent (address_id)
     CROSS JOIN LATERAL (SELECT FROM recipients
         WHERE team_id = $1 AND campaign_id = $2 AND recipients.address_id = sent.address_id
             AND reason = 'filtered_conditions' LIMIT 1) AS waiting";

@@ -38,6 +38,8 @@ pub struct RecipientLine {
     pub received_at: DateTime<Utc>,
     /// When the sender removed it.
     pub removed_at: Option<DateTime<Utc>>,
+    /// When a mailpiece came back from its address, for one that is not mailed.
+    pub returned_at: Option<DateTime<Utc>>,
 }
 
 /// The end of a page of recipients, the newest first.
@@ -80,7 +82,8 @@ pub struct OutcomeCount {
 
 const COLUMNS: &str = "recipient.entry_id, recipient.first_name, recipient.last_name, recipient.address,
     recipient.reference, coalesce(recipient.reason, recipient.status) AS outcome, recipient.received_at,
-    recipient.removed_at";
+    recipient.removed_at, CASE WHEN recipient.reason = 'do_not_mail' THEN (SELECT returned_at FROM returned_addresses returned
+        WHERE returned.team_id = recipient.team_id AND returned.address_id = recipient.address_id) END AS returned_at";
 
 fn recipient_line_from_row(row: &Row) -> RecipientLine {
     RecipientLine {
@@ -92,6 +95,7 @@ fn recipient_line_from_row(row: &Row) -> RecipientLine {
         outcome: row.get("outcome"),
         received_at: row.get("received_at"),
         removed_at: row.get("removed_at"),
+        returned_at: row.get("returned_at"),
     }
 }
 

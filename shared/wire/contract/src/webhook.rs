@@ -33,7 +33,7 @@ impl fmt::Display for EventId {
     }
 }
 
-/// A recorded scan of a QR code on the team's mail: the only kind of event.
+/// A recorded scan of a QR code on the team's mail: the event that every endpoint gets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QrScanned<'a> {
     /// The event's id.
@@ -160,6 +160,167 @@ impl QrScanned<'_> {
             location: self.location,
             destination: self.destination,
             automated: self.is_automated,
+        })
+    }
+}
+
+/// A state of a mailpiece that events tell of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MailpieceEventState {
+    /// In a finished print file.
+    Printed,
+    /// Handed to the post.
+    Entered,
+    /// Seen by the post on its way.
+    InTransit,
+    /// Delivered.
+    Delivered,
+    /// Came back.
+    Returned,
+    /// In the mail, and not seen for longer than the campaign expects.
+    Stalled,
+    /// Will never print.
+    Cancelled,
+}
+
+impl MailpieceEventState {
+    /// All of them, in the order in which they come.
+    pub const ALL: [Self; 7] = [
+        Self::Printed,
+        Self::Entered,
+        Self::InTransit,
+        Self::Delivered,
+        Self::Returned,
+        Self::Stalled,
+        Self::Cancelled,
+    ];
+
+    /// The name of the state.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Printed => "printed",
+            Self::Entered => "entered",
+            Self::InTransit => "in_transit",
+            Self::Delivered => "delivered",
+            Self::Returned => "returned",
+            Self::Stalled => "stalled",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// The name of the event.
+    pub const fn event_name(self) -> &'static str {
+        match self {
+            Self::Printed => "mailpiece.printed",
+            Self::Entered => "mailpiece.entered",
+            Self::InTransit => "mailpiece.in_transit",
+            Self::Delivered => "mailpiece.delivered",
+            Self::Returned => "mailpiece.returned",
+            Self::Stalled => "mailpiece.stalled",
+            Self::Cancelled => "mailpiece.cancelled",
+        }
+    }
+
+    /// The state of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == name)
+    }
+
+    /// The state of the event of this name.
+    pub fn from_event_name(name: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|state| state.event_name() == name)
+    }
+}
+
+/// A mailpiece came to a state.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MailpieceChanged<'a> {
+    /// The event's id.
+    pub id: EventId,
+    /// The state.
+    pub state: MailpieceEventState,
+    /// When.
+    pub occurred_at: DateTime<Utc>,
+    /// How it is known: `scanned` or `reported`.
+    pub basis: &'a str,
+    /// The mailpiece.
+    pub mailpiece_id: Uuid,
+    /// Of which campaign.
+    pub campaign: EventCampaign<'a>,
+    /// Who gets it.
+    pub recipient: EventRecipient<'a>,
+    /// The post's operation and place, or why.
+    pub detail: Option<&'a str>,
+}
+
+/// What became of a mailpiece of the team.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "MailpieceChanged")]
+struct MailpieceChangedBody<'a> {
+    /// `mailpiece.` and the state.
+    #[schemars(extend("enum" = MailpieceEventState::ALL.map(MailpieceEventState::event_name)))]
+    event: &'static str,
+    /// The event's id, the same on every retry.
+    id: String,
+    /// Present, and true, only on a test event.
+    #[schemars(extend("const" = true))]
+    #[serde(skip_serializing_if = "is_false")]
+    test: bool,
+    /// When it happened, by the scan or report that tells of it: UTC, ISO 8601.
+    #[schemars(with = "DateTime<Utc>")]
+    occurred_at: String,
+    /// `scanned`: the post saw it. `reported`: somebody or a program of ours did it, or says so.
+    #[schemars(extend("enum" = ["scanned", "reported"]))]
+    basis: &'a str,
+    /// The mailpiece.
+    mailpiece: EventMailpiece,
+    /// Of which campaign.
+    campaign: EventCampaign<'a>,
+    /// Who gets it.
+    recipient: EventRecipient<'a>,
+    /// The post's operation code and place, or why, in words.
+    detail: Option<&'a str>,
+}
+
+/// The mailpiece of an event.
+#[derive(Serialize, JsonSchema)]
+struct EventMailpiece {
+    /// Its id.
+    id: Uuid,
+}
+
+impl JsonSchema for MailpieceChanged<'_> {
+    fn schema_name() -> Cow<'static, str> {
+        MailpieceChangedBody::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        MailpieceChangedBody::json_schema(generator)
+    }
+}
+
+impl MailpieceChanged<'_> {
+    /// The body: JSON.
+    ///
+    /// # Errors
+    /// None that this type can cause; the writer's are passed on.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(&MailpieceChangedBody {
+            event: self.state.event_name(),
+            id: self.id.to_string(),
+            test: self.id.is_test,
+            occurred_at: self
+                .occurred_at
+                .to_rfc3339_opts(SecondsFormat::Millis, true),
+            basis: self.basis,
+            mailpiece: EventMailpiece {
+                id: self.mailpiece_id,
+            },
+            campaign: self.campaign,
+            recipient: self.recipient,
+            detail: self.detail,
         })
     }
 }

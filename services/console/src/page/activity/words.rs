@@ -25,6 +25,15 @@ pub(super) fn action_name(action: &str) -> &str {
         "campaign_conditions.changed" => "Changed filter conditions",
         "do_not_mail.added" => "Put on a do-not-mail list",
         "do_not_mail.removed" => "Took off a do-not-mail list",
+        "campaign.returns_mailed" => {
+            "Had a campaign mail addresses from which mailpieces came back"
+        }
+        "campaign.returns_spared" => {
+            "Had a campaign spare addresses from which mailpieces came back"
+        }
+        "returned_address.removed" => {
+            "Let an address be mailed again from which a mailpiece came back"
+        }
         "recipient.removed" => "Removed a recipient",
         "recipient.downloaded" => "Downloaded a campaign's recipients",
         "integration.created" => "Made an integration",
@@ -40,6 +49,7 @@ pub(super) fn action_name(action: &str) -> &str {
         "sync.downloaded" => "Downloaded what a sync rejected or dropped",
         "endpoint.created" => "Added an endpoint",
         "endpoint.changed" => "Changed an endpoint's campaigns",
+        "endpoint.events_changed" => "Changed the events that an endpoint hears of",
         "endpoint.paused" => "Paused an endpoint",
         "endpoint.resumed" => "Resumed an endpoint",
         "endpoint.deleted" => "Deleted an endpoint",
@@ -83,6 +93,7 @@ pub(super) fn kind_name(kind: &str) -> &str {
         "campaign_conditions" => "Filter conditions",
         "do_not_mail" => "Do-not-mail lists",
         "recipient" => "Recipients",
+        "returned_address" => "Returned mail",
         "integration" => "Integrations",
         "sync" => "Syncs",
         "endpoint" => "Webhooks",

@@ -6,12 +6,14 @@ use axum::extract::RawForm;
 use axum::extract::rejection::RawFormRejection;
 use axum::response::Response;
 use chrono::{DateTime, TimeDelta, Utc};
+use contract::webhook::MailpieceEventState;
 use delivering::EndpointError;
 use model::id::EndpointId;
 use model::limits::DELIVERIES_SHOWN;
 use secret::SigningSecret;
 use serde::Deserialize;
 use store::{DeliverySummary, Endpoint, EndpointState};
+use url::form_urlencoded;
 
 use super::scope::{CampaignChoice, ScopeForm, campaign_choices};
 use super::{EndpointPath, PART, endpoint_manager, find_endpoint, state_name};
@@ -47,12 +49,35 @@ pub(super) struct EndpointPage {
     scope_seen: String,
     signing_seen: String,
     choices: Vec<CampaignChoice>,
+    events: Vec<EventChoice>,
     deliveries: Vec<DeliverySummary>,
     most_deliveries: i64,
     earlier_hours: i64,
     /// Until when an earlier key signs as well; there cannot be another one meanwhile.
     earlier_until: Option<DateTime<Utc>>,
     shown: EndpointPageState,
+}
+
+/// An event that an endpoint can hear of.
+struct EventChoice {
+    state: &'static str,
+    name: &'static str,
+    is_chosen: bool,
+}
+
+/// All of them.
+fn event_choices(endpoint: &Endpoint) -> Vec<EventChoice> {
+    let choices = MailpieceEventState::ALL.into_iter();
+    choices
+        .map(|state| EventChoice {
+            state: state.as_str(),
+            name: state.event_name(),
+            is_chosen: endpoint
+                .mailpiece_states
+                .iter()
+                .any(|chosen| chosen == state.as_str()),
+        })
+        .collect()
 }
 
 impl EndpointPage {
@@ -115,6 +140,7 @@ pub(super) async fn detail_page(
             |form| form.seen.clone(),
         ),
         signing_seen: signing_fingerprint(&endpoint),
+        events: event_choices(&endpoint),
         choices: campaign_choices(context, &chosen).await?,
         deliveries: store.list_deliveries(team_id, endpoint.endpoint_id).await?,
         most_deliveries: DELIVERIES_SHOWN,
@@ -192,6 +218,29 @@ async fn scope_refused(
     };
     Ok(render_refusal(
         &detail_page(context, endpoint, shown).await?,
+    ))
+}
+
+/// Has it hear of other events besides scans.
+pub(crate) async fn set_events(
+    context: MemberContext,
+    path: EndpointPath,
+    form: Result<RawForm, RawFormRejection>,
+) -> PageResult {
+    let Endpoint { endpoint_id, .. } = find_endpoint(&context, path).await?;
+    let RawForm(bytes) = form?;
+    let chosen = form_urlencoded::parse(&bytes).filter(|(name, _)| name == "event");
+    let states = chosen.map(|(_, state)| {
+        let unknown = || PageError::Invalid(format!("Not done: there is no event {state:?}."));
+        MailpieceEventState::from_name(&state).ok_or_else(unknown)
+    });
+    let states: Vec<MailpieceEventState> = states.collect::<Result<_, PageError>>()?;
+    endpoint_manager(&context)
+        .set_events(endpoint_id, &states)
+        .await?;
+    Ok(back_to_endpoint(
+        endpoint_id,
+        ActionNotice::EndpointEventsChanged,
     ))
 }
 

@@ -26,6 +26,7 @@ use store::AdmittedKey;
 
 use crate::admission::{AdmissionError, RETRY_AFTER};
 use crate::body::{declared_too_large, drain_body};
+use crate::expand::ACCEPTED_ENCODINGS;
 use crate::recipients::key_in_headers;
 use crate::{GatewayState, PeerAddress, method_not_allowed};
 
@@ -68,6 +69,7 @@ impl From<AdmissionError> for WithholdError {
                 Self::PayloadTooLarge(format!("The body is over the limit of {BODY_BYTES} bytes."))
             }
             AdmissionError::BodyUnreadable(message) => Self::InvalidPayload(message.to_owned()),
+            AdmissionError::UnsupportedEncoding => Self::UnsupportedEncoding,
             AdmissionError::InvalidKey => Self::InvalidApiKey,
             AdmissionError::Failed => Self::InternalError,
         }
@@ -133,13 +135,16 @@ async fn admit_and_read(
     let trusted = &gateway.process.config.gateway.trusted_proxies;
     let source = source_address(peer, &parts.headers, trusted);
     let gate = &gateway.withhold_gate;
-    gate.check_refused_source(source)?;
+    gate.check_refused_source(identity, source)?;
     let key = key_in_headers(&parts.headers);
     let too_large = declared_too_large(body);
     let access = gate
         .admit(identity, source, key.as_ref(), too_large)
         .await?;
-    let body = gateway.bodies.read(access.team_id, source, body).await?;
+    let body = gateway
+        .bodies
+        .read(access.team_id, source, &parts.headers, body)
+        .await?;
     Ok((access, body))
 }
 
@@ -256,9 +261,13 @@ fn build_response(result: Result<Bytes, WithholdError>) -> Response {
         header::CONTENT_TYPE,
         HeaderValue::from_static("application/json"),
     );
-    if status == StatusCode::TOO_MANY_REQUESTS {
-        headers.insert(header::RETRY_AFTER, RETRY_AFTER);
-    }
+    match status {
+        StatusCode::TOO_MANY_REQUESTS => headers.insert(header::RETRY_AFTER, RETRY_AFTER),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => {
+            headers.insert(header::ACCEPT_ENCODING, ACCEPTED_ENCODINGS)
+        }
+        _ => None,
+    };
     response
 }
 
@@ -271,6 +280,7 @@ pub(crate) fn error_status(error: &WithholdError) -> StatusCode {
         | WithholdError::RequestNotFound => StatusCode::NOT_FOUND,
         WithholdError::AlreadyPrinted | WithholdError::InProgress => StatusCode::CONFLICT,
         WithholdError::PayloadTooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+        WithholdError::UnsupportedEncoding => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         WithholdError::InvalidPayload(_) => StatusCode::UNPROCESSABLE_ENTITY,
         WithholdError::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         WithholdError::InternalError => StatusCode::INTERNAL_SERVER_ERROR,

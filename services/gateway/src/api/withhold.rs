@@ -17,9 +17,10 @@ use crate::withhold::{
 };
 
 /// Failures that every one of them has, besides its own.
-const COMMON: [&str; 5] = [
+const COMMON: [&str; 6] = [
     "invalid_api_key",
     "payload_too_large",
+    "unsupported_encoding",
     "rate_limited",
     "internal_error",
     "timeout",

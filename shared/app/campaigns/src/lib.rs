@@ -18,8 +18,8 @@ mod do_not_mail;
 mod hold;
 mod readiness;
 mod recipient;
-mod rules;
 mod returned;
+mod rules;
 mod save;
 mod sentence;
 mod status;
@@ -36,11 +36,11 @@ pub use do_not_mail::{add_do_not_mail, add_do_not_mail_within, remove_do_not_mai
 pub use hold::{hold_campaign, release_campaign, set_campaign_held_within};
 pub use readiness::{MissingPart, list_missing_parts, product_of_step};
 pub use recipient::{remove_recipient, remove_recipients_at};
+pub use returned::{remove_returned_address, set_mails_returned};
 pub use rules::{
     CANCEL_MINUTES, CampaignField, CampaignNumbers, CampaignProblem, CampaignRule, DELAY_DAYS,
     HOMES_PER_CENTER, RADIUS_METRES, RESEND_PROTECTION_DAYS, STEPS, check_numbers,
 };
-pub use returned::{remove_returned_address, set_mails_returned};
 pub use save::{SaveCampaignError, find_or_choose_id, save_campaign_within};
 pub use sentence::{ConditionSentence, operator_name};
 pub use status::{activate_campaign, archive_campaign, pause_campaign, restore_campaign};

@@ -57,8 +57,8 @@ mod mailpiece;
 mod mailpiece_change;
 mod mailpiece_content;
 mod mailpiece_feed;
-mod mailpiece_view;
 mod mailpiece_follower;
+mod mailpiece_view;
 mod migrate;
 mod migrations;
 mod person;
@@ -144,11 +144,11 @@ pub use mailpiece::{EarlierMailpiece, MailpieceBatch, MailpieceRow};
 pub use mailpiece_change::NewMailpieceEvent;
 pub use mailpiece_content::MailpieceContent;
 pub use mailpiece_feed::{ChangedGroup, ChangedGroupKind, ChargeSpan, GroupMember, PrintRunSpan};
+pub use mailpiece_follower::{ChangedItem, FollowerPlace, NewMailpieceNews, ToldFact};
 pub use mailpiece_view::{
     FollowedMailpiece, MailpieceAccount, MailpieceEvent, MailpieceProgress, MailpieceRefund,
     MailpieceRun,
 };
-pub use mailpiece_follower::{ChangedItem, FollowerPlace, NewMailpieceNews, ToldFact};
 pub use migrate::{MigrationResult, SchemaVersion, migrate_database};
 pub use person::TeamMember;
 pub use picture::{PictureLinkHash, PictureOutcome, PictureRow, PictureUse};

@@ -78,6 +78,9 @@ pub enum WithholdError {
     /// More mailpieces than are cancelled at once, or a body over the limit; the text gives the limit.
     #[error("{0}")]
     PayloadTooLarge(String),
+    /// The body is encoded in a way that is not taken.
+    #[error("Content-Encoding must be gzip or zstd, once, or be left out.")]
+    UnsupportedEncoding,
     /// No campaign with that id on the key's team.
     #[error("There is no campaign with this campaign_id on your team.")]
     CampaignNotFound,
@@ -108,7 +111,7 @@ pub enum WithholdError {
 
 impl WithholdError {
     /// All of them; variable texts say when they are given.
-    pub fn list_all() -> [Self; 11] {
+    pub fn list_all() -> [Self; 12] {
         let text = str::to_owned;
         [
             Self::InvalidApiKey,
@@ -116,6 +119,7 @@ impl WithholdError {
             Self::PayloadTooLarge(text(
                 "More than 10000 mailpieces have this reference, or the body is too large.",
             )),
+            Self::UnsupportedEncoding,
             Self::CampaignNotFound,
             Self::MailpieceNotFound,
             Self::RequestNotFound,
@@ -133,6 +137,7 @@ impl WithholdError {
             Self::InvalidApiKey => "invalid_api_key",
             Self::InvalidPayload(_) => "invalid_payload",
             Self::PayloadTooLarge(_) => "payload_too_large",
+            Self::UnsupportedEncoding => "unsupported_encoding",
             Self::CampaignNotFound => "campaign_not_found",
             Self::MailpieceNotFound => "mailpiece_not_found",
             Self::RequestNotFound => "request_not_found",

@@ -34,7 +34,9 @@ function checkOperations() {
     if (NOT_OURS.includes(name)) continue;
     const method = Client.prototype[name] ?? fail(`Client lacks ${name}`);
     for (const parameter of parameters) {
-      const shown = { "Idempotency-Key": "idempotencyKey", id: "requestId" }[parameter] ?? parameter;
+      const noun = name.replace(/^[a-z]+/, "").toLowerCase();
+      const named = { "Idempotency-Key": "idempotencyKey", id: `${noun}Id`, from: "fromDay", to: "toDay" };
+      const shown = named[parameter] ?? camel(parameter);
       const dry = name.replace(/^[a-z]+/, "validate").replace("Sync", "Complete");
       const isTaken = parameter === "validate" ? dry in Client.prototype : method.toString().includes(shown);
       if (!isTaken) fail(`${name} takes no ${parameter}`);

@@ -47,7 +47,9 @@ def check_operations():
                 if parameter == "validate":
                     assert hasattr(kind, re.sub("^[a-z]+_", "validate_", snake(name)).replace("_sync", "_complete")), name
                 else:
-                    assert {snake(parameter), f"request_{parameter}"} & taken, f"{name} takes no {parameter}"
+                    # An id is called by what it is of, and a day so that it is no keyword.
+                    noun = snake(name).rsplit("_", 1)[1]
+                    assert {snake(parameter), f"{noun}_{parameter}", f"{parameter}_day"} & taken, f"{name} takes no {parameter}"
 
 
 def call_proxy(path, body=None):

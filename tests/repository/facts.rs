@@ -532,7 +532,6 @@ pub(super) const ADDED_TYPES: &[&str] = &[
     "CampaignsAnswer",
     "CancelledMailpiece",
     "CancelledMailpieces",
-    "CancelledState",
     "ContactAnswer",
     "ContactIssue",
     "CorrectedPart",

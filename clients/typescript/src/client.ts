@@ -17,7 +17,7 @@ const ANSWER_BYTES = 8 * 1024 * 1024;
 /** Where the service is, and who asks. */
 export interface ClientOptions {
   readonly baseUrl: string;
-  /** A Full access key for sends and scans, an integration's key for contacts. */
+  /** A Full access key for sends, mailpieces and scans, an integration's key for contacts. */
   readonly key: string;
   readonly retry?: Partial<RetryPolicy>;
   /** What fetches; the platform's own unless it is given. */
@@ -29,6 +29,34 @@ export interface SendOptions {
   readonly campaignId: string;
   readonly fieldTypes?: Readonly<Record<string, models.CustomFieldType>>;
   readonly requireVariableImages?: boolean;
+  /** The day before which nothing prints, such as `2026-12-24`. */
+  readonly sendOn?: string | undefined;
+}
+
+/** What one send may say, too. */
+export interface PriceOptions {
+  /** What the cards must cost together, in US cents; else the send is refused (409 `price_changed`). */
+  readonly expectTotal?: number | undefined;
+}
+
+/** Which mailpieces are listed. */
+export interface MailpieceOptions {
+  readonly campaignId?: string | undefined;
+  /** The state that they are in now. */
+  readonly state?: models.MailpieceState | undefined;
+  readonly reference?: string | undefined;
+}
+
+/** Where the changes of mailpieces are read. */
+export interface ChangeOptions extends MailpieceOptions {
+  /** The `next_cursor` of an earlier page. */
+  readonly cursor?: string | undefined;
+  /** Without a cursor: the moment from which on, such as `2026-11-24T09:00:00Z`. */
+  readonly changedSince?: string | undefined;
+  /** Whether to ask again where there is no more, without an end; so it is unless false is given. */
+  readonly follow?: boolean;
+  /** Seconds until then; 60 unless they are given. */
+  readonly pause?: number;
 }
 
 /** Where the feed of scans is read. */
@@ -87,7 +115,7 @@ export class Client {
 
   /** Mails recipients, 5000 at the most. The key counts once the team has switched keys on. */
   async sendRecipients(
-    options: SendOptions & { readonly recipients: Iterable<models.Recipient>; readonly idempotencyKey?: string },
+    options: SendOptions & PriceOptions & { readonly recipients: Iterable<models.Recipient>; readonly idempotencyKey?: string },
   ): Promise<Answer<models.SendResponse>> {
     const body = writeRows(options.recipients, wrapRows("recipients", sendRest(options)));
     return this.#send(body, options.idempotencyKey ?? newKey());
@@ -95,7 +123,7 @@ export class Client {
 
   /** Tells what would become of a send and what it would cost. Mails and charges nothing. */
   async validateRecipients(
-    options: SendOptions & { readonly recipients: Iterable<models.Recipient> },
+    options: SendOptions & PriceOptions & { readonly recipients: Iterable<models.Recipient> },
   ): Promise<Answer<models.SendValidation>> {
     const body = writeRows(options.recipients, wrapRows("recipients", sendRest(options)));
     return this.#ask(buildRequest("sendRecipients", { validate: "1" }, body));
@@ -111,7 +139,7 @@ export class Client {
     options: SendOptions & RunOptions & { readonly recipients: Rows<models.Recipient> },
   ): AsyncGenerator<SentBatch, void, undefined> {
     const { recipients, runId = newKey(), startAt = 0, batchSize = RECIPIENTS_PER_REQUEST } = options;
-    for await (const { number, rows, body } of splitRows(recipients, wrapRows("recipients", sendRest(options)), batchSize)) {
+    for await (const { number, rows, body } of splitRows(recipients, wrapRows("recipients", sendRest({ ...options, expectTotal: undefined })), batchSize)) {
       if (number < startAt) continue;
       const answer = await noting(runId, number, this.#send(body, `${runId}-${number}`));
       yield { runId, number, recipients: rows, answer };
@@ -121,6 +149,136 @@ export class Client {
   /** What became of a send, by the `X-Request-Id` of its answer. */
   async getRequest({ requestId }: { readonly requestId: string }): Promise<Answer<models.RequestAnswer>> {
     return this.#ask(buildRequest("getRequest", { id: requestId }));
+  }
+
+  // Cancelling and holding.
+
+  /** Cancels a mailpiece and gives its price back. What is in a print run is mailed (409 `already_printed`). */
+  async cancelMailpiece({ mailpieceId }: { readonly mailpieceId: string }): Promise<Answer<models.CancelledMailpiece>> {
+    return this.#ask(buildRequest("cancelMailpiece", { id: mailpieceId }));
+  }
+
+  /** Cancels what a campaign has queued for the recipients that were sent with this reference. */
+  async cancelByReference({ campaignId, reference }: { readonly campaignId: string; readonly reference: string }): Promise<
+    Answer<models.CancelledMailpieces>
+  > {
+    return this.#ask(buildRequest("cancelByReference", {}, JSON.stringify({ campaign_id: campaignId, reference })));
+  }
+
+  /** Cancels what a send has queued, by the `X-Request-Id` of its answer. */
+  async cancelRequest({ requestId }: { readonly requestId: string }): Promise<Answer<models.CancelledMailpieces>> {
+    return this.#ask(buildRequest("cancelRequest", { id: requestId }));
+  }
+
+  /** Keeps a campaign's mailpieces from printing, those that are made meanwhile included. */
+  async holdCampaign({ campaignId }: { readonly campaignId: string }): Promise<Answer<models.CampaignHoldAnswer>> {
+    return this.#ask(buildRequest("holdCampaign", { id: campaignId }));
+  }
+
+  /** Gives the mailpieces of a held campaign back to the queue. */
+  async releaseCampaign({ campaignId }: { readonly campaignId: string }): Promise<Answer<models.CampaignHoldAnswer>> {
+    return this.#ask(buildRequest("releaseCampaign", { id: campaignId }));
+  }
+
+  // Mailpieces, campaigns and the ledger.
+
+  /**
+   * A page of the team's mailpieces, in the order in which they were paid; with `changes`, or from `changedSince` on, of what has changed. It
+   * may be empty while `has_more` is true.
+   */
+  async listMailpieces({ cursor, limit = 100, changes = false, changedSince, campaignId, state, reference }: MailpieceOptions & {
+    readonly cursor?: string | undefined;
+    readonly limit?: number;
+    readonly changes?: boolean;
+    /** A moment, such as `2026-11-24T09:00:00Z`. */
+    readonly changedSince?: string | undefined;
+  } = {}): Promise<Answer<models.MailpiecesAnswer>> {
+    const feed = { changes: changes ? "true" : undefined, changed_since: changedSince };
+    return this.#ask(buildRequest("listMailpieces", { cursor, limit, ...feed, campaign_id: campaignId, state, reference }));
+  }
+
+  /** Every mailpiece of the team, from a cursor on, each once. */
+  async *mailpieces({ cursor, campaignId, state, reference }: MailpieceOptions & { readonly cursor?: string | undefined } = {}): AsyncGenerator<
+    models.Mailpiece,
+    void,
+    undefined
+  > {
+    for (let at = cursor; ; ) {
+      const { body } = await this.listMailpieces({ cursor: at, limit: 1000, campaignId, state, reference });
+      yield* body.mailpieces;
+      if (!body.has_more) return;
+      at = body.next_cursor;
+    }
+  }
+
+  /** What has changed, page by page: keep `next_cursor` of each to go on later. */
+  async *changePages({ cursor, changedSince, follow = true, pause = 60, campaignId, state, reference }: ChangeOptions = {}): AsyncGenerator<
+    models.MailpiecesAnswer,
+    void,
+    undefined
+  > {
+    for (let at = cursor; ; ) {
+      const from = at === undefined ? { changedSince } : { cursor: at };
+      const { body } = await this.listMailpieces({ ...from, limit: 1000, changes: true, campaignId, state, reference });
+      if (body.mailpieces.length > 0 || at === undefined) yield body;
+      at = body.next_cursor;
+      if (body.has_more) continue;
+      if (!follow) return;
+      await sleep(pause);
+    }
+  }
+
+  /** The mailpieces of `changePages`: each as often as it has changed, as it is now. */
+  async *changes(options: ChangeOptions = {}): AsyncGenerator<models.Mailpiece, void, undefined> {
+    for await (const page of this.changePages(options)) yield* page.mailpieces;
+  }
+
+  /** One mailpiece, with what happened to it and what is expected. */
+  async getMailpiece({ mailpieceId }: { readonly mailpieceId: string }): Promise<Answer<models.MailpieceAnswer>> {
+    return this.#ask(buildRequest("getMailpiece", { id: mailpieceId }));
+  }
+
+  /** A page of the team's campaigns, in the order of their ids. */
+  async listCampaigns({ cursor, limit = 100 }: { readonly cursor?: string | undefined; readonly limit?: number } = {}): Promise<
+    Answer<models.CampaignsAnswer>
+  > {
+    return this.#ask(buildRequest("listCampaigns", { cursor, limit }));
+  }
+
+  /** Every campaign of the team. */
+  async *campaigns(): AsyncGenerator<models.Campaign, void, undefined> {
+    for (let cursor: string | undefined; ; ) {
+      const { body }: Answer<models.CampaignsAnswer> = await this.listCampaigns({ cursor, limit: 1000 });
+      yield* body.campaigns;
+      if (!body.has_more) return;
+      cursor = body.next_cursor;
+    }
+  }
+
+  /** One campaign, with its steps, and its figures from one day to another: 30 days unless they are given. */
+  async getCampaign({ campaignId, fromDay, toDay }: {
+    readonly campaignId: string;
+    readonly fromDay?: string | undefined;
+    readonly toDay?: string | undefined;
+  }): Promise<Answer<models.CampaignAnswer>> {
+    return this.#ask(buildRequest("getCampaign", { id: campaignId, from: fromDay, to: toDay }));
+  }
+
+  /** A page of the team's ledger, in the order in which it was booked. Keep `next_cursor` to go on later. */
+  async listBookings({ cursor, limit = 100 }: { readonly cursor?: string | undefined; readonly limit?: number } = {}): Promise<
+    Answer<models.LedgerAnswer>
+  > {
+    return this.#ask(buildRequest("listBookings", { cursor, limit }));
+  }
+
+  /** Every booking of the ledger from a cursor on, each once. */
+  async *bookings({ cursor }: { readonly cursor?: string | undefined } = {}): AsyncGenerator<models.LedgerBooking, void, undefined> {
+    for (let at = cursor; ; ) {
+      const { body } = await this.listBookings({ cursor: at, limit: 1000 });
+      yield* body.bookings;
+      if (!body.has_more) return;
+      at = body.next_cursor;
+    }
   }
 
   // Scans.
@@ -382,9 +540,11 @@ async function readText(answer: Response): Promise<string> {
   }
 }
 
-function sendRest({ campaignId, fieldTypes, requireVariableImages = false }: SendOptions): object {
+function sendRest({ campaignId, fieldTypes, requireVariableImages = false, sendOn, expectTotal }: SendOptions & PriceOptions): object {
   const types = fieldTypes !== undefined && Object.keys(fieldTypes).length > 0 ? { field_types: fieldTypes } : {};
-  return { campaign_id: campaignId, ...types, ...(requireVariableImages ? { require_variable_images: true } : {}) };
+  const images = requireVariableImages ? { require_variable_images: true } : {};
+  // What is undefined is not written.
+  return { campaign_id: campaignId, ...types, ...images, send_on: sendOn, expect_total: expectTotal };
 }
 
 function completeBody(syncId: string | undefined, confirmRemoval: boolean): string {

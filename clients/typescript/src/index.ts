@@ -2,9 +2,12 @@
 
 export type { Answer, PushedBatch, SentBatch, SyncedContacts } from "./answers.js";
 export {
+  type ChangeOptions,
   Client,
   type ClientOptions,
   type FeedOptions,
+  type MailpieceOptions,
+  type PriceOptions,
   type RejectionOptions,
   type RunOptions,
   type SendOptions,

@@ -3,6 +3,16 @@
 /** Version 1 adds words: whoever branches on one expects others. */
 export type Unknown = string & {};
 
+/** How far the address was verified, and what was changed of it. */
+export interface AddressVerification {
+  /** What was changed, when anything was. A mailed recipient's warnings say the same. */
+  readonly corrected?: readonly (CorrectedPart)[];
+  /** How much of it was confirmed. */
+  readonly level: VerificationLevel;
+  /** The four digits behind the ZIP code, when they are known. */
+  readonly plus4?: string;
+}
+
 /** A record, or what is rejected as one. */
 export type AnyRecord = Record | unknown;
 
@@ -11,6 +21,149 @@ export interface BeginRequest {
   /** `full` unless it is given. */
   readonly mode?: SyncMode | null;
 }
+
+/** A campaign. */
+export interface Campaign {
+  /** `api` or `list`: only the former takes recipients from this API. */
+  readonly audience: string;
+  /** The most that it may spend, in US cents; absent without a limit. */
+  readonly budget_cents?: number;
+  /** Minutes in which a mailpiece can be cancelled and does not print; absent for the installation's setting. */
+  readonly cancel_minutes?: number;
+  /** What is spent of it, open charges included. */
+  readonly committed_cents: number;
+  /** When it was made. */
+  readonly created_at: string;
+  /** Whether its queued mailpieces are kept from printing. */
+  readonly held: boolean;
+  /** Since when; absent while they are not. */
+  readonly held_at?: string;
+  /** `PA-` and six characters. */
+  readonly id: string;
+  /** `audience` mails the recipients, `neighborhood` the homes around them. */
+  readonly kind: string;
+  /** Whether an address from which a mailpiece came back is mailed again. */
+  readonly mails_returned: boolean;
+  /** What people call it. */
+  readonly name: string;
+  /** Days in which an address is not mailed again; absent when the installation's setting alone holds. */
+  readonly resend_protection_days?: number;
+  /**
+   * Hours without a scan of the post after which a mailpiece counts as stalled; absent for the installation's
+   * setting.
+   */
+  readonly stalled_hours?: number;
+  /** `active` or `paused`: a paused one takes no recipients. */
+  readonly status: string;
+  /** When its settings were changed last. */
+  readonly updated_at: string;
+}
+
+/** A campaign with its steps and figures. */
+export interface CampaignAnswer {
+  /** The campaign. */
+  readonly campaign: Campaign;
+  /** What happened to it. */
+  readonly figures: CampaignFigures;
+  /** Its mailings, from step 1. */
+  readonly steps: readonly (CampaignStep)[];
+}
+
+/** What was counted. */
+export interface CampaignCounts {
+  /** Mailpieces made, of later steps too. */
+  readonly mailpieces: number;
+  /**
+   * Recipients by outcome: `mailed`, or the reason why not. One that waited on conditions counts again when it is
+   * mailed.
+   */
+  readonly outcomes: { readonly [name: string]: number };
+  /** Requests of `POST /api/v1/recipients`. */
+  readonly requests: number;
+  /** Scans of QR codes by people. */
+  readonly scans: number;
+  /**
+   * Mailpieces by the state that they came to, for the states that are counted, such as `printed`: each counts in
+   * every state that it has come to.
+   */
+  readonly states: { readonly [name: string]: number };
+}
+
+/** What happened to a campaign on a day. */
+export interface CampaignDay {
+  /** What happened. */
+  readonly counts: CampaignCounts;
+  /** In the team's time zone. */
+  readonly day: string;
+}
+
+/** What happened to a campaign in some days, in the team's time zone. */
+export interface CampaignFigures {
+  /** The days on which something happened, in order. */
+  readonly days: readonly (CampaignDay)[];
+  /** The first day. */
+  readonly from: string;
+  /** The last day. */
+  readonly to: string;
+  /** All days together. */
+  readonly total: CampaignCounts;
+}
+
+/** Whether a campaign is held. */
+export interface CampaignHoldAnswer {
+  /** The campaign. */
+  readonly campaign_id: string;
+  /** Since when it is held, as RFC 3339 with milliseconds in UTC; null when it is not. */
+  readonly held_at: string | null;
+}
+
+/** One mailing of a campaign. */
+export interface CampaignStep {
+  /** Days after step 1. */
+  readonly delay_days: number;
+  /** Absent until one is chosen. */
+  readonly design_id?: string;
+  /** `standard` or `first_class`. */
+  readonly postage: string;
+  /** From 1. */
+  readonly step: number;
+}
+
+/** Campaigns of a team. */
+export interface CampaignsAnswer {
+  /** In the order of their ids. */
+  readonly campaigns: readonly (Campaign)[];
+  /** Whether there is more behind it. */
+  readonly has_more: boolean;
+  /** To be passed back as `cursor`: behind the last of them. */
+  readonly next_cursor: string;
+}
+
+/** A mailpiece that is cancelled, now or before. */
+export interface CancelledMailpiece {
+  /** The mailpiece. */
+  readonly id: string;
+  /** What is given back for it, in US cents. */
+  readonly refunded_cents: number;
+  /** Always `cancelled`. */
+  readonly state: CancelledState;
+}
+
+/** How the mailpieces stand that were to be cancelled together: the same however often it is asked for. */
+export interface CancelledMailpieces {
+  /** Mailpieces in a print run: they are mailed. */
+  readonly already_printed: number;
+  /** Mailpieces that are cancelled, now or before. */
+  readonly cancelled: number;
+  /** What is given back for those that are cancelled, in US cents. */
+  readonly refunded_cents: number;
+}
+
+/**
+ * What a mailpiece is after it was cancelled.
+ * - cancelled: It never prints, and its price is given back.
+ */
+export type CancelledState = "cancelled" | Unknown;
 
 /** Answer to a complete. */
 export interface CompleteAnswer {
@@ -80,6 +233,16 @@ export interface ContactIssue {
   readonly type: IssueKind;
 }
 
+/** A part of the address that was changed to one that can be mailed. */
+export interface CorrectedPart {
+  /** The recipient's field: `address_1`, `address_2`, `city`, `state` or `zip`. */
+  readonly field: string;
+  /** As it was sent. */
+  readonly from: string;
+  /** As it is used. */
+  readonly to: string;
+}
+
 /** The type of a custom field. */
 export type CustomFieldType = "text" | "number" | "date" | "yes_no" | Unknown;
 
@@ -134,26 +297,33 @@ export interface DryRunAnswer {
 export interface Error {
   /**
    * What a program branches on.
+   * - already_printed: The mailpiece is in a print run already. It is mailed, and its price stays.
    * - campaign_not_active: The campaign is inactive, does not take its audience from the API, or misses a design
    * on a step.
    * - campaign_not_found: There is no campaign with this campaign_id on your team.
    * - design_cannot_render: A design cannot print; the message names item, surface and template.
    * - idempotency_key_reused: This Idempotency-Key was used for another request. Nothing was mailed or charged;
    * send each request with a key of its own.
-   * - in_progress: The first request with this Idempotency-Key is still being worked on: send it again with the
-   * same key in a moment.
+   * - in_progress: The request is still being worked on. Nothing was cancelled; try again in a moment.
    * - internal_error: Something went wrong on our side. Nothing was mailed or charged; send the request again.
    * - invalid_api_key: The API key is missing, wrong or revoked, or is not a Full access key.
+   * - invalid_cursor: This is no cursor of this list with these filters, or it is another team's. Begin again
+   * without one.
    * - invalid_idempotency_key: The Idempotency-Key must be text of at most 200 characters.
    * - invalid_payload: A parameter cannot be read.
-   * - payload_too_large: Too many recipients, or a body over 4456448 bytes.
+   * - invalid_state: There is no state of a mailpiece with this name.
+   * - mailpiece_not_found: There is no mailpiece with this id on your team.
+   * - payload_too_large: More than 10000 mailpieces have this reference, or the body is too large.
+   * - price_changed: The cards would cost 158 cents together, and not 79 as expect_total says. Nothing was mailed
+   * or charged.
    * - rate_limited: Too many requests: wait a minute and send again.
-   * - timeout: The request was not finished in time. Some recipients may have been mailed: wait 20 minutes, then
-   * send the same request again; nobody is mailed twice.
+   * - request_not_found: There is no request with this id on your team that has mailed anybody.
+   * - timeout: The request was not finished in time, and may still be. Send it again: nothing is done twice.
+   * - unsupported_encoding: Content-Encoding must be gzip or zstd, once, or be left out.
    * - validation_unavailable: Addresses cannot be checked at the moment. Nothing was mailed or charged; try again
    * later.
    */
-  readonly code: "campaign_not_active" | "campaign_not_found" | "design_cannot_render" | "idempotency_key_reused" | "in_progress" | "internal_error" | "invalid_api_key" | "invalid_idempotency_key" | "invalid_payload" | "payload_too_large" | "rate_limited" | "timeout" | "validation_unavailable" | Unknown;
+  readonly code: "already_printed" | "campaign_not_active" | "campaign_not_found" | "design_cannot_render" | "idempotency_key_reused" | "in_progress" | "internal_error" | "invalid_api_key" | "invalid_cursor" | "invalid_idempotency_key" | "invalid_payload" | "invalid_state" | "mailpiece_not_found" | "payload_too_large" | "price_changed" | "rate_limited" | "request_not_found" | "timeout" | "unsupported_encoding" | "validation_unavailable" | Unknown;
   /** What is wrong, in a sentence for people. */
   readonly message: string;
 }
@@ -176,6 +346,12 @@ export interface EventLocation {
   readonly longitude: number | null;
   /** State or province, in English. */
   readonly region: string | null;
+}
+
+/** The mailpiece of an event. */
+export interface EventMailpiece {
+  /** Its id. */
+  readonly id: string;
 }
 
 /** The recipient of an event; what is not known is `null`. */
@@ -223,6 +399,25 @@ export interface Field {
  * - choice: One of the field's options; any text when it has none.
  */
 export type FieldType = "text" | "number" | "date" | "yes_no" | "choice" | Unknown;
+
+/** Something that happened to a mailpiece, or is expected to. */
+export interface HistoryEntry {
+  /** When; absent from an estimate. */
+  readonly at?: string;
+  /**
+   * `scanned` by the post, `reported` by somebody or by a program of ours, or `estimated` from calendars: nobody
+   * has seen that.
+   */
+  readonly basis: MailpieceBasis;
+  /** Why, or the post's code and place; may be empty. */
+  readonly detail: string;
+  /** Of an estimate: the day, in the team's time zone. */
+  readonly expected_on?: string;
+  /** Who did it or says so: `api`, `console`, `operator`, `do_not_mail`, `removal`, `usps` or `system`. */
+  readonly source: string;
+  /** What it became by it, also when it was further already. */
+  readonly state: MailpieceState;
+}
 
 /** Answer to GET of the API's root. */
 export interface IntegrationAnswer {
@@ -308,6 +503,46 @@ export interface JsonRpcResponse {
   readonly result?: { readonly [name: string]: unknown };
 }
 
+/** Bookings of a team. */
+export interface LedgerAnswer {
+  /** In the order in which they were booked. */
+  readonly bookings: readonly (LedgerBooking)[];
+  /** Whether there is more behind it now. */
+  readonly has_more: boolean;
+  /** To be passed back as `cursor`: behind the last of them. At the end it is what later answers go on from. */
+  readonly next_cursor: string;
+}
+
+/** A booking. */
+export interface LedgerBooking {
+  /** How much, in US cents; never less than 0. */
+  readonly amount_cents: number;
+  /** What it adds to the prepaid balance, in US cents; 0 where a payment card was used. */
+  readonly balance_change_cents: number;
+  /** The campaign of the charge. */
+  readonly campaign_id?: string;
+  /** What was paid, or is given back of; of a charge that a request made, the request's `X-Request-Id`. */
+  readonly charge_id?: string;
+  /** When. */
+  readonly created_at: string;
+  /** Its id. */
+  readonly id: string;
+  /** Why money moved. */
+  readonly kind: LedgerBookingKind;
+  /** What a top-up was booked with. */
+  readonly reference?: string;
+  /** What is given back. */
+  readonly refund_id?: string;
+}
+
+/**
+ * Why money moved.
+ * - top_up: It came in.
+ * - charge: Mailpieces were paid for.
+ * - refund: Mailpieces were cancelled, and their price given back.
+ */
+export type LedgerBookingKind = "top_up" | "charge" | "refund" | Unknown;
+
 /** What a client must keep to. */
 export interface Limits {
   /** Bytes of a batch. */
@@ -318,6 +553,143 @@ export interface Limits {
   readonly recordsPerBatch: number;
   /** Hours until an open sync expires. */
   readonly syncExpiryHours: number;
+}
+
+/** A mailpiece as it is now. */
+export interface Mailpiece {
+  /** Where it goes to, as printed. */
+  readonly address: MailpieceAddress;
+  /** `PA-` and six characters. */
+  readonly campaign_id: string;
+  /** When it was made. */
+  readonly created_at: string;
+  /** What it prints with. */
+  readonly design: MailpieceDesign;
+  /** Its id. */
+  readonly id: string;
+  /** The day on which it is to mail at the latest. */
+  readonly mail_by_date: string;
+  /** Whom it goes to, as sent; may be empty. */
+  readonly name: string;
+  /** `standard` or `first_class`. */
+  readonly postage: string;
+  /** What it costs, in US cents. */
+  readonly price_cents: number;
+  /** It does not print before; absent when it need not wait. */
+  readonly print_after?: string;
+  /** Format of the paper, such as `postcard_4x6`. */
+  readonly product: string;
+  /** What the sender called its recipient when it was sent last; absent when it gave nothing. */
+  readonly reference?: string;
+  /** How far it is. */
+  readonly state: MailpieceState;
+  /** How that is known. */
+  readonly state_basis: MailpieceBasis;
+  /** Since when; absent when nobody noted it. */
+  readonly state_since?: string;
+  /** The campaign's step, from 1. */
+  readonly step: number;
+  /** Whether it came from a test send, and never prints. */
+  readonly test: boolean;
+}
+
+/** The address of a mailpiece, as printed. */
+export interface MailpieceAddress {
+  /** City. */
+  readonly city: string;
+  /** The delivery line. */
+  readonly line_1: string;
+  /** The second line; may be empty. */
+  readonly line_2: string;
+  /** Two letters. */
+  readonly state: string;
+  /** Five digits, or nine with a hyphen. */
+  readonly zip: string;
+}
+
+/** A mailpiece with all that is known of it. */
+export interface MailpieceAnswer {
+  /** The charge that paid for it; of a mailpiece that a request made, the request's `X-Request-Id`. */
+  readonly charge_id: string;
+  /** What happened to it, the oldest first; then what is expected. */
+  readonly history: readonly (HistoryEntry)[];
+  /** The mailpiece. */
+  readonly mailpiece: Mailpiece;
+  /** Once it is cancelled: what is given back. */
+  readonly refund?: MailpieceRefund;
+}
+
+/**
+ * How a fact is known.
+ * - scanned: The post scanned the mailpiece.
+ * - reported: Somebody, or a program of ours, did it or says so.
+ * - estimated: Computed from calendars; nobody has seen it.
+ */
+export type MailpieceBasis = "scanned" | "reported" | "estimated" | Unknown;
+
+/** What became of a mailpiece of the team. */
+export interface MailpieceChanged {
+  /** `scanned`: the post saw it. `reported`: somebody or a program of ours did it, or says so. */
+  readonly basis: "scanned" | "reported" | Unknown;
+  /** Of which campaign. */
+  readonly campaign: EventCampaign;
+  /** The post's operation code and place, or why, in words. */
+  readonly detail: string | null;
+  /** `mailpiece.` and the state. */
+  readonly event: "mailpiece.printed" | "mailpiece.entered" | "mailpiece.in_transit" | "mailpiece.delivered" | "mailpiece.returned" | "mailpiece.stalled" | "mailpiece.cancelled" | Unknown;
+  /** The event's id, the same on every retry. */
+  readonly id: string;
+  /** The mailpiece. */
+  readonly mailpiece: EventMailpiece;
+  /** When it happened, by the scan or report that tells of it: UTC, ISO 8601. */
+  readonly occurred_at: string;
+  /** Who gets it. */
+  readonly recipient: EventRecipient;
+  /** Present, and true, only on a test event. */
+  readonly test?: true;
+}
+
+/** The design of a mailpiece. */
+export interface MailpieceDesign {
+  /** Its id. */
+  readonly id: string;
+  /** The version that was the newest when the mailpiece was made. */
+  readonly version: number;
+}
+
+/** What is given back for a mailpiece. */
+export interface MailpieceRefund {
+  /** In US cents. */
+  readonly amount_cents: number;
+  /** When it was given back; absent while it is owed. */
+  readonly settled_at?: string;
+}
+
+/**
+ * A state of a mailpiece.
+ * - queued: Charged; it prints when its time has come.
+ * - held: Out of the queue until somebody releases it, or until what keeps it from printing is mended.
+ * - cancelled: Will never print; its price is given back.
+ * - printing: In a print run whose files are being made.
+ * - printed: In a finished print file.
+ * - entered: Handed to the post.
+ * - in_transit: Seen by the post on its way.
+ * - forwarded: On its way to another address than the printed one.
+ * - out_for_delivery: With the carrier.
+ * - delivered: Delivered.
+ * - returned: Came back.
+ * - stalled: In the mail, and not seen for longer than the campaign expects.
+ */
+export type MailpieceState = "queued" | "held" | "cancelled" | "printing" | "printed" | "entered" | "in_transit" | "forwarded" | "out_for_delivery" | "delivered" | "returned" | "stalled" | Unknown;
+
+/** Mailpieces of a team. */
+export interface MailpiecesAnswer {
+  /** Whether there is more behind it now. */
+  readonly has_more: boolean;
+  /** In the order that was asked for. Fewer than `limit`, or none, do not mean that there are no more. */
+  readonly mailpieces: readonly (Mailpiece)[];
+  /** To be passed back as `cursor`: behind the last of them. At the end it is what later answers go on from. */
+  readonly next_cursor: string;
 }
 
 /**
@@ -406,11 +778,12 @@ export interface PushError {
    * - too_many_fields: An integration declares at most 1000 fields; with these it would have 1001. Details:
    * `limit`, `received`.
    * - too_many_records: A batch takes at most 1000 records; this one has 1001. Details: `limit`, `received`.
+   * - unsupported_encoding: Content-Encoding must be gzip or zstd, once, or be left out.
    * - unsupported_protocol_version: MCP-Protocol-Version must be one of 2025-11-25, 2025-06-18, 2025-03-26,
    * 2024-11-05.
    * - use_post: This is an MCP server: send JSON-RPC 2.0 with POST.
    */
-  readonly code: "contact_not_found" | "field_locked" | "idempotency_key_reused" | "in_progress" | "integration_unavailable" | "internal_error" | "invalid_cursor" | "invalid_idempotency_key" | "invalid_json" | "invalid_key" | "invalid_limit" | "invalid_request" | "invalid_sync_id" | "invalid_type" | "missing_idempotency_key" | "no_open_sync" | "origin_not_allowed" | "payload_too_large" | "rate_limited" | "removal_guard" | "sync_in_progress" | "sync_not_found" | "timeout" | "too_many_fields" | "too_many_records" | "unsupported_protocol_version" | "use_post" | Unknown;
+  readonly code: "contact_not_found" | "field_locked" | "idempotency_key_reused" | "in_progress" | "integration_unavailable" | "internal_error" | "invalid_cursor" | "invalid_idempotency_key" | "invalid_json" | "invalid_key" | "invalid_limit" | "invalid_request" | "invalid_sync_id" | "invalid_type" | "missing_idempotency_key" | "no_open_sync" | "origin_not_allowed" | "payload_too_large" | "rate_limited" | "removal_guard" | "sync_in_progress" | "sync_not_found" | "timeout" | "too_many_fields" | "too_many_records" | "unsupported_encoding" | "unsupported_protocol_version" | "use_post" | Unknown;
   readonly details?: PushErrorDetails;
   /** What is wrong, in a sentence for people. */
   readonly message: string;
@@ -524,6 +897,14 @@ export interface Record {
   readonly op?: Op | null;
 }
 
+/** The body of POST /api/v1/mailpieces/cancel. */
+export interface ReferenceToCancel {
+  /** The campaign. */
+  readonly campaign_id: string;
+  /** The `reference` that the recipients were sent with, exactly. */
+  readonly reference: string;
+}
+
 /** A refused record. */
 export interface Rejection {
   /** Why. */
@@ -618,6 +999,8 @@ export interface Result {
   readonly return_address_reason?: ReturnAddressReason;
   /** Whether a card was queued. */
   readonly status: Status;
+  /** How far the address was verified; absent when it could not be. An addition to the contract. */
+  readonly verification?: AddressVerification;
   /** Fallbacks that the card prints. */
   readonly warnings?: readonly (Warning)[];
 }
@@ -650,18 +1033,43 @@ export interface SchemaAnswer {
 /** The contact column that a field fills. */
 export type Semantic = "first_name" | "last_name" | "address_1" | "address_2" | "city" | "state" | "zip" | "email" | "phone" | "organization" | Unknown;
 
+/** What a send would cost, and what it would leave. Amounts are whole US cents. */
+export interface SendPrice {
+  /** What the send would leave of the team's prepaid balance; null for a team that pays by card. */
+  readonly balanceAfterCents: number | null;
+  /** What the send would leave of the campaign's budget; null for a campaign without one. */
+  readonly budgetAfterCents: number | null;
+  /** Of one card: of each recipient that would be mailed, or of each of its homes on a Neighborhood Mail campaign. */
+  readonly perCardCents: number;
+  /**
+   * Of all cards that would be mailed if the payment succeeds. A send with this as its `expect_total` is refused
+   * when it would cost another sum.
+   */
+  readonly totalCents: number;
+}
+
 /** Recipients for one campaign. A name that is not listed here is ignored. At most 4456448 bytes. */
 export interface SendRequest {
   /** The Full access key, only for senders that cannot set headers. */
   readonly api_key?: string | null;
   /** `PA-` and six characters; case-sensitive. */
   readonly campaign_id: string;
+  /**
+   * What the request's cards must cost together, in whole US cents: `price.totalCents` of a dry run. When they
+   * would cost another sum, the request is refused with 409 `price_changed`.
+   */
+  readonly expect_total?: number | null;
   /** Types of the custom fields that this request creates, by name; one without an entry is a text. */
   readonly field_types?: { readonly [name: string]: CustomFieldType } | null;
   /** Whom to mail. On a Neighborhood Mail campaign these are centers, 250 at the most. */
   readonly recipients: readonly (Recipient)[];
   /** When true, a recipient without a usable variable image is not mailed instead of printing the default image. */
   readonly require_variable_images?: boolean | null;
+  /**
+   * The day on which the cards are to begin, by the team's calendar: from today to 180 days ahead. They do not
+   * print before it, and `mail_by_date` is counted from it. Charged at once.
+   */
+  readonly send_on?: string | null;
 }
 
 /** What became of a request that was carried out. */
@@ -679,6 +1087,8 @@ export interface SendResponse {
 
 /** What would become of a request: the answer to a dry run. */
 export interface SendValidation {
+  /** What the cards would cost, and what that would leave. */
+  readonly price: SendPrice;
   /** One result for each recipient, in the order sent. */
   readonly results: readonly (Result)[];
   /** As in a send's response. */
@@ -810,6 +1220,15 @@ export interface ValidationSummary {
   /** Of these, those that would be mailed. */
   readonly wouldMail: number;
 }
+
+/**
+ * How much of an address was confirmed.
+ * - delivery_point: This house exists, and this unit where the house's units are known.
+ * - street: The street exists in the ZIP code; the house or its unit is not known.
+ * - zip: The address can be read, and city, state and ZIP code agree.
+ * - override: Nothing: the operator vouches for the address.
+ */
+export type VerificationLevel = "delivery_point" | "street" | "zip" | "override" | Unknown;
 
 /**
  * A fallback that a card mails with, a value that was cut or could not be read, or an address that was

@@ -21,11 +21,9 @@ mod read;
 mod recipients;
 mod requests;
 mod scan;
+mod state;
 mod withhold;
 
-use std::net::SocketAddr;
-use std::ops::Deref;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -37,52 +35,15 @@ use axum::http::request::Parts;
 use axum::middleware::from_fn_with_state;
 use axum::response::Response;
 use axum::routing::{get, post};
-use messages::{FORMULA_QUEUE, PUSH_QUEUE, SEND_QUEUE};
-use queue::{CallError, QueueCall, QueueCaller, QueueReply};
 use runtime::http::ServerLimits;
 use runtime::measure::add_request_metrics;
 use runtime::{Config, Process};
-use scanning::ScanRecorder;
 use tokio::net::TcpListener;
 use tower_http::normalize_path::NormalizePath;
 
-use crate::admission::{AdmissionGate, RateGroup};
-use crate::answers::StoredAnswerBudget;
 pub use crate::api::api_document;
-use crate::body::BodyReader;
 use crate::read::ReadQuestion;
-
-/// What the handlers share, handed to each request.
-#[derive(Clone)]
-struct GatewayState(Arc<Gateway>);
-
-/// All of it is handles; none of it is state of a client.
-struct Gateway {
-    process: Process,
-    send_gate: Arc<AdmissionGate>,
-    requests_gate: Arc<AdmissionGate>,
-    withhold_gate: Arc<AdmissionGate>,
-    reads_gate: Arc<AdmissionGate>,
-    push_gate: Arc<AdmissionGate>,
-    formula_gate: Arc<AdmissionGate>,
-    bodies: Arc<BodyReader>,
-    answers: StoredAnswerBudget,
-    send: QueueCaller,
-    push: QueueCaller,
-    formulas: QueueCaller,
-    formula_call_limiter: Arc<mcp::TeamCallLimiter>,
-    scans: Arc<ScanRecorder>,
-    scans_gate: Arc<AdmissionGate>,
-    scan_waiters: Arc<scan::feed::Waiters>,
-}
-
-impl Deref for GatewayState {
-    type Target = Gateway;
-
-    fn deref(&self) -> &Gateway {
-        &self.0
-    }
-}
+use crate::state::{GatewayState, PeerAddress, method_not_allowed, refuse_other_methods};
 
 /// Runs the gateway on the configured address until the process is to stop.
 ///
@@ -122,79 +83,6 @@ pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()
     }
     is_working.store(false, Ordering::Relaxed);
     Ok(())
-}
-
-impl GatewayState {
-    /// Starts what the handlers share.
-    ///
-    /// # Errors
-    /// When a configured file cannot be read.
-    fn start(process: Process) -> anyhow::Result<Self> {
-        Ok(Self(Arc::new(Gateway {
-            scans: Arc::new(ScanRecorder::start(&process)?),
-            scans_gate: Arc::new(AdmissionGate::new(
-                &process,
-                RateGroup::for_scans(&process.config),
-            )),
-            scan_waiters: Arc::default(),
-            send_gate: Arc::new(AdmissionGate::new(
-                &process,
-                RateGroup::for_sends(&process.config),
-            )),
-            requests_gate: Arc::new(AdmissionGate::new(
-                &process,
-                RateGroup::for_requests(&process.config),
-            )),
-            withhold_gate: Arc::new(AdmissionGate::new(
-                &process,
-                RateGroup::for_withholding(&process.config),
-            )),
-            reads_gate: Arc::new(AdmissionGate::new(
-                &process,
-                RateGroup::for_reads(&process.config),
-            )),
-            push_gate: Arc::new(AdmissionGate::new(
-                &process,
-                RateGroup::for_pushes(&process.config),
-            )),
-            formula_gate: Arc::new(AdmissionGate::new(
-                &process,
-                RateGroup::for_formulas(&process.config),
-            )),
-            bodies: Arc::new(BodyReader::new(&process)),
-            answers: StoredAnswerBudget::new(&process.config.gateway),
-            send: QueueCaller::start(&process.broker, SEND_QUEUE, process.background.clone()),
-            push: QueueCaller::start(&process.broker, PUSH_QUEUE, process.background.clone()),
-            formulas: QueueCaller::start(
-                &process.broker,
-                FORMULA_QUEUE,
-                process.background.clone(),
-            ),
-            formula_call_limiter: Arc::default(),
-            process,
-        })))
-    }
-
-    /// Asks a worker, and gives up waiting at the last moment at which the client can still be told so. Errors: as of
-    /// [`QueueCaller::call`].
-    async fn call_worker(
-        &self,
-        caller: &QueueCaller,
-        call: QueueCall,
-        wait_timeout: Duration,
-    ) -> Result<QueueReply, CallError> {
-        tokio::select! {
-            replied = caller.call(call, wait_timeout) => replied,
-            () = self.process.last_moment() => Err(CallError::DeadlinePassed),
-        }
-    }
-
-    /// Waits until calls to every queue have had their channel.
-    async fn wait_until_open(&self) {
-        for caller in [&self.send, &self.push, &self.formulas] {
-            caller.wait_until_opened().await;
-        }
-    }
 }
 
 fn connection_limits(config: &Config, grace: Duration) -> ServerLimits {
@@ -277,34 +165,3 @@ async fn not_found() -> (StatusCode, axum::Json<serde_json::Value>) {
         serde_json::json!({"code": "not_found", "message": "There is nothing at this path."});
     (StatusCode::NOT_FOUND, axum::Json(body))
 }
-
-async fn method_not_allowed() -> (
-    StatusCode,
-    [(&'static str, &'static str); 1],
-    axum::Json<serde_json::Value>,
-) {
-    let body =
-        serde_json::json!({"code": "method_not_allowed", "message": "This path takes POST only."});
-    (
-        StatusCode::METHOD_NOT_ALLOWED,
-        [("allow", "POST")],
-        axum::Json(body),
-    )
-}
-
-async fn refuse_other_methods() -> (
-    StatusCode,
-    [(&'static str, &'static str); 1],
-    axum::Json<serde_json::Value>,
-) {
-    let body =
-        serde_json::json!({"code": "method_not_allowed", "message": "This path takes GET only."});
-    (
-        StatusCode::METHOD_NOT_ALLOWED,
-        [("allow", "GET")],
-        axum::Json(body),
-    )
-}
-
-/// The peer of a connection, as the server notes it.
-type PeerAddress = axum::extract::ConnectInfo<SocketAddr>;

@@ -1,6 +1,7 @@
 //! GET /q/{code}: a phone has scanned a card.
 
 pub(crate) mod feed;
+pub(crate) mod waiters;
 
 use axum::body::Body;
 use axum::extract::{Request, State};

@@ -29,7 +29,7 @@ ANSWER_BYTES = 8 * 1024 * 1024
 
 
 class Client:
-    """A Pillarbox service and a key to it: a Full access key for sends and scans, an integration's key for contacts.
+    """A Pillarbox service and a key to it: a Full access key for sends, mailpieces and scans, an integration's key for contacts.
 
     Requests that fail in passing are sent again, always as the same bytes with the same key, so nothing is done twice. Answers are
     plain dictionaries of the types in :mod:`pillarbox.models`; fields and codes that this package does not know come through.
@@ -68,10 +68,13 @@ class Client:
         *,
         field_types: Mapping[str, models.CustomFieldType] | None = None,
         require_variable_images: bool = False,
+        send_on: str | None = None,
+        expect_total: int | None = None,
         idempotency_key: str | None = None,
     ) -> Answer[models.SendResponse]:
-        """Mails recipients, 5000 at the most. The key counts once the team has switched keys on."""
-        around = wrap_rows("recipients", _send_rest(campaign_id, field_types, require_variable_images))
+        """Mails recipients, 5000 at the most; with ``send_on`` not before this day, such as ``"2026-12-24"``. With ``expect_total``, in US
+        cents, only if the cards cost that together (409 ``price_changed``). The key counts once the team has switched keys on."""
+        around = wrap_rows("recipients", _send_rest(campaign_id, field_types, require_variable_images, send_on, expect_total))
         body = around[0] + write_json(list(recipients))[1:-1] + around[1]
         return self._send(body, idempotency_key or new_key())
 
@@ -82,9 +85,11 @@ class Client:
         *,
         field_types: Mapping[str, models.CustomFieldType] | None = None,
         require_variable_images: bool = False,
+        send_on: str | None = None,
+        expect_total: int | None = None,
     ) -> Answer[models.SendValidation]:
         """Tells what would become of a send and what it would cost. Mails and charges nothing."""
-        around = wrap_rows("recipients", _send_rest(campaign_id, field_types, require_variable_images))
+        around = wrap_rows("recipients", _send_rest(campaign_id, field_types, require_variable_images, send_on, expect_total))
         body = around[0] + write_json(list(recipients))[1:-1] + around[1]
         request = build_request("sendRecipients", {"validate": "1"}, body=body)
         return self._ask(request, models.SendValidation)
@@ -99,6 +104,7 @@ class Client:
         batch_size: int = RECIPIENTS_PER_REQUEST,
         field_types: Mapping[str, models.CustomFieldType] | None = None,
         require_variable_images: bool = False,
+        send_on: str | None = None,
     ) -> Iterator[SentBatch]:
         """Mails any number of recipients in batches that keep to the limits, one after the other.
 
@@ -107,7 +113,7 @@ class Client:
         ``batch``.
         """
         run = run_id or new_key()
-        around = wrap_rows("recipients", _send_rest(campaign_id, field_types, require_variable_images))
+        around = wrap_rows("recipients", _send_rest(campaign_id, field_types, require_variable_images, send_on, None))
         for batch in split_rows(recipients, around, batch_size):
             if batch.number < start_at:
                 continue
@@ -121,6 +127,167 @@ class Client:
     def get_request(self, request_id: str) -> Answer[models.RequestAnswer]:
         """What became of a send, by the ``X-Request-Id`` of its answer."""
         return self._ask(build_request("getRequest", {"id": request_id}), models.RequestAnswer)
+
+    # Cancelling and holding.
+
+    def cancel_mailpiece(self, mailpiece_id: str) -> Answer[models.CancelledMailpiece]:
+        """Cancels a mailpiece and gives its price back. What is in a print run is mailed (409 ``already_printed``)."""
+        return self._ask(build_request("cancelMailpiece", {"id": mailpiece_id}), models.CancelledMailpiece)
+
+    def cancel_by_reference(self, campaign_id: str, reference: str) -> Answer[models.CancelledMailpieces]:
+        """Cancels what a campaign has queued for the recipients that were sent with this reference."""
+        body = write_json({"campaign_id": campaign_id, "reference": reference})
+        return self._ask(build_request("cancelByReference", body=body), models.CancelledMailpieces)
+
+    def cancel_request(self, request_id: str) -> Answer[models.CancelledMailpieces]:
+        """Cancels what a send has queued, by the ``X-Request-Id`` of its answer."""
+        return self._ask(build_request("cancelRequest", {"id": request_id}), models.CancelledMailpieces)
+
+    def hold_campaign(self, campaign_id: str) -> Answer[models.CampaignHoldAnswer]:
+        """Keeps a campaign's mailpieces from printing, those that are made meanwhile included."""
+        return self._ask(build_request("holdCampaign", {"id": campaign_id}), models.CampaignHoldAnswer)
+
+    def release_campaign(self, campaign_id: str) -> Answer[models.CampaignHoldAnswer]:
+        """Gives the mailpieces of a held campaign back to the queue."""
+        return self._ask(build_request("releaseCampaign", {"id": campaign_id}), models.CampaignHoldAnswer)
+
+    # Mailpieces, campaigns and the ledger.
+
+    def list_mailpieces(
+        self,
+        *,
+        cursor: str | None = None,
+        limit: int = 100,
+        changes: bool = False,
+        changed_since: str | None = None,
+        campaign_id: str | None = None,
+        state: models.MailpieceState | None = None,
+        reference: str | None = None,
+    ) -> Answer[models.MailpiecesAnswer]:
+        """A page of the team's mailpieces, in the order in which they were paid; with ``changes``, or from ``changed_since`` on (such as
+        ``"2026-11-24T09:00:00Z"``), of what has changed. It may be empty while ``has_more`` is true."""
+        query: dict[str, str | int | None] = {"cursor": cursor, "limit": limit, "changes": "true" if changes else None}
+        query |= {"changed_since": changed_since, "campaign_id": campaign_id, "state": state, "reference": reference}
+        return self._ask(build_request("listMailpieces", query), models.MailpiecesAnswer)
+
+    def mailpieces(
+        self,
+        *,
+        cursor: str | None = None,
+        campaign_id: str | None = None,
+        state: models.MailpieceState | None = None,
+        reference: str | None = None,
+    ) -> Iterator[models.Mailpiece]:
+        """Every mailpiece of the team, from a cursor on, each once."""
+        while True:
+            page = (
+                self.list_mailpieces(
+                    cursor=cursor, limit=1000, campaign_id=campaign_id, state=state, reference=reference
+                )
+            ).body
+            for mailpiece in page["mailpieces"]:
+                yield mailpiece
+            cursor = page["next_cursor"]
+            if not page["has_more"]:
+                return
+
+    def change_pages(
+        self,
+        *,
+        cursor: str | None = None,
+        changed_since: str | None = None,
+        follow: bool = True,
+        pause: float = 60.0,
+        campaign_id: str | None = None,
+        state: models.MailpieceState | None = None,
+        reference: str | None = None,
+    ) -> Iterator[models.MailpiecesAnswer]:
+        """What has changed, page by page: keep ``next_cursor`` of each to go on later. It never ends, asking again after a pause of
+        seconds where there is no more, unless ``follow`` is false: then it ends there."""
+        while True:
+            page = (
+                self.list_mailpieces(
+                    cursor=cursor,
+                    limit=1000,
+                    changes=True,
+                    changed_since=None if cursor else changed_since,
+                    campaign_id=campaign_id,
+                    state=state,
+                    reference=reference,
+                )
+            ).body
+            if page["mailpieces"] or cursor is None:
+                yield page
+            cursor = page["next_cursor"]
+            if page["has_more"]:
+                continue
+            if not follow:
+                return
+            time.sleep(pause)
+
+    def changes(
+        self,
+        *,
+        cursor: str | None = None,
+        changed_since: str | None = None,
+        follow: bool = True,
+        pause: float = 60.0,
+        campaign_id: str | None = None,
+        state: models.MailpieceState | None = None,
+        reference: str | None = None,
+    ) -> Iterator[models.Mailpiece]:
+        """The mailpieces of :meth:`change_pages`: each as often as it has changed, as it is now."""
+        for page in self.change_pages(
+            cursor=cursor,
+            changed_since=changed_since,
+            follow=follow,
+            pause=pause,
+            campaign_id=campaign_id,
+            state=state,
+            reference=reference,
+        ):
+            for mailpiece in page["mailpieces"]:
+                yield mailpiece
+
+    def get_mailpiece(self, mailpiece_id: str) -> Answer[models.MailpieceAnswer]:
+        """One mailpiece, with what happened to it and what is expected."""
+        return self._ask(build_request("getMailpiece", {"id": mailpiece_id}), models.MailpieceAnswer)
+
+    def list_campaigns(self, *, cursor: str | None = None, limit: int = 100) -> Answer[models.CampaignsAnswer]:
+        """A page of the team's campaigns, in the order of their ids."""
+        return self._ask(build_request("listCampaigns", {"cursor": cursor, "limit": limit}), models.CampaignsAnswer)
+
+    def campaigns(self) -> Iterator[models.Campaign]:
+        """Every campaign of the team."""
+        cursor: str | None = None
+        while True:
+            page = (self.list_campaigns(cursor=cursor, limit=1000)).body
+            for campaign in page["campaigns"]:
+                yield campaign
+            cursor = page["next_cursor"]
+            if not page["has_more"]:
+                return
+
+    def get_campaign(
+        self, campaign_id: str, *, from_day: str | None = None, to_day: str | None = None
+    ) -> Answer[models.CampaignAnswer]:
+        """One campaign, with its steps, and its figures from one day to another: 30 days unless they are given."""
+        request = build_request("getCampaign", {"id": campaign_id, "from": from_day, "to": to_day})
+        return self._ask(request, models.CampaignAnswer)
+
+    def list_bookings(self, *, cursor: str | None = None, limit: int = 100) -> Answer[models.LedgerAnswer]:
+        """A page of the team's ledger, in the order in which it was booked. Keep ``next_cursor`` to go on later."""
+        return self._ask(build_request("listBookings", {"cursor": cursor, "limit": limit}), models.LedgerAnswer)
+
+    def bookings(self, *, cursor: str | None = None) -> Iterator[models.LedgerBooking]:
+        """Every booking of the ledger from a cursor on, each once."""
+        while True:
+            page = (self.list_bookings(cursor=cursor, limit=1000)).body
+            for booking in page["bookings"]:
+                yield booking
+            cursor = page["next_cursor"]
+            if not page["has_more"]:
+                return
 
     # Scans.
 
@@ -363,7 +530,11 @@ class Client:
 
 
 def _send_rest(
-    campaign_id: str, field_types: Mapping[str, models.CustomFieldType] | None, require_variable_images: bool
+    campaign_id: str,
+    field_types: Mapping[str, models.CustomFieldType] | None,
+    require_variable_images: bool,
+    send_on: str | None,
+    expect_total: int | None,
 ) -> dict[str, Any]:
     """What a send says besides its recipients."""
     rest: dict[str, Any] = {"campaign_id": campaign_id}
@@ -371,6 +542,10 @@ def _send_rest(
         rest["field_types"] = dict(field_types)
     if require_variable_images:
         rest["require_variable_images"] = True
+    if send_on is not None:
+        rest["send_on"] = send_on
+    if expect_total is not None:
+        rest["expect_total"] = expect_total
     return rest
 
 

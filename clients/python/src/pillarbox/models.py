@@ -9,6 +9,19 @@ from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 
+class AddressVerification(TypedDict):
+    """How far the address was verified, and what was changed of it."""
+
+    #: What was changed, when anything was. A mailed recipient's warnings say the same.
+    corrected: NotRequired[list[CorrectedPart]]
+
+    #: How much of it was confirmed.
+    level: VerificationLevel
+
+    #: The four digits behind the ZIP code, when they are known.
+    plus4: NotRequired[str]
+
+
 #: A record, or what is rejected as one.
 AnyRecord: TypeAlias = "Record | Any"
 
@@ -18,6 +31,186 @@ class BeginRequest(TypedDict):
 
     #: `full` unless it is given.
     mode: NotRequired[SyncMode | None]
+
+
+class Campaign(TypedDict):
+    """A campaign."""
+
+    #: `api` or `list`: only the former takes recipients from this API.
+    audience: str
+
+    #: The most that it may spend, in US cents; absent without a limit.
+    budget_cents: NotRequired[int]
+
+    #: Minutes in which a mailpiece can be cancelled and does not print; absent for the installation's setting.
+    cancel_minutes: NotRequired[int]
+
+    #: What is spent of it, open charges included.
+    committed_cents: int
+
+    #: When it was made.
+    created_at: str
+
+    #: Whether its queued mailpieces are kept from printing.
+    held: bool
+
+    #: Since when; absent while they are not.
+    held_at: NotRequired[str]
+
+    #: `PA-` and six characters.
+    id: str
+
+    #: `audience` mails the recipients, `neighborhood` the homes around them.
+    kind: str
+
+    #: Whether an address from which a mailpiece came back is mailed again.
+    mails_returned: bool
+
+    #: What people call it.
+    name: str
+
+    #: Days in which an address is not mailed again; absent when the installation's setting alone holds.
+    resend_protection_days: NotRequired[int]
+
+    #: Hours without a scan of the post after which a mailpiece counts as stalled; absent for the installation's
+    #: setting.
+    stalled_hours: NotRequired[int]
+
+    #: `active` or `paused`: a paused one takes no recipients.
+    status: str
+
+    #: When its settings were changed last.
+    updated_at: str
+
+
+class CampaignAnswer(TypedDict):
+    """A campaign with its steps and figures."""
+
+    #: The campaign.
+    campaign: Campaign
+
+    #: What happened to it.
+    figures: CampaignFigures
+
+    #: Its mailings, from step 1.
+    steps: list[CampaignStep]
+
+
+class CampaignCounts(TypedDict):
+    """What was counted."""
+
+    #: Mailpieces made, of later steps too.
+    mailpieces: int
+
+    #: Recipients by outcome: `mailed`, or the reason why not. One that waited on conditions counts again when it is
+    #: mailed.
+    outcomes: Mapping[str, int]
+
+    #: Requests of `POST /api/v1/recipients`.
+    requests: int
+
+    #: Scans of QR codes by people.
+    scans: int
+
+    #: Mailpieces by the state that they came to, for the states that are counted, such as `printed`: each counts in
+    #: every state that it has come to.
+    states: Mapping[str, int]
+
+
+class CampaignDay(TypedDict):
+    """What happened to a campaign on a day."""
+
+    #: What happened.
+    counts: CampaignCounts
+
+    #: In the team's time zone.
+    day: str
+
+
+#: What happened to a campaign in some days, in the team's time zone.
+CampaignFigures = TypedDict(
+    "CampaignFigures",
+    {
+        #: The days on which something happened, in order.
+        "days": "list[CampaignDay]",
+        #: The first day.
+        "from": "str",
+        #: The last day.
+        "to": "str",
+        #: All days together.
+        "total": "CampaignCounts",
+    },
+)
+
+
+class CampaignHoldAnswer(TypedDict):
+    """Whether a campaign is held."""
+
+    #: The campaign.
+    campaign_id: str
+
+    #: Since when it is held, as RFC 3339 with milliseconds in UTC; null when it is not.
+    held_at: str | None
+
+
+class CampaignStep(TypedDict):
+    """One mailing of a campaign."""
+
+    #: Days after step 1.
+    delay_days: int
+
+    #: Absent until one is chosen.
+    design_id: NotRequired[str]
+
+    #: `standard` or `first_class`.
+    postage: str
+
+    #: From 1.
+    step: int
+
+
+class CampaignsAnswer(TypedDict):
+    """Campaigns of a team."""
+
+    #: In the order of their ids.
+    campaigns: list[Campaign]
+
+    #: Whether there is more behind it.
+    has_more: bool
+
+    #: To be passed back as `cursor`: behind the last of them.
+    next_cursor: str
+
+
+class CancelledMailpiece(TypedDict):
+    """A mailpiece that is cancelled, now or before."""
+
+    #: The mailpiece.
+    id: str
+
+    #: What is given back for it, in US cents.
+    refunded_cents: int
+
+    #: Always `cancelled`.
+    state: CancelledState
+
+
+class CancelledMailpieces(TypedDict):
+    """How the mailpieces stand that were to be cancelled together: the same however often it is asked for."""
+
+    #: Mailpieces in a print run: they are mailed.
+    already_printed: int
+
+    #: Mailpieces that are cancelled, now or before.
+    cancelled: int
+
+    #: What is given back for those that are cancelled, in US cents.
+    refunded_cents: int
+
+
+#: What a mailpiece is after it was cancelled.
+#: - cancelled: It never prints, and its price is given back.
+CancelledState: TypeAlias = Literal["cancelled"] | str
 
 
 class CompleteAnswer(TypedDict):
@@ -114,6 +307,20 @@ class ContactIssue(TypedDict):
     type: IssueKind
 
 
+#: A part of the address that was changed to one that can be mailed.
+CorrectedPart = TypedDict(
+    "CorrectedPart",
+    {
+        #: The recipient's field: `address_1`, `address_2`, `city`, `state` or `zip`.
+        "field": "str",
+        #: As it was sent.
+        "from": "str",
+        #: As it is used.
+        "to": "str",
+    },
+)
+
+
 #: The type of a custom field.
 CustomFieldType: TypeAlias = Literal["text", "number", "date", "yes_no"] | str
 
@@ -181,25 +388,32 @@ class Error(TypedDict):
     """Why a request failed."""
 
     #: What a program branches on.
+    #: - already_printed: The mailpiece is in a print run already. It is mailed, and its price stays.
     #: - campaign_not_active: The campaign is inactive, does not take its audience from the API, or misses a design
     #: on a step.
     #: - campaign_not_found: There is no campaign with this campaign_id on your team.
     #: - design_cannot_render: A design cannot print; the message names item, surface and template.
     #: - idempotency_key_reused: This Idempotency-Key was used for another request. Nothing was mailed or charged;
     #: send each request with a key of its own.
-    #: - in_progress: The first request with this Idempotency-Key is still being worked on: send it again with the
-    #: same key in a moment.
+    #: - in_progress: The request is still being worked on. Nothing was cancelled; try again in a moment.
     #: - internal_error: Something went wrong on our side. Nothing was mailed or charged; send the request again.
     #: - invalid_api_key: The API key is missing, wrong or revoked, or is not a Full access key.
+    #: - invalid_cursor: This is no cursor of this list with these filters, or it is another team's. Begin again
+    #: without one.
     #: - invalid_idempotency_key: The Idempotency-Key must be text of at most 200 characters.
     #: - invalid_payload: A parameter cannot be read.
-    #: - payload_too_large: Too many recipients, or a body over 4456448 bytes.
+    #: - invalid_state: There is no state of a mailpiece with this name.
+    #: - mailpiece_not_found: There is no mailpiece with this id on your team.
+    #: - payload_too_large: More than 10000 mailpieces have this reference, or the body is too large.
+    #: - price_changed: The cards would cost 158 cents together, and not 79 as expect_total says. Nothing was mailed
+    #: or charged.
     #: - rate_limited: Too many requests: wait a minute and send again.
-    #: - timeout: The request was not finished in time. Some recipients may have been mailed: wait 20 minutes, then
-    #: send the same request again; nobody is mailed twice.
+    #: - request_not_found: There is no request with this id on your team that has mailed anybody.
+    #: - timeout: The request was not finished in time, and may still be. Send it again: nothing is done twice.
+    #: - unsupported_encoding: Content-Encoding must be gzip or zstd, once, or be left out.
     #: - validation_unavailable: Addresses cannot be checked at the moment. Nothing was mailed or charged; try again
     #: later.
-    code: Literal["campaign_not_active", "campaign_not_found", "design_cannot_render", "idempotency_key_reused", "in_progress", "internal_error", "invalid_api_key", "invalid_idempotency_key", "invalid_payload", "payload_too_large", "rate_limited", "timeout", "validation_unavailable"] | str
+    code: Literal["already_printed", "campaign_not_active", "campaign_not_found", "design_cannot_render", "idempotency_key_reused", "in_progress", "internal_error", "invalid_api_key", "invalid_cursor", "invalid_idempotency_key", "invalid_payload", "invalid_state", "mailpiece_not_found", "payload_too_large", "price_changed", "rate_limited", "request_not_found", "timeout", "unsupported_encoding", "validation_unavailable"] | str
 
     #: What is wrong, in a sentence for people.
     message: str
@@ -229,6 +443,13 @@ class EventLocation(TypedDict):
 
     #: State or province, in English.
     region: str | None
+
+
+class EventMailpiece(TypedDict):
+    """The mailpiece of an event."""
+
+    #: Its id.
+    id: str
 
 
 class EventRecipient(TypedDict):
@@ -288,6 +509,29 @@ class Field(TypedDict):
 #: - yes_no: A yes or a no.
 #: - choice: One of the field's options; any text when it has none.
 FieldType: TypeAlias = Literal["text", "number", "date", "yes_no", "choice"] | str
+
+
+class HistoryEntry(TypedDict):
+    """Something that happened to a mailpiece, or is expected to."""
+
+    #: When; absent from an estimate.
+    at: NotRequired[str]
+
+    #: `scanned` by the post, `reported` by somebody or by a program of ours, or `estimated` from calendars: nobody
+    #: has seen that.
+    basis: MailpieceBasis
+
+    #: Why, or the post's code and place; may be empty.
+    detail: str
+
+    #: Of an estimate: the day, in the team's time zone.
+    expected_on: NotRequired[str]
+
+    #: Who did it or says so: `api`, `console`, `operator`, `do_not_mail`, `removal`, `usps` or `system`.
+    source: str
+
+    #: What it became by it, also when it was further already.
+    state: MailpieceState
 
 
 class IntegrationAnswer(TypedDict):
@@ -384,6 +628,57 @@ class JsonRpcResponse(TypedDict):
     result: NotRequired[Mapping[str, Any]]
 
 
+class LedgerAnswer(TypedDict):
+    """Bookings of a team."""
+
+    #: In the order in which they were booked.
+    bookings: list[LedgerBooking]
+
+    #: Whether there is more behind it now.
+    has_more: bool
+
+    #: To be passed back as `cursor`: behind the last of them. At the end it is what later answers go on from.
+    next_cursor: str
+
+
+class LedgerBooking(TypedDict):
+    """A booking."""
+
+    #: How much, in US cents; never less than 0.
+    amount_cents: int
+
+    #: What it adds to the prepaid balance, in US cents; 0 where a payment card was used.
+    balance_change_cents: int
+
+    #: The campaign of the charge.
+    campaign_id: NotRequired[str]
+
+    #: What was paid, or is given back of; of a charge that a request made, the request's `X-Request-Id`.
+    charge_id: NotRequired[str]
+
+    #: When.
+    created_at: str
+
+    #: Its id.
+    id: str
+
+    #: Why money moved.
+    kind: LedgerBookingKind
+
+    #: What a top-up was booked with.
+    reference: NotRequired[str]
+
+    #: What is given back.
+    refund_id: NotRequired[str]
+
+
+#: Why money moved.
+#: - top_up: It came in.
+#: - charge: Mailpieces were paid for.
+#: - refund: Mailpieces were cancelled, and their price given back.
+LedgerBookingKind: TypeAlias = Literal["top_up", "charge", "refund"] | str
+
+
 class Limits(TypedDict):
     """What a client must keep to."""
 
@@ -398,6 +693,183 @@ class Limits(TypedDict):
 
     #: Hours until an open sync expires.
     syncExpiryHours: int
+
+
+class Mailpiece(TypedDict):
+    """A mailpiece as it is now."""
+
+    #: Where it goes to, as printed.
+    address: MailpieceAddress
+
+    #: `PA-` and six characters.
+    campaign_id: str
+
+    #: When it was made.
+    created_at: str
+
+    #: What it prints with.
+    design: MailpieceDesign
+
+    #: Its id.
+    id: str
+
+    #: The day on which it is to mail at the latest.
+    mail_by_date: str
+
+    #: Whom it goes to, as sent; may be empty.
+    name: str
+
+    #: `standard` or `first_class`.
+    postage: str
+
+    #: What it costs, in US cents.
+    price_cents: int
+
+    #: It does not print before; absent when it need not wait.
+    print_after: NotRequired[str]
+
+    #: Format of the paper, such as `postcard_4x6`.
+    product: str
+
+    #: What the sender called its recipient when it was sent last; absent when it gave nothing.
+    reference: NotRequired[str]
+
+    #: How far it is.
+    state: MailpieceState
+
+    #: How that is known.
+    state_basis: MailpieceBasis
+
+    #: Since when; absent when nobody noted it.
+    state_since: NotRequired[str]
+
+    #: The campaign's step, from 1.
+    step: int
+
+    #: Whether it came from a test send, and never prints.
+    test: bool
+
+
+class MailpieceAddress(TypedDict):
+    """The address of a mailpiece, as printed."""
+
+    #: City.
+    city: str
+
+    #: The delivery line.
+    line_1: str
+
+    #: The second line; may be empty.
+    line_2: str
+
+    #: Two letters.
+    state: str
+
+    #: Five digits, or nine with a hyphen.
+    zip: str
+
+
+class MailpieceAnswer(TypedDict):
+    """A mailpiece with all that is known of it."""
+
+    #: The charge that paid for it; of a mailpiece that a request made, the request's `X-Request-Id`.
+    charge_id: str
+
+    #: What happened to it, the oldest first; then what is expected.
+    history: list[HistoryEntry]
+
+    #: The mailpiece.
+    mailpiece: Mailpiece
+
+    #: Once it is cancelled: what is given back.
+    refund: NotRequired[MailpieceRefund]
+
+
+#: How a fact is known.
+#: - scanned: The post scanned the mailpiece.
+#: - reported: Somebody, or a program of ours, did it or says so.
+#: - estimated: Computed from calendars; nobody has seen it.
+MailpieceBasis: TypeAlias = Literal["scanned", "reported", "estimated"] | str
+
+
+class MailpieceChanged(TypedDict):
+    """What became of a mailpiece of the team."""
+
+    #: `scanned`: the post saw it. `reported`: somebody or a program of ours did it, or says so.
+    basis: Literal["scanned", "reported"] | str
+
+    #: Of which campaign.
+    campaign: EventCampaign
+
+    #: The post's operation code and place, or why, in words.
+    detail: str | None
+
+    #: `mailpiece.` and the state.
+    event: Literal["mailpiece.printed", "mailpiece.entered", "mailpiece.in_transit", "mailpiece.delivered", "mailpiece.returned", "mailpiece.stalled", "mailpiece.cancelled"] | str
+
+    #: The event's id, the same on every retry.
+    id: str
+
+    #: The mailpiece.
+    mailpiece: EventMailpiece
+
+    #: When it happened, by the scan or report that tells of it: UTC, ISO 8601.
+    occurred_at: str
+
+    #: Who gets it.
+    recipient: EventRecipient
+
+    #: Present, and true, only on a test event.
+    test: NotRequired[Literal[True]]
+
+
+class MailpieceDesign(TypedDict):
+    """The design of a mailpiece."""
+
+    #: Its id.
+    id: str
+
+    #: The version that was the newest when the mailpiece was made.
+    version: int
+
+
+class MailpieceRefund(TypedDict):
+    """What is given back for a mailpiece."""
+
+    #: In US cents.
+    amount_cents: int
+
+    #: When it was given back; absent while it is owed.
+    settled_at: NotRequired[str]
+
+
+#: A state of a mailpiece.
+#: - queued: Charged; it prints when its time has come.
+#: - held: Out of the queue until somebody releases it, or until what keeps it from printing is mended.
+#: - cancelled: Will never print; its price is given back.
+#: - printing: In a print run whose files are being made.
+#: - printed: In a finished print file.
+#: - entered: Handed to the post.
+#: - in_transit: Seen by the post on its way.
+#: - forwarded: On its way to another address than the printed one.
+#: - out_for_delivery: With the carrier.
+#: - delivered: Delivered.
+#: - returned: Came back.
+#: - stalled: In the mail, and not seen for longer than the campaign expects.
+MailpieceState: TypeAlias = Literal["queued", "held", "cancelled", "printing", "printed", "entered", "in_transit", "forwarded", "out_for_delivery", "delivered", "returned", "stalled"] | str
+
+
+class MailpiecesAnswer(TypedDict):
+    """Mailpieces of a team."""
+
+    #: Whether there is more behind it now.
+    has_more: bool
+
+    #: In the order that was asked for. Fewer than `limit`, or none, do not mean that there are no more.
+    mailpieces: list[Mailpiece]
+
+    #: To be passed back as `cursor`: behind the last of them. At the end it is what later answers go on from.
+    next_cursor: str
 
 
 #: What to do with a contact.
@@ -496,10 +968,11 @@ class PushError(TypedDict):
     #: - too_many_fields: An integration declares at most 1000 fields; with these it would have 1001. Details:
     #: `limit`, `received`.
     #: - too_many_records: A batch takes at most 1000 records; this one has 1001. Details: `limit`, `received`.
+    #: - unsupported_encoding: Content-Encoding must be gzip or zstd, once, or be left out.
     #: - unsupported_protocol_version: MCP-Protocol-Version must be one of 2025-11-25, 2025-06-18, 2025-03-26,
     #: 2024-11-05.
     #: - use_post: This is an MCP server: send JSON-RPC 2.0 with POST.
-    code: Literal["contact_not_found", "field_locked", "idempotency_key_reused", "in_progress", "integration_unavailable", "internal_error", "invalid_cursor", "invalid_idempotency_key", "invalid_json", "invalid_key", "invalid_limit", "invalid_request", "invalid_sync_id", "invalid_type", "missing_idempotency_key", "no_open_sync", "origin_not_allowed", "payload_too_large", "rate_limited", "removal_guard", "sync_in_progress", "sync_not_found", "timeout", "too_many_fields", "too_many_records", "unsupported_protocol_version", "use_post"] | str
+    code: Literal["contact_not_found", "field_locked", "idempotency_key_reused", "in_progress", "integration_unavailable", "internal_error", "invalid_cursor", "invalid_idempotency_key", "invalid_json", "invalid_key", "invalid_limit", "invalid_request", "invalid_sync_id", "invalid_type", "missing_idempotency_key", "no_open_sync", "origin_not_allowed", "payload_too_large", "rate_limited", "removal_guard", "sync_in_progress", "sync_not_found", "timeout", "too_many_fields", "too_many_records", "unsupported_encoding", "unsupported_protocol_version", "use_post"] | str
 
     details: NotRequired[PushErrorDetails]
 
@@ -643,6 +1116,16 @@ class Record(TypedDict):
     op: NotRequired[Op | None]
 
 
+class ReferenceToCancel(TypedDict):
+    """The body of POST /api/v1/mailpieces/cancel."""
+
+    #: The campaign.
+    campaign_id: str
+
+    #: The `reference` that the recipients were sent with, exactly.
+    reference: str
+
+
 class Rejection(TypedDict):
     """A refused record."""
 
@@ -770,6 +1253,9 @@ class Result(TypedDict):
     #: Whether a card was queued.
     status: Status
 
+    #: How far the address was verified; absent when it could not be. An addition to the contract.
+    verification: NotRequired[AddressVerification]
+
     #: Fallbacks that the card prints.
     warnings: NotRequired[list[Warning]]
 
@@ -806,6 +1292,23 @@ class SchemaAnswer(TypedDict):
 Semantic: TypeAlias = Literal["first_name", "last_name", "address_1", "address_2", "city", "state", "zip", "email", "phone", "organization"] | str
 
 
+class SendPrice(TypedDict):
+    """What a send would cost, and what it would leave. Amounts are whole US cents."""
+
+    #: What the send would leave of the team's prepaid balance; null for a team that pays by card.
+    balanceAfterCents: int | None
+
+    #: What the send would leave of the campaign's budget; null for a campaign without one.
+    budgetAfterCents: int | None
+
+    #: Of one card: of each recipient that would be mailed, or of each of its homes on a Neighborhood Mail campaign.
+    perCardCents: int
+
+    #: Of all cards that would be mailed if the payment succeeds. A send with this as its `expect_total` is refused
+    #: when it would cost another sum.
+    totalCents: int
+
+
 class SendRequest(TypedDict):
     """Recipients for one campaign. A name that is not listed here is ignored. At most 4456448 bytes."""
 
@@ -815,6 +1318,10 @@ class SendRequest(TypedDict):
     #: `PA-` and six characters; case-sensitive.
     campaign_id: str
 
+    #: What the request's cards must cost together, in whole US cents: `price.totalCents` of a dry run. When they
+    #: would cost another sum, the request is refused with 409 `price_changed`.
+    expect_total: NotRequired[int | None]
+
     #: Types of the custom fields that this request creates, by name; one without an entry is a text.
     field_types: NotRequired[Mapping[str, CustomFieldType] | None]
 
@@ -823,6 +1330,10 @@ class SendRequest(TypedDict):
 
     #: When true, a recipient without a usable variable image is not mailed instead of printing the default image.
     require_variable_images: NotRequired[bool | None]
+
+    #: The day on which the cards are to begin, by the team's calendar: from today to 180 days ahead. They do not
+    #: print before it, and `mail_by_date` is counted from it. Charged at once.
+    send_on: NotRequired[str | None]
 
 
 class SendResponse(TypedDict):
@@ -841,6 +1352,9 @@ class SendResponse(TypedDict):
 
 class SendValidation(TypedDict):
     """What would become of a request: the answer to a dry run."""
+
+    #: What the cards would cost, and what that would leave.
+    price: SendPrice
 
     #: One result for each recipient, in the order sent.
     results: list[Result]
@@ -1009,6 +1523,14 @@ class ValidationSummary(TypedDict):
 
     #: Of these, those that would be mailed.
     wouldMail: int
+
+
+#: How much of an address was confirmed.
+#: - delivery_point: This house exists, and this unit where the house's units are known.
+#: - street: The street exists in the ZIP code; the house or its unit is not known.
+#: - zip: The address can be read, and city, state and ZIP code agree.
+#: - override: Nothing: the operator vouches for the address.
+VerificationLevel: TypeAlias = Literal["delivery_point", "street", "zip", "override"] | str
 
 
 class Warning(TypedDict):

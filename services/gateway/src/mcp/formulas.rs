@@ -10,9 +10,7 @@ use queue::{CallError, QueueCall};
 
 use crate::mcp::admit::TeamAccess;
 use crate::mcp::dispatch::{McpRequest, ToolError};
-
-/// Bytes of a call's arguments: a hundred rows of sixty columns are less, and calls that wait for their team's turn are to hold little.
-pub(super) const ARGUMENTS_BYTES: usize = 256 * 1024;
+use crate::mcp::turns::ARGUMENTS_BYTES;
 
 /// Does what a tool is for.
 pub(super) async fn call_formula_tool(

@@ -8,7 +8,7 @@ mod admit;
 mod dispatch;
 mod formulas;
 mod integrations;
-mod turns;
+pub(crate) mod turns;
 
 use std::net::IpAddr;
 
@@ -25,7 +25,6 @@ use crate::admission::AdmissionError;
 use crate::body::{declared_too_large, drain_body, skip_body};
 use crate::mcp::admit::{McpAccess, McpAccessError};
 use crate::mcp::dispatch::McpMethod;
-pub(crate) use crate::mcp::turns::TeamCallLimiter;
 use crate::push::answer::json_response;
 use crate::{GatewayState, PeerAddress};
 use runtime::source::source_address;

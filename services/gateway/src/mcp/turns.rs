@@ -8,8 +8,10 @@ use model::id::TeamId;
 use runtime::memory::{MemoryAccount, MemoryBudget, MemoryLimits};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::mcp::formulas::ARGUMENTS_BYTES;
 use crate::per_team::PerTeam;
+
+/// Bytes of a call's arguments: a hundred rows of sixty columns are less, and calls that wait for their team's turn are to hold little.
+pub(super) const ARGUMENTS_BYTES: usize = 256 * 1024;
 
 /// Calls of a team that this gateway has under way at a time; the next ones wait. A mailer answers several at a time.
 const CALLS_PER_TEAM: usize = 1;

@@ -19,11 +19,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use store::RecordedScan;
-use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::per_team::PerTeam;
 use crate::recipients::answer_team_query;
 use crate::{GatewayState, PeerAddress};
 
@@ -35,28 +33,6 @@ pub(crate) const MOST_WAIT_SECONDS: u64 = 25;
 
 /// How often the database is asked meanwhile.
 const INTERVAL: Duration = Duration::from_secs(1);
-
-/// Questions that one gateway holds open at a time; further ones are answered at once.
-const WAITERS: usize = 100;
-
-/// Those of one team among them.
-const WAITERS_PER_TEAM: usize = 10;
-
-/// Places for questions that are held open.
-pub(crate) struct Waiters {
-    all: Semaphore,
-    teams: PerTeam<Semaphore>,
-}
-
-impl Default for Waiters {
-    fn default() -> Self {
-        let of_team = || Semaphore::new(WAITERS_PER_TEAM);
-        Self {
-            all: Semaphore::new(WAITERS),
-            teams: PerTeam::new(of_team),
-        }
-    }
-}
 
 /// What is asked for.
 #[derive(Debug, PartialEq, Eq)]

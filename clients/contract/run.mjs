@@ -12,6 +12,10 @@ const PROXY = environment.PILLARBOX_PROXY;
 const CASES = JSON.parse(readFileSync(new URL("cases.json", import.meta.url), "utf8"));
 // Letters of a value of which two fit into a request.
 const BIG = 2_000_000;
+// Days from now to one for which mail may be sent.
+const LATER = 30;
+// Times that a step is done until it brings what is expected, and milliseconds between them.
+const [UNTIL, UNTIL_PAUSE] = [100, 100];
 // Operations that clients of other kinds call: phones and agents.
 const NOT_OURS = ["followQrCode", "lookUpQrCode", "callIntegrationsMcp", "callFormulasMcp"];
 // What a client's wrappers hold, beside the service's own JSON.
@@ -127,6 +131,10 @@ async function runCase(test, known) {
     let found;
     try {
       found = normalise(await call(client, step));
+      for (let times = 0; step.until && times < UNTIL && differs(found, step.expect); times += 1) {
+        await new Promise((resolve) => setTimeout(resolve, UNTIL_PAUSE));
+        found = normalise(await call(client, step));
+      }
     } catch (error) {
       if (!(error instanceof PillarboxError)) throw error;
       found = describeError(error);
@@ -146,6 +154,7 @@ checkOperations();
 const failures = [];
 for (const [number, test] of CASES.entries()) {
   const known = { campaign: environment.PILLARBOX_CAMPAIGN, run: randomUUID(), big: "x".repeat(BIG) };
+  known.later = new Date(Date.now() + LATER * 86_400_000).toISOString().slice(0, 10);
   for (let at = 0; at < 10; at += 1) known[`house${at}`] = Number(environment.PILLARBOX_HOUSE) + 10 * number + at;
   try {
     await runCase(test, known);

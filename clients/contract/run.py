@@ -14,6 +14,7 @@ import sys
 import urllib.error
 import urllib.request
 import uuid
+from datetime import date, timedelta
 from pathlib import Path
 
 import pillarbox
@@ -26,6 +27,10 @@ CASES = json.loads((Path(__file__).parent / "cases.json").read_text())
 WRAPPERS = (pillarbox.Answer, pillarbox.SentBatch, pillarbox.PushedBatch, pillarbox.SyncedContacts)
 #: Letters of a value of which two fit into a request.
 BIG = 2_000_000
+#: Days from now to one for which mail may be sent.
+LATER = 30
+#: Times that a step is done until it brings what is expected, and seconds between them.
+UNTIL, UNTIL_PAUSE = 100, 0.1
 #: Operations that clients of other kinds call: phones and agents.
 NOT_OURS = {"followQrCode", "lookUpQrCode", "callIntegrationsMcp", "callFormulasMcp"}
 
@@ -155,6 +160,11 @@ class Runner:
                 step = fill(step, known)
                 try:
                     found = normalise(await self.call(client, step))
+                    for _ in range(UNTIL if step.get("until") else 0):
+                        if differs(found, step["expect"]) is None:
+                            break
+                        await asyncio.sleep(UNTIL_PAUSE)
+                        found = normalise(await self.call(client, step))
                 except pillarbox.PillarboxError as error:
                     found = describe_error(error)
                 for name, path in step.get("save", {}).items():
@@ -178,6 +188,7 @@ async def main():
     house = int(os.environ["PILLARBOX_HOUSE"])
     for number, case in enumerate(CASES):
         known = {"campaign": os.environ["PILLARBOX_CAMPAIGN"], "run": uuid.uuid4().hex, "big": "x" * BIG}
+        known["later"] = (date.today() + timedelta(days=LATER)).isoformat()
         known |= {f"house{at}": house + 10 * number + at for at in range(10)}
         try:
             await runner.run_case(case, known)

@@ -20,6 +20,9 @@ pub fn compress_zstd(bytes: &[u8]) -> Vec<u8> {
     compress_to_vec(bytes, CompressionLevel::Fastest)
 }
 
+/// What makes a body smaller.
+pub type Compressor = fn(&[u8]) -> Vec<u8>;
+
 /// What compresses, by the name that `Content-Encoding` gives it.
-pub const COMPRESSIONS: [(&str, fn(&[u8]) -> Vec<u8>); 2] =
+pub const COMPRESSIONS: [(&str, Compressor); 2] =
     [("gzip", compress_gzip), ("zstd", compress_zstd)];

@@ -17,7 +17,9 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
     compress_to_vec(bytes, CompressionLevel::Fastest)
 }
 
-const BOTH: [(BodyEncoding, fn(&[u8]) -> Vec<u8>); 2] =
+type Compressor = fn(&[u8]) -> Vec<u8>;
+
+const BOTH: [(BodyEncoding, Compressor); 2] =
     [(BodyEncoding::Gzip, gzip), (BodyEncoding::Zstd, zstd)];
 
 fn unreadable(message: &'static str) -> Result<Vec<u8>, AdmissionError> {

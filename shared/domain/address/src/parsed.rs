@@ -218,10 +218,10 @@ impl ParsedAddress {
 
     /// True for an address on a numbered street: address points hold these and no boxes.
     pub fn is_street(&self) -> bool {
-        let is_on_route = !self.rural_route.is_empty()
-            && !(is_numbered_route(&self.rural_route)
-                && self.box_number.is_empty()
-                && !self.street.is_empty());
+        let is_beside_street = is_numbered_route(&self.rural_route)
+            && self.box_number.is_empty()
+            && !self.street.is_empty();
+        let is_on_route = !self.rural_route.is_empty() && !is_beside_street;
         self.po_box.is_empty() && !is_on_route && !self.number.is_empty()
     }
 

@@ -194,7 +194,8 @@ fn take_bare_unit<'w, 'a>(
     }
     let has_unit = !delivery.units.is_empty();
     let follows_suffix = ends_in_suffix(head);
-    if !follows_suffix && !(is_number && !has_unit && is_plain_name(head)) {
+    let is_plain = is_number && !has_unit && is_plain_name(head);
+    if !follows_suffix && !is_plain {
         return words;
     }
     if is_short_unit(delivery, head) {

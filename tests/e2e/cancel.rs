@@ -638,3 +638,51 @@ async fn refund_id(stack: &TestStack) -> String {
         .await;
     row.unwrap().get(0)
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_queued_for_an_address_that_nobody_wants_is_cancelled_if_the_campaign_says_so() {
+    let stack = TestStack::start().await;
+    for (cancels, numbers, expected) in [(true, 1..4, 2), (false, 11..14, 2)] {
+        stack
+            .save_campaign(json!({"cancels_unwanted": cancels}))
+            .await;
+        mail(&stack, numbers.clone()).await;
+        let listed = find_address(&stack, numbers.start).await;
+        let removed = find_address(&stack, numbers.start + 1).await;
+        let campaign_id = CAMPAIGN.parse().unwrap();
+        let mut connection = stack.store.connection().await.unwrap();
+        let transaction = connection.begin_transaction().await.unwrap();
+        let lines = [(listed, "listed")];
+        let added = transaction
+            .add_do_not_mail(&campaign_id, &lines, stack.now())
+            .await;
+        assert_eq!(added.unwrap(), 1);
+        let team_id = stack.store.find_team_by_name("Test").await.unwrap().team_id;
+        let removal = transaction.remove_recipients_at(team_id, &campaign_id, removed, stack.now());
+        assert_eq!(removal.await.unwrap().newly_removed, 1);
+        transaction.commit().await.unwrap();
+        wait_until("all is cancelled that is to be", async || {
+            let waiting = "SELECT count(*) FROM mailpieces WHERE withheld = 'unwanted'";
+            stack.query_count(waiting).await == 0
+        })
+        .await;
+        let cancelled = "SELECT count(*) FROM mailpiece_events WHERE state = 'cancelled' AND source = 'unwanted'";
+        assert_eq!(stack.query_count(cancelled).await, expected);
+    }
+    let refunded = "SELECT sum(amount_cents)::bigint FROM refunds";
+    assert_eq!(stack.query_count(refunded).await, 2 * 79);
+    assert_eq!(claim_some(&stack, 10).await, 1 + 3);
+    stack.assert_consistent().await;
+}
+
+/// The address that a recipient was mailed at.
+async fn find_address(stack: &TestStack, number: usize) -> Uuid {
+    let reference = format!("r{number}");
+    let sql = "SELECT address_id FROM recipients WHERE reference = $1";
+    stack
+        .sql
+        .query_one(sql, &[&reference])
+        .await
+        .unwrap()
+        .get(0)
+}

@@ -86,6 +86,7 @@ async fn homes_around_a_center_are_mailed_and_the_center_is_one_of_them() {
         "postage",
         "reference",
         "status",
+        "verification",
     ];
     assert_eq!(
         keys, expected,

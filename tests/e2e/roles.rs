@@ -105,7 +105,7 @@ const REFUSED: [(&str, &[&str]); 5] = [
             "INSERT INTO ledger_transactions DEFAULT VALUES",
             "INSERT INTO ledger_entries DEFAULT VALUES",
             "INSERT INTO charges DEFAULT VALUES",
-            "UPDATE campaigns SET budget_cents = NULL",
+            "UPDATE campaigns SET committed_cents = 0",
             "INSERT INTO recipients DEFAULT VALUES",
             "INSERT INTO mailpieces DEFAULT VALUES",
             "UPDATE teams SET payment = 'balance'",

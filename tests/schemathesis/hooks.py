@@ -10,7 +10,11 @@ RULES = {
         "Two fields claim the semantic",
         "would fill the same column as",
     ),
-    "POST /api/v1/recipients": ("is given twice",),
+    "POST /api/v1/recipients": ("is given twice", "by your team's time zone"),
+    "GET /api/v1/mailpieces": ("This is no cursor of this list",),
+    "GET /api/v1/campaigns": ("This is no cursor of this list",),
+    "GET /api/v1/campaigns/{id}": ("must be days in order",),
+    "GET /api/v1/ledger": ("This is no cursor of this list",),
 }
 
 

@@ -72,9 +72,9 @@ action_notices! {
     AreaChanged "area-changed" "Map area saved. It applies from the next request.";
     AreaRemoved "area-removed" "Map area removed. Addresses everywhere are mailed.";
     ConditionsSaved "conditions-saved" "Conditions saved. They apply from the next request.";
-    AddressListed "address-listed" "Address added to the list. It is no longer mailed.";
+    AddressListed "address-listed" "Address added to the list. It is no longer mailed; the campaign's settings say whether queued mailpieces still go out.";
     AddressUnlisted "address-unlisted" "Address taken off the list.";
-    RecipientRemoved "recipient-removed" "Recipient removed. Nobody at the address is mailed for this campaign again; cards already queued still go out.";
+    RecipientRemoved "recipient-removed" "Recipient removed. Nobody at the address is mailed for this campaign again; its settings say whether queued mailpieces still go out.";
     RemovalUndoneBefore "removal-undone-before" "There is no removal to undo: it was undone already, or is too long ago.";
     TopUpWithdrawnBefore "top-up-withdrawn-before" "The top-up was withdrawn already.";
     TopUpBookedBefore "top-up-booked-before" "The top-up is already booked, so it cannot be withdrawn.";

@@ -270,7 +270,7 @@ pub enum CampaignCommand {
 /// Recipients of a campaign.
 #[derive(Debug, Subcommand)]
 pub enum RecipientCommand {
-    /// Never mail the recipients at these addresses for this campaign again. Cards queued already still go.
+    /// Never mail the recipients at these addresses for this campaign again. Cards queued already still go, unless the campaign cancels them.
     Remove {
         /// Such as PA-7K2M9Q.
         campaign_id: CampaignId,

@@ -62,7 +62,12 @@ async fn run(stack: &TestStack, folder: &Path) -> Output {
     if let Ok(seed) = std::env::var("PILLARBOX_SCHEMATHESIS_SEED") {
         command.args(["--seed", &seed]);
     }
+    let sends = stack
+        .sql
+        .query_one("SELECT send_id::text FROM sends LIMIT 1", &[]);
+    let request_id: String = sends.await.unwrap().get(0);
     command
+        .env("REQUEST_ID", request_id)
         .env("FULL_ACCESS_KEY", KEY)
         .env("INTEGRATION_KEY", INTEGRATION_KEY);
     let output = command.current_dir(folder).kill_on_drop(true).output();

@@ -16,6 +16,7 @@ INSERT INTO special VALUES
     ('sync_id', 'uuid_of(''sync'', pick(g, 4000))'),
     ('charge_id', 'uuid_of(''charge'', pick(g, 1000))'),
     ('print_run_id', 'CASE WHEN pick(g, 10) > 0 THEN uuid_of(''run'', pick(g, 100)) END'),
+    ('withheld', 'CASE pick(g, 2000) WHEN 0 THEN ''held'' WHEN 1 THEN ''unwanted'' WHEN 2 THEN ''cancelled'' END'),
     ('print_problem', 'CASE WHEN pick(g, 2000) = 0 THEN ''a picture is gone'' END'),
     ('name_key', '''column '' || pick(g, 1000)'),
     ('zip', '(10000 + pick(g, 5000))'),
@@ -30,6 +31,7 @@ INSERT INTO special VALUES
     -- Of one table. What is under way is a hundredth of what was.
     ('address_streets.name_key', 'pick(g, 1000)'),
     ('teams.team_id', 'uuid_of(''team'', g)'),
+    ('mailpiece_followers.team_id', 'uuid_of(''team'', g)'),
     ('password_links.member_id', 'uuid_of(''member'', g)'),
     ('campaigns.team_id', 'uuid_of(''team'', g / 5)'),
     ('integrations.team_id', 'uuid_of(''team'', g / 5)'),

@@ -35,7 +35,7 @@ const FIGURE_AGE: TimeDelta = TimeDelta::days(400);
 /// Statements that make recipients findable before the stop is looked at again.
 const SEARCH_STATEMENTS: usize = 50;
 
-/// Mailpieces of a held or released campaign that one transaction changes, under the campaign's lock.
+/// Mailpieces of a campaign that one transaction holds, releases or cancels, under the campaign's lock.
 const HELD_MAILPIECES: i64 = 2_000;
 
 /// Campaigns whose mailpieces are changed in turn.
@@ -67,6 +67,7 @@ async fn keep_applying_holds(mailer: &MailerState) {
     let mut rounds = mailer.process.rounds(interval);
     while rounds.next().await {
         record_failure("apply holds", apply_holds(mailer).await);
+        record_failure("cancel unwanted", cancel_unwanted(mailer).await);
     }
 }
 
@@ -80,6 +81,23 @@ async fn apply_holds(mailer: &MailerState) -> Result<(), StoreError> {
             let portion = || store.apply_hold_portion(team_id, &campaign_id, HELD_MAILPIECES, now);
             is_any_left |= retry_conflicts(portion).await?;
             fail_point::fail_if_chosen("hold.portion");
+        }
+        if !is_any_left || mailer.process.shutdown.is_cancelled() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Cancels what nobody wants any more: a portion of each campaign in turn, as holds.
+async fn cancel_unwanted(mailer: &MailerState) -> Result<(), StoreError> {
+    let (store, now) = (&mailer.process.store, mailer.process.clock.now());
+    for _ in 0..HOLD_PORTIONS {
+        let mut is_any_left = false;
+        for (team_id, campaign_id) in store.list_unwanted_campaigns(HELD_CAMPAIGNS).await? {
+            let portion =
+                || store.cancel_unwanted_portion(team_id, &campaign_id, HELD_MAILPIECES, now);
+            is_any_left |= retry_conflicts(portion).await?;
         }
         if !is_any_left || mailer.process.shutdown.is_cancelled() {
             break;

@@ -210,11 +210,13 @@ impl WithheldMailpiece {
         }
     }
 
-    /// What has this name in the schema.
+    /// What has this name in the schema. One that nobody wants any more is held until a mailer cancels it.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Held, Self::Cancelled]
-            .into_iter()
-            .find(|withheld| withheld.as_str() == name)
+        match name {
+            "held" | "unwanted" => Some(Self::Held),
+            "cancelled" => Some(Self::Cancelled),
+            _ => None,
+        }
     }
 }
 

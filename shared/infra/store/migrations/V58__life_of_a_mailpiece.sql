@@ -20,10 +20,11 @@ ALTER TABLE campaigns
 ALTER TABLE mailpieces
     -- It does not print before; NULL is at once.
     ADD COLUMN print_after timestamptz,
-    -- Out of the queue: until it is released (held), or for good, its price given back (cancelled).
+    -- Out of the queue: until it is released (held), until a mailer cancels it, for nobody wants it any more (unwanted), or for good, its
+    -- price given back (cancelled).
     ADD COLUMN withheld text,
     -- Rows from before have the column empty, so nothing has to be read.
-    ADD CONSTRAINT mailpieces_withheld_check CHECK (withheld IN ('held', 'cancelled')) NOT VALID,
+    ADD CONSTRAINT mailpieces_withheld_check CHECK (withheld IN ('held', 'unwanted', 'cancelled')) NOT VALID,
     -- What is withheld is in no print run, whichever program claims it.
     ADD CONSTRAINT mailpieces_withheld_unprinted CHECK (withheld IS NULL OR print_run_id IS NULL) NOT VALID;
 
@@ -33,6 +34,8 @@ CREATE INDEX mailpieces_queued ON mailpieces (product, mail_by_date)
     WHERE print_run_id IS NULL AND print_problem IS NULL AND withheld IS NULL;
 -- What a campaign's release gives back to the queue.
 CREATE INDEX mailpieces_held ON mailpieces (team_id, campaign_id, mailpiece_id) WHERE withheld = 'held';
+-- What a mailer still has to cancel.
+CREATE INDEX mailpieces_unwanted ON mailpieces (team_id, campaign_id, mailpiece_id) WHERE withheld = 'unwanted';
 
 -- A fact of one mailpiece. What all mailpieces of a charge or a print run have in common stands with the charge and the run.
 CREATE TABLE mailpiece_events (
@@ -45,7 +48,7 @@ CREATE TABLE mailpiece_events (
                      'out_for_delivery', 'delivered', 'forwarded', 'returned', 'stalled')),
     -- "scanned": the post saw it. "reported": somebody or a program of ours did it, or says so.
     basis        text NOT NULL CHECK (basis IN ('scanned', 'reported')),
-    -- Who: "api", "console", "operator", "do_not_mail", "removal", "usps", "system".
+    -- Who: "api", "console", "operator", "unwanted", "usps", "system".
     source       text NOT NULL,
     -- When it happened.
     occurred_at  timestamptz NOT NULL,

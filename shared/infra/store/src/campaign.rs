@@ -58,12 +58,22 @@ impl CampaignStatus {
 }
 
 /// What becomes of mailpieces that are charged and not printed yet.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CancellationSettings {
     /// Minutes from the charge in which a mailpiece can be cancelled; `None` is the installation's setting.
     pub minutes: Option<i32>,
     /// Whether an address that comes onto the do-not-mail list, or is removed, has its queued mailpieces cancelled.
     pub cancels_unwanted: bool,
+}
+
+impl Default for CancellationSettings {
+    /// Of a new campaign.
+    fn default() -> Self {
+        Self {
+            minutes: None,
+            cancels_unwanted: true,
+        }
+    }
 }
 
 /// What makes a campaign Neighborhood Mail: its recipients are centers, the homes around them are mailed.

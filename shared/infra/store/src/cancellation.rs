@@ -102,7 +102,79 @@ const BY_REFERENCE: &str = "
     WHERE recipient.team_id = $1 AND recipient.campaign_id = $2 AND recipient.reference = $3
     LIMIT $4";
 
+/// One look into the index for each address.
+const WITHHOLD_UNWANTED: &str = "
+    WITH unwanted AS MATERIALIZED (
+        SELECT queued.team_id, queued.mailpiece_id FROM campaigns campaign CROSS JOIN unnest($2::uuid[]) AS listed (address_id)
+        CROSS JOIN LATERAL (
+            SELECT mailpiece.team_id, mailpiece.mailpiece_id FROM mailpieces mailpiece
+            WHERE mailpiece.team_id = campaign.team_id AND mailpiece.campaign_id = campaign.campaign_id
+                AND mailpiece.address_id = listed.address_id AND mailpiece.print_run_id IS NULL
+                AND (mailpiece.withheld IS NULL OR mailpiece.withheld = 'held') OFFSET 0) queued
+        WHERE campaign.campaign_id = $1 AND campaign.cancels_unwanted)
+    UPDATE mailpieces SET withheld = 'unwanted' FROM unwanted
+    WHERE mailpieces.team_id = unwanted.team_id AND mailpieces.mailpiece_id = unwanted.mailpiece_id
+        AND mailpieces.print_run_id IS NULL";
+
+const UNWANTED: &str = "
+    SELECT mailpiece.mailpiece_id FROM mailpieces mailpiece
+    JOIN charges charge ON charge.team_id = mailpiece.team_id AND charge.charge_id = mailpiece.charge_id
+    WHERE mailpiece.team_id = $1 AND mailpiece.campaign_id = $2 AND mailpiece.withheld = 'unwanted' AND charge.state = 'settled'
+    ORDER BY mailpiece.mailpiece_id LIMIT $3";
+
 impl Store {
+    /// Campaigns with mailpieces that nobody wants any more; at most `limit`.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn list_unwanted_campaigns(&self, limit: i64) -> Result<Vec<(TeamId, CampaignId)>> {
+        let rows = self
+            .query_rows(
+                "SELECT team_id, campaign_id FROM mailpieces WHERE withheld = 'unwanted'
+                 GROUP BY team_id, campaign_id ORDER BY team_id, campaign_id LIMIT $1",
+                &[&limit],
+            )
+            .await?;
+        rows.iter()
+            .map(|row| {
+                let id = row.get::<_, &str>(1).parse();
+                id.map(|id| (TeamId(row.get(0)), id))
+                    .map_err(|_| StoreError::Corrupt("the id of a campaign".to_owned()))
+            })
+            .collect()
+    }
+
+    /// Cancels mailpieces of a campaign that nobody wants any more and that are paid for, and gives back what they cost; at most
+    /// `limit`. Returns whether some are left.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn cancel_unwanted_portion(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+        limit: i64,
+        now: DateTime<Utc>,
+    ) -> Result<bool> {
+        let mut connection = self.connection().await?;
+        let transaction = connection.begin_transaction().await?;
+        transaction.lock_campaign(team_id, campaign_id).await?;
+        let rows = transaction
+            .query_rows(UNWANTED, &[&team_id.0, &campaign_id.as_str(), &limit])
+            .await?;
+        let mailpiece_ids: Vec<Uuid> = rows.iter().map(|row| row.get(0)).collect();
+        let cancellation = MailpieceCancellation {
+            team_id,
+            campaign_id,
+            source: "unwanted",
+        };
+        transaction
+            .cancel_mailpieces(cancellation, &mailpiece_ids, now)
+            .await?;
+        transaction.commit().await?;
+        Ok(i64::try_from(rows.len()).is_ok_and(|found| found >= limit))
+    }
+
     /// The campaign of a team's mailpiece; `None` when the team has no such mailpiece.
     ///
     /// # Errors
@@ -121,6 +193,20 @@ impl Store {
 }
 
 impl Transaction<'_> {
+    /// Takes the queued mailpieces of these addresses out of the queue, if their campaign cancels what nobody wants any more: a
+    /// mailer does it behind. Returns how many.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub(crate) async fn withhold_unwanted_mailpieces(
+        &self,
+        campaign_id: &CampaignId,
+        address_ids: &[Uuid],
+    ) -> Result<u64> {
+        self.execute(WITHHOLD_UNWANTED, &[&campaign_id.as_str(), &address_ids])
+            .await
+    }
+
     /// The mailpieces of a charge, in the order of their ids; a charge has as many as a request may mail.
     ///
     /// # Errors

@@ -69,8 +69,8 @@ impl Store {
 }
 
 impl Transaction<'_> {
-    /// Puts addresses (id and one line) on the campaign's do-not-mail list; those on it stay. The campaign stays locked until
-    /// the transaction ends.
+    /// Puts addresses (id and one line) on the campaign's do-not-mail list; those on it stay. What is queued for them is cancelled, if
+    /// the campaign says so. The campaign stays locked until the transaction ends.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
@@ -83,6 +83,7 @@ impl Transaction<'_> {
         let ids: Vec<Uuid> = addresses.iter().map(|(id, _)| *id).collect();
         let lines: Vec<&str> = addresses.iter().map(|(_, line)| *line).collect();
         self.lock_campaign_lists(campaign_id).await?;
+        self.withhold_unwanted_mailpieces(campaign_id, &ids).await?;
         self.execute(
             "INSERT INTO do_not_mail (campaign_id, address_id, address, added_at)
              SELECT $1, address_id, address, $2 FROM unnest($3::uuid[], $4::text[]) AS new (address_id, address)

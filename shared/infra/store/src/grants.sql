@@ -210,7 +210,10 @@ GRANT UPDATE (team_id, honours_idempotency_keys, formula_keys_see_people) ON tea
 GRANT SELECT ON charges, ledger_accounts, ledger_transactions, ledger_entries, refunds TO pillarbox_console;
 GRANT SELECT, INSERT ON top_up_requests TO pillarbox_console;
 GRANT UPDATE (state) ON top_up_requests TO pillarbox_console;
-GRANT SELECT (team_id, mailpiece_id, campaign_id, charge_id, step, postage, price_cents) ON mailpieces TO pillarbox_console;
+GRANT SELECT (team_id, mailpiece_id, campaign_id, charge_id, step, postage, price_cents, address_id) ON mailpieces
+    TO pillarbox_console;
+-- What nobody wants any more leaves the queue; a mailer cancels it, and gives the money back.
+GRANT UPDATE (withheld) ON mailpieces TO pillarbox_console;
 -- Campaigns: all that is set of them, not what they have spent.
 GRANT SELECT ON campaigns, campaign_steps, campaign_days TO pillarbox_console;
 GRANT UPDATE (status, area, conditions, updated_at, list_changes, held_at, hold_changed_at, hold_source) ON campaigns

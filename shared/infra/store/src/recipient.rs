@@ -270,7 +270,7 @@ impl Transaction<'_> {
     }
 
     /// Removes the recipients at an address from the campaign: they are not mailed again, and no later step mails them. Cards
-    /// queued already still go.
+    /// queued already still go, unless the campaign cancels them.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
@@ -282,6 +282,8 @@ impl Transaction<'_> {
         now: DateTime<Utc>,
     ) -> Result<AddressRemoval> {
         self.lock_campaign_lists(campaign_id).await?;
+        self.withhold_unwanted_mailpieces(campaign_id, &[address_id])
+            .await?;
         let address = AddressId::from(address_id);
         let house = (
             address.without_unit().as_uuid(),

@@ -357,7 +357,7 @@ const FILL: &str = "
 
 impl Transaction<'_> {
     /// Removes a recipient, and everybody else at its address, from the campaign: none of them is mailed again, and no later
-    /// step mails them. Cards queued already still go. Returns its address, as people write it; `None` when it was removed
+    /// step mails them. Cards queued already still go, unless the campaign cancels them. Returns its address, as people write it; `None` when it was removed
     /// before.
     ///
     /// # Errors

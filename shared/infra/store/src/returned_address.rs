@@ -39,7 +39,9 @@ impl Store {
                          mailpiece.city, mailpiece.state || ' ' || mailpiece.zip) AS address
                  FROM (SELECT * FROM returned_addresses WHERE team_id = $1 AND address_id > $2
                        ORDER BY address_id LIMIT $3) returned
-                 JOIN mailpieces mailpiece USING (team_id, mailpiece_id) ORDER BY returned.address_id",
+                 CROSS JOIN LATERAL (SELECT * FROM mailpieces
+                     WHERE mailpieces.team_id = returned.team_id AND mailpieces.mailpiece_id = returned.mailpiece_id LIMIT 1) mailpiece
+                 ORDER BY returned.address_id",
                 &[&team_id.0, &after, &limit],
             )
             .await?;

@@ -259,7 +259,7 @@ async fn the_database_and_the_machine_agree_on_every_pair_of_states() {
     let team_id: Uuid = shop
         .stack
         .sql
-        .query_one("SELECT team_id FROM mailpieces", &[])
+        .query_one("SELECT team_id FROM mailpieces LIMIT 1", &[])
         .await
         .unwrap()
         .get(0);
@@ -457,7 +457,7 @@ async fn an_address_from_which_a_mailpiece_came_back_is_mailed_no_more() {
     let team: Uuid = shop
         .stack
         .sql
-        .query_one("SELECT team_id FROM mailpieces", &[])
+        .query_one("SELECT team_id FROM mailpieces LIMIT 1", &[])
         .await
         .unwrap()
         .get(0);

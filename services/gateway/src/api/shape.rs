@@ -55,7 +55,7 @@ pub(super) struct SendRequestShape {
     send_on: Option<String>,
     /// What the request's cards must cost together, in whole US cents: `price.totalCents` of a dry run. When they would cost another
     /// sum, the request is refused with 409 `price_changed`.
-    #[schemars(range(min = 0))]
+    #[schemars(range(min = 0, max = 9_007_199_254_740_991_i64))]
     expect_total: Option<i64>,
     /// The Full access key, only for senders that cannot set headers.
     api_key: Option<String>,

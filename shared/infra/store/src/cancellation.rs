@@ -52,7 +52,8 @@ const CANCEL: &str = "
         SELECT mailpiece.mailpiece_id FROM unnest($3::uuid[]) AS named (mailpiece_id)
         JOIN mailpieces mailpiece ON mailpiece.team_id = $1 AND mailpiece.mailpiece_id = named.mailpiece_id
         JOIN charges charge ON charge.team_id = $1 AND charge.charge_id = mailpiece.charge_id
-        WHERE mailpiece.campaign_id = $2 AND mailpiece.print_run_id IS NULL
+        -- Asked of each that is named, and nothing to look them up by: a campaign may have millions.
+        WHERE (mailpiece.campaign_id = $2) IS TRUE AND mailpiece.print_run_id IS NULL
             AND mailpiece.withheld IS DISTINCT FROM 'cancelled' AND charge.state = 'settled'
         ORDER BY mailpiece.mailpiece_id FOR NO KEY UPDATE OF mailpiece)
     UPDATE mailpieces SET withheld = 'cancelled', print_problem = NULL

@@ -102,6 +102,9 @@ impl SendRequestError {
     }
 }
 
+/// The largest `expect_total`: up to it every whole number is a double.
+const LARGEST_TOTAL: f64 = 9_007_199_254_740_991.0;
+
 /// The top level, its parts still text. A name given twice is an error of the derived code.
 #[derive(Deserialize)]
 struct SendEnvelope<'a> {
@@ -165,8 +168,11 @@ impl<'a> SendEnvelope<'a> {
         let Some(raw) = self.expect_total.filter(|raw| raw.get() != "null") else {
             return Ok(None);
         };
-        let cents = raw.get().parse().ok().filter(|cents: &i64| *cents >= 0);
-        cents.map(Some).ok_or_else(|| {
+        // As a double: a whole number is one however it is written, as in 79.0.
+        let number = serde_json::from_str::<f64>(raw.get()).ok();
+        let cents =
+            number.filter(|cents| cents.fract() == 0.0 && (0.0..=LARGEST_TOTAL).contains(cents));
+        cents.map(|cents| Some(cents as i64)).ok_or_else(|| {
             SendRequestError::shape("expect_total must be a whole number of US cents, from 0.")
         })
     }

@@ -171,9 +171,12 @@ mod tests {
 
     const URL: &str = "http://127.0.0.1/api/integrations/push/v1/sync?x=1";
 
-    const HEADERS: [(&str, &str); 2] = [
+    const HEADERS: [(&str, &str); 5] = [
         ("x-request-id", "0199e2a4-7c1e-7b2a-9d55-0c8f2a3b4c5d"),
         ("content-type", "application/json"),
+        ("ratelimit-limit", "60"),
+        ("ratelimit-remaining", "59"),
+        ("ratelimit-reset", "30"),
     ];
 
     fn build_answer(status: u16, headers: &[(&str, &str)], body: &Value) -> ApiResponse {
@@ -241,6 +244,12 @@ mod tests {
             find_answer_fault(429, &[("retry-after", "60")], &of_another_status)
                 .unwrap()
                 .contains("invalid_key")
+        );
+        let uncounted = build_answer(200, &HEADERS[..2], &json!({"sync": null}));
+        assert!(
+            find_fault(&Method::GET, URL, &uncounted)
+                .unwrap()
+                .contains("RateLimit-Limit")
         );
         let bare = build_answer(
             200,

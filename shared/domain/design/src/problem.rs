@@ -10,6 +10,9 @@ const EXPLANATION_CHARS: usize = 300;
 /// Stands before what is allowed in the place of something, which is told whole.
 const ALLOWED: &str = "; allowed: ";
 
+/// Characters of what stands before such a list: it quotes what was written.
+const QUOTED_CHARS: usize = 100;
+
 /// Characters of a list of what is allowed: more than the longest has, of all fonts.
 const ALLOWED_CHARS: usize = 2_000;
 
@@ -86,7 +89,7 @@ fn reword_explanation(explanation: &str) -> String {
 fn truncate_explanation(text: String) -> String {
     match text.rsplit_once(ALLOWED) {
         Some((what, allowed)) => {
-            let what = truncate_chars(what, EXPLANATION_CHARS);
+            let what = truncate_chars(what, QUOTED_CHARS);
             format!("{what}{ALLOWED}{}", truncate_chars(allowed, ALLOWED_CHARS))
         }
         None => truncate_chars(&text, EXPLANATION_CHARS),

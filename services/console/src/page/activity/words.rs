@@ -17,6 +17,8 @@ pub(super) fn action_name(action: &str) -> &str {
         "campaign.changed" => "Changed a campaign's settings",
         "campaign.activated" => "Activated a campaign",
         "campaign.paused" => "Paused a campaign",
+        "campaign.held" => "Held a campaign's mailpieces",
+        "campaign.released" => "Released a campaign's mailpieces",
         "campaign.launched" => "Launched a campaign",
         "campaign.archived" => "Archived a campaign",
         "campaign.restored" => "Restored a campaign",

@@ -130,7 +130,7 @@ fn invalid_payload_names_the_position_and_the_key() {
             "expect_total must be a whole number of US cents",
         ),
         (
-            r#"{"recipients":[{}],"expect_total":1e2}"#,
+            r#"{"recipients":[{}],"expect_total":1.5}"#,
             "expect_total must be",
         ),
         (

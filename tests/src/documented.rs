@@ -251,11 +251,7 @@ mod tests {
                 .unwrap()
                 .contains("RateLimit-Limit")
         );
-        let bare = build_answer(
-            200,
-            &[("content-type", "application/json")],
-            &json!({"sync": null}),
-        );
+        let bare = build_answer(200, &HEADERS[1..], &json!({"sync": null}));
         assert!(
             find_fault(&Method::GET, URL, &bare)
                 .unwrap()

@@ -79,7 +79,11 @@ async fn apply_holds(mailer: &MailerState) -> Result<(), StoreError> {
         let mut is_any_left = false;
         for (team_id, campaign_id) in store.list_changing_holds(HELD_CAMPAIGNS).await? {
             let portion = || store.apply_hold_portion(team_id, &campaign_id, HELD_MAILPIECES, now);
-            is_any_left |= retry_conflicts(portion).await?;
+            // What fails for one campaign holds up no other.
+            match retry_conflicts(portion).await {
+                Ok(is_left) => is_any_left |= is_left,
+                Err(error) => record_failure("apply a hold", Err::<(), _>(error)),
+            }
             fail_point::fail_if_chosen("hold.portion");
         }
         if !is_any_left || mailer.process.shutdown.is_cancelled() {
@@ -97,7 +101,11 @@ async fn cancel_unwanted(mailer: &MailerState) -> Result<(), StoreError> {
         for (team_id, campaign_id) in store.list_unwanted_campaigns(HELD_CAMPAIGNS).await? {
             let portion =
                 || store.cancel_unwanted_portion(team_id, &campaign_id, HELD_MAILPIECES, now);
-            is_any_left |= retry_conflicts(portion).await?;
+            // What fails for one campaign holds up no other.
+            match retry_conflicts(portion).await {
+                Ok(is_left) => is_any_left |= is_left,
+                Err(error) => record_failure("cancel what is unwanted", Err::<(), _>(error)),
+            }
         }
         if !is_any_left || mailer.process.shutdown.is_cancelled() {
             break;
